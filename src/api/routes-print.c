@@ -7,12 +7,19 @@
 
 #include "api/surface.h"
 
-/* What the kind takes. A parser of its own has a form of its own, which a table cannot tell. */
-static json_t *type_json(const ShapeField *f) {
-        _cleanup_json_ json_t *schema = f->json ? NULL : shape_schema(&(const Shape) { .fields = f, .n_fields = 1 }, /* of_answer= */ false);
-        json_t *type = json_object_get(json_object_get(json_object_get(schema, "properties"), f->name), "type");
+/* The schema of one field. A parser of its own has a form of its own, which a table cannot tell; its bounds hold all the same. */
+static json_t *routes_print_schema(const ShapeField *f) {
+        ShapeField plain = *f;
+        json_t *schema = shape_schema(&(const Shape) { .fields = &plain, .n_fields = 1 }, /* of_answer= */ false);
+        json_t *of = json_incref(json_object_get(json_object_get(schema, "properties"), f->name));
+        json_t *type = json_object_get(of, "type");
 
-        return type ? json_incref(json_is_array(type) ? json_array_get(type, 0) : type) : json_null();
+        if (f->json || !type)
+                (void) json_object_set_new(of, "type", json_null());
+        else if (json_is_array(type))
+                (void) json_object_set(of, "type", json_array_get(type, 0));
+        json_decref(schema);
+        return of;
 }
 
 static void fields_json_into(json_t *list, const Shape *shape) {
@@ -24,11 +31,11 @@ static void fields_json_into(json_t *list, const Shape *shape) {
                         fields_json_into(list, f->shape);
                 if (!f->name || f->flags & SHAPE_READ_ONLY)
                         continue;
-                o = json_pack("{s:s,s:o,s:b,s:b}",
+                o = routes_print_schema(f);
+                (void) json_object_update_new(o, json_pack("{s:s,s:b,s:b}",
                                 "name", f->name,
-                                "type", type_json(f),
                                 "mandatory", (f->flags & SHAPE_MANDATORY) != 0,
-                                "nullable", (f->flags & SHAPE_NULLABLE) != 0);
+                                "nullable", (f->flags & SHAPE_NULLABLE) != 0));
                 if (f->shape) {
                         json_t *within = json_array();
 
