@@ -9,8 +9,7 @@
 
 /* The schema of one field. A parser of its own has a form of its own, which a table cannot tell; its bounds hold all the same. */
 static json_t *routes_print_schema(const ShapeField *f) {
-        ShapeField plain = *f;
-        json_t *schema = shape_schema(&(const Shape) { .fields = &plain, .n_fields = 1 }, /* of_answer= */ false);
+        json_t *schema = shape_schema(&(const Shape) { .fields = f, .n_fields = 1 }, /* of_answer= */ false);
         json_t *of = json_incref(json_object_get(json_object_get(schema, "properties"), f->name));
         json_t *type = json_object_get(of, "type");
 

@@ -107,14 +107,14 @@ static json_t *schema_of_field(const ShapeField *f, bool of_answer) {
 }
 
 static void schema_put_fields(SchemaText *properties, json_t *mandatory, const Shape *shape, bool of_answer) {
-        unsigned hidden = of_answer ? SHAPE_WRITE_ONLY | SHAPE_SECRET : SHAPE_READ_ONLY;
+        unsigned hidden = of_answer ? SHAPE_WRITE_ONLY | SHAPE_SECRET | SHAPE_ALIAS : SHAPE_READ_ONLY;
 
         for (size_t i = 0; i < shape->n_fields; i++) {
                 const ShapeField *f = shape->fields + i;
 
                 if (f->flags & SHAPE_BEARER)
                         schema_put_fields(properties, mandatory, f->shape, of_answer);
-                else if (f->name && !(f->flags & (hidden | SHAPE_ALIAS))) {
+                else if (f->name && !(f->flags & hidden)) {
                         schema_put(properties, f->name, schema_of_field(f, of_answer));
                         if (of_answer || f->flags & SHAPE_MANDATORY)
                                 (void) json_array_append_new(mandatory, json_string(f->name));
