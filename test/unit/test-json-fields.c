@@ -253,3 +253,120 @@ TEST(values) {
         check_string("compact", printed(json_pack("{s:[i,i],s:n}", "a", 1, 2, "b")), "{\"a\":[1,2],\"b\":null}\n");
         check_true("nothing to print", json_print(NULL, &(size_t) { 0 }) == NULL);
 }
+
+/* What is shown can be said again, and a schema tells both. */
+
+typedef enum Mood { MOOD_GOOD, MOOD_BAD, _MOOD_MAX } Mood;
+
+static const char *mood_name(int value) {
+        return value == MOOD_GOOD ? "good" : value == MOOD_BAD ? "bad" : NULL;
+}
+
+static int mood_value(const char *name) {
+        return strcmp(name, "good") == 0 ? MOOD_GOOD : strcmp(name, "bad") == 0 ? MOOD_BAD : -EINVAL;
+}
+
+static const ShapeNames mood_names = { mood_name, mood_value, _MOOD_MAX };
+
+typedef struct Shown {
+        Inner inner;
+        char *text, *hidden, *object;
+        char short_name[8];
+        bool flag;
+        uint32_t cores;
+        uint64_t at;
+        Mood mood;
+        Strv env, list;
+        uint64_t said;
+} Shown;
+
+static const ShapeField shown_fields[] = {
+        { NULL,        SHAPE_OBJECT, offsetof(Shown, inner), SHAPE_BEARER, .shape = &inner_shape                     },
+        { "text",      SHAPE_TEXT,   offsetof(Shown, text), SHAPE_NULLABLE, .max = 10, .help = "a text"              },
+        { "old_text",  SHAPE_TEXT,   offsetof(Shown, text), SHAPE_ALIAS                                              },
+        { "hidden",    SHAPE_TEXT,   offsetof(Shown, hidden), SHAPE_SECRET                                           },
+        { "object",    SHAPE_JSON,   offsetof(Shown, object)                                                         },
+        { "shortName", SHAPE_CHARS,  SHAPE_AT(Shown, short_name), .flags = SHAPE_NULLABLE                            },
+        { "flag",      SHAPE_BOOL,   offsetof(Shown, flag)                                                           },
+        { "cores",     SHAPE_UINT32, offsetof(Shown, cores), SHAPE_NULLABLE | SHAPE_ZERO_NULL, .unit = SHAPE_CORES   },
+        { "at",        SHAPE_UINT64, offsetof(Shown, at), SHAPE_READ_ONLY, .unit = SHAPE_TIME                        },
+        { "mood",      SHAPE_ENUM,   offsetof(Shown, mood), .names = &mood_names                                     },
+        { "env",       SHAPE_ENV,    offsetof(Shown, env)                                                            },
+        { "list",      SHAPE_STRV,   offsetof(Shown, list)                                                           },
+};
+static const Shape shown_shape = { "Shown", shown_fields, ELEMENTSOF(shown_fields), sizeof(Shown), .said = offsetof(Shown, said), .remembers = true };
+
+static Shown shown_read(const char *text, const char *expected) {
+        Shown s = { 0 };
+        JsonComplaints c = { 0 };
+        Error error = { 0 };
+
+        check_result(text, json_read(text, strlen(text), &shown_shape, &s, &c, &error), 0);
+        if (expected)
+                check_string(text, json_string_value(json_object_get(json_array_get(c.list, 0), "message")), expected);
+        else
+                check_true(text, !json_has_complaints(&c));
+        json_complaints_done(&c);
+        return s;
+}
+
+static char *shown_text(const Shown *s) {
+        json_t *j = shape_show(&shown_shape, s);
+        char *text = json_dumps(j, JSON_COMPACT);
+
+        json_decref(j);
+        return text;
+}
+
+TEST(what_is_shown_can_be_said_again) {
+        Shown s = shown_read("{\"megabytes\":64.5,\"seconds\":1.5,\"old_text\":\"x\",\"hidden\":\"secret\",\"object\":{\"k\":1},\"shortName\":\"seven77\","
+                             "\"flag\":true,\"cores\":0.5,\"mood\":\"bad\",\"env\":{\"A\":\"1\"},\"list\":[\"a\",\"b\"]}", NULL), again;
+        char *text, *same;
+
+        s.at = 1000000;
+        text = shown_text(&s);
+        check_string("shown", text, "{\"megabytes\":64.5,\"seconds\":1.5,\"text\":\"x\",\"object\":{\"k\":1},\"shortName\":\"seven77\",\"flag\":true,\"cores\":0.5,"
+                                    "\"at\":\"1970-01-01T00:00:01.000Z\",\"mood\":\"bad\",\"env\":{\"A\":\"1\"},\"list\":[\"a\",\"b\"]}");
+        *strstr(text, ",\"at\"") = '\0'; /* that cannot be said */
+        same = text;
+        check_true("memory", asprintf(&text, "%s}", same) > 0);
+        again = shown_read(text, NULL);
+        check_uint("a number again", again.inner.bytes, s.inner.bytes);
+        check_uint("a share again", again.cores, 500);
+        check_string("a text again", again.text, "x");
+        check_true("said", shape_is_said(&shown_shape, &again, shape_find(&shown_shape, "flag")));
+        check_true("not said", !shape_is_said(&shown_shape, &again, shape_find(&shown_shape, "mood")));
+        free(same);
+        free(text);
+        shape_done(&shown_shape, &s);
+        shape_done(&shown_shape, &again);
+}
+
+TEST(what_is_not_for_callers_is_refused) {
+        Shown s = shown_read("{\"seconds\":1,\"at\":5}", "unknown field (there are: megabytes, seconds, text, old_text, hidden, object, shortName, flag, cores, mood, env, list)");
+
+        shape_done(&shown_shape, &s);
+        s = shown_read("{\"seconds\":1,\"mood\":\"sad\"}", "must be 'good' or 'bad'");
+        check_true("what was complained about is not said", !shape_is_said(&shown_shape, &s, shape_find(&shown_shape, "mood")));
+        shape_done(&shown_shape, &s);
+        s = shown_read("{\"seconds\":1,\"shortName\":\"eight888\"}", "has 8 bytes, may have 7");
+        shape_done(&shown_shape, &s);
+        s = shown_read("{\"seconds\":1,\"cores\":\"2\"}", "must be a number of cores, such as 1.5");
+        shape_done(&shown_shape, &s);
+}
+
+TEST(a_schema_tells_what_is_taken_and_shown) {
+        json_t *in = shape_schema(&shown_shape, /* of_answer= */ false), *out = shape_schema(&shown_shape, /* of_answer= */ true);
+        json_t *asked = json_object_get(in, "properties"), *told = json_object_get(out, "properties");
+        char *text = json_dumps(json_object_get(asked, "text"), JSON_COMPACT | JSON_SORT_KEYS);
+
+        check_string("bounds, help and null", text, "{\"description\":\"a text\",\"maxLength\":10,\"type\":[\"string\",\"null\"]}");
+        check_string("mandatory", json_string_value(json_array_get(json_object_get(in, "required"), 0)), "seconds");
+        check_true("a secret is taken and not shown", json_object_get(asked, "hidden") && !json_object_get(told, "hidden"));
+        check_true("a time is shown and not taken", !json_object_get(asked, "at") && json_object_get(told, "at"));
+        check_true("so is an alias the other way round", json_object_get(asked, "old_text") && !json_object_get(told, "old_text"));
+        check_string("names", json_string_value(json_array_get(json_object_get(json_object_get(told, "mood"), "enum"), 1)), "bad");
+        free(text);
+        json_decref(in);
+        json_decref(out);
+}
