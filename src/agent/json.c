@@ -1,37 +1,21 @@
 /* json.c: agent executions as callers and their webhooks see them. */
 
-#include <math.h>
 #include <signal.h>
 #include <string.h>
 
 #include "agent/internal.h"
 #include "artifact/artifact.h"
-#include "json/json.h"
+#include "json/shape.h"
 #include "agent/rows.h"
 
-#define BYTES_PER_MB   1048576.0
 #define ARTIFACTS_SHOWN 200
 
 static void agent_json_put(json_t *o, const char *key, json_t *value) {
         (void) json_object_set_new_nocheck(o, key, value ? value : json_null());
 }
 
-/* Whole numbers without a fraction, others with three digits. */
-static json_t *agent_json_number(double value) {
-        value = round(value * 1000) / 1000;
-        return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
-}
-
-static json_t *agent_json_megabytes(uint64_t bytes) {
-        return agent_json_number((double) bytes / BYTES_PER_MB);
-}
-
-static json_t *agent_json_milliseconds(usec_t usec) {
-        return agent_json_number((double) usec / (double) USEC_PER_MSEC);
-}
-
 static json_t *between(usec_t from, usec_t to) {
-        return from == 0 || to == 0 ? json_null() : agent_json_milliseconds(to > from ? to - from : 0);
+        return from == 0 || to == 0 ? json_null() : json_milliseconds(to > from ? to - from : 0);
 }
 
 static json_t *agent_json_text_or_null(const char *text) {
@@ -71,14 +55,14 @@ static json_t *agent_json_metrics(Agents *a, const Job *j) {
         JobUsage u = agent_json_usage_of(a, j, &duration);
         json_t *o = json_object();
 
-        agent_json_put(o, "cpuTimeMs", agent_json_milliseconds(u.cpu_usec));
-        agent_json_put(o, "memoryPeakMB", agent_json_megabytes(u.memory_peak_bytes));
-        agent_json_put(o, "memoryMB", agent_json_megabytes(u.memory_bytes));
-        agent_json_put(o, "diskMB", agent_json_megabytes(u.disk_bytes));
+        agent_json_put(o, "cpuTimeMs", json_milliseconds(u.cpu_usec));
+        agent_json_put(o, "memoryPeakMB", json_megabytes(u.memory_peak_bytes));
+        agent_json_put(o, "memoryMB", json_megabytes(u.memory_bytes));
+        agent_json_put(o, "diskMB", json_megabytes(u.disk_bytes));
         agent_json_put(o, "networkRequests", json_integer((json_int_t) u.network_requests));
         agent_json_put(o, "networkRxBytes", json_integer((json_int_t) u.network_rx_bytes));
         agent_json_put(o, "networkTxBytes", json_integer((json_int_t) u.network_tx_bytes));
-        agent_json_put(o, "durationMs", agent_json_milliseconds(duration));
+        agent_json_put(o, "durationMs", json_milliseconds(duration));
         agent_json_put(o, "operations", json_integer((json_int_t) u.operations));
         return o;
 }
@@ -87,12 +71,12 @@ static json_t *agent_json_limits(const Job *j) {
         const SandboxLimits *l = &j->sandbox.limits;
         json_t *o = json_object();
 
-        agent_json_put(o, "memoryMB", agent_json_megabytes(l->memory_bytes));
-        agent_json_put(o, "cpuCores", l->cpu_milli == 0 ? json_null() : agent_json_number(l->cpu_milli / 1000.0));
-        agent_json_put(o, "cpuTimeSeconds", l->cpu_time_usec == 0 ? json_null() : agent_json_number((double) l->cpu_time_usec / 1e6));
-        agent_json_put(o, "diskMB", agent_json_megabytes(l->disk_bytes));
+        agent_json_put(o, "memoryMB", json_megabytes(l->memory_bytes));
+        agent_json_put(o, "cpuCores", l->cpu_milli == 0 ? json_null() : json_number(l->cpu_milli / 1000.0));
+        agent_json_put(o, "cpuTimeSeconds", l->cpu_time_usec == 0 ? json_null() : json_number((double) l->cpu_time_usec / 1e6));
+        agent_json_put(o, "diskMB", json_megabytes(l->disk_bytes));
         agent_json_put(o, "pids", json_integer(l->pids));
-        agent_json_put(o, "timeoutSeconds", j->timeout_usec == 0 ? json_null() : agent_json_number((double) j->timeout_usec / 1e6));
+        agent_json_put(o, "timeoutSeconds", j->timeout_usec == 0 ? json_null() : json_number((double) j->timeout_usec / 1e6));
         return o;
 }
 
@@ -171,7 +155,7 @@ static int put_attempt(JobAttempt *row, void *userdata) {
         agent_json_put(o, "startedAt", json_time(row->started_at));
         agent_json_put(o, "endedAt", json_time(row->ended_at));
         agent_json_put(o, "error", agent_json_error(row->error_code, row->error));
-        agent_json_put(o, "pauseMs", row->pause_usec == 0 ? json_null() : agent_json_milliseconds(row->pause_usec));
+        agent_json_put(o, "pauseMs", row->pause_usec == 0 ? json_null() : json_milliseconds(row->pause_usec));
         (void) json_array_append_new(a->list, o);
         return 0;
 }
@@ -219,7 +203,7 @@ static json_t *timings_json(const Job *j) {
 
         agent_json_put(o, "queuedMs", between(MAX_OF(j->queued_at, j->not_before), j->provisioning_at));
         agent_json_put(o, "provisionMs", between(j->provisioning_at, j->running_at));
-        agent_json_put(o, "executionMs", j->has_result ? agent_json_milliseconds(j->duration_usec) : json_null());
+        agent_json_put(o, "executionMs", j->has_result ? json_milliseconds(j->duration_usec) : json_null());
         agent_json_put(o, "collectMs", between(j->finished_at, j->ended_at));
         agent_json_put(o, "totalMs", between(j->created_at, j->ended_at));
         return o;

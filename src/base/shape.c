@@ -8,10 +8,8 @@
 
 static const double shape_scales[_SHAPE_UNIT_MAX] = {
         [SHAPE_PLAIN] = 1,
-        [SHAPE_SIZE] = 1,
         [SHAPE_MEGABYTES] = 1 << 20,
         [SHAPE_SECONDS] = 1000000,
-        [SHAPE_MILLISECONDS] = 1000,
         [SHAPE_CORES] = 1000,
         [SHAPE_TIME] = 1,
 };
@@ -344,23 +342,4 @@ bool shape_equal(const Shape *shape, const void *a, const void *b, unsigned flag
                         return false;
         }
         return true;
-}
-
-int shape_inherit(const Shape *shape, const void *from, void *to) {
-        for (size_t i = 0; i < shape->n_fields; i++) {
-                const ShapeField *f = shape->fields + i;
-                int r = 0;
-
-                if (f->flags & (SHAPE_ONCE | SHAPE_ALIAS))
-                        continue;
-                if (f->kind == SHAPE_OBJECT && f->shape->remembers)
-                        r = shape_inherit(f->shape, shape_at(f, from), shape_at(f, to));
-                else if (!shape_is_said(shape, to, f)) {
-                        shape_member_done(f, to);
-                        r = shape_member_copy(f, from, to);
-                }
-                if (r < 0)
-                        return r;
-        }
-        return 0;
 }

@@ -1,9 +1,9 @@
 /* shape.h: a struct described once.
  *
  * A shape lists the members of one struct: the name that callers know, the column that keeps it, kind, place, unit, bounds, the
- * names of an enum, help. Drivers read and write objects by it: json/shape.h (requests, answers, OpenAPI schemas), store/shape.h
- * (rows), wire/shape.h (messages), config/ (cove.yaml). The drivers that need libc only are here: copy, free, compare, inherit.
- * Must not know: any object, any library. shape_copy() and shape_inherit() allocate, the others do not. */
+ * names of an enum, help. Drivers read and write objects by it: json/shape.h (requests, answers, OpenAPI schemas), store/field.h
+ * (rows), wire/shape.h (messages). The drivers that need libc only are here: copy, free, compare.
+ * Must not know: any object, any library. shape_copy() and shape_text_set() allocate, the others do not. */
 #pragma once
 
 #include <stdbool.h>
@@ -40,10 +40,8 @@ typedef enum ShapeKind {
 /* How callers write a number, where that is not how it is kept. */
 typedef enum ShapeUnit {
         SHAPE_PLAIN,
-        SHAPE_SIZE,         /* bytes; cove.yaml: "64MB" */
         SHAPE_MEGABYTES,    /* kept in bytes */
-        SHAPE_SECONDS,      /* kept in microseconds; cove.yaml: "90s" */
-        SHAPE_MILLISECONDS, /* likewise */
+        SHAPE_SECONDS,      /* kept in microseconds */
         SHAPE_CORES,        /* kept in thousandths */
         SHAPE_TIME,         /* microseconds since 1970; callers: ISO 8601. 0: never */
         _SHAPE_UNIT_MAX,
@@ -56,13 +54,10 @@ typedef enum ShapeFlags {
         SHAPE_WRITE_ONLY = 1 << 3, /* accepted, and not shown */
         SHAPE_ZERO_NULL = 1 << 4,  /* 0 is no value: shown as null */
         SHAPE_SECRET = 1 << 5,     /* its value appears in no listing and no log */
-        SHAPE_KEY = 1 << 6,        /* tells which row */
-        SHAPE_STATE = 1 << 7,      /* changes in an object's life: kept in the row of its state, not in that of what was asked for */
-        SHAPE_POOL = 1 << 8,       /* two sandboxes that differ in it cannot stand in for each other */
-        SHAPE_ONCE = 1 << 9,       /* belongs to this one object: a copy does not have it */
-        SHAPE_ALIAS = 1 << 10,     /* another way to write the field of the same offset; not shown */
-        SHAPE_DERIVED = 1 << 11,   /* when not given, it follows from other fields */
-        SHAPE_BEARER = 1 << 12,    /* SHAPE_OBJECT: its fields stand among those of its owner, under no name of their own */
+        SHAPE_POOL = 1 << 6,       /* two sandboxes that differ in it cannot stand in for each other */
+        SHAPE_ONCE = 1 << 7,       /* belongs to this one object: a copy does not have it */
+        SHAPE_ALIAS = 1 << 8,      /* another way to write the field of the same offset; not shown */
+        SHAPE_BEARER = 1 << 9,     /* SHAPE_OBJECT: its fields stand among those of its owner, under no name of their own */
         /* Subsets of an object that others keep; each object says what they mean. */
         SHAPE_SET_1 = 1 << 16,
         SHAPE_SET_2 = 1 << 17,
@@ -106,7 +101,6 @@ typedef struct ShapeField {
         /* What a driver does instead of what the kind says. */
         const struct ShapeJson *json;
         const struct ShapeSql *sql;
-        const struct ShapeYaml *yaml;
 } ShapeField;
 
 struct Shape {
@@ -152,9 +146,6 @@ bool shape_owns(const ShapeField *f);              /* the member has memory of i
 
 /* Whether fields with one of these flags (0: all) are the same; objects within are looked into. */
 bool shape_equal(const Shape *shape, const void *a, const void *b, unsigned flags);
-
-/* What was not said of `to` becomes what `from` has. */
-int shape_inherit(const Shape *shape, const void *from, void *to);
 
 /* A text member in place of the one before; NULL: none. */
 int shape_text_set(char **at, const char *text);

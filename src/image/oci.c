@@ -7,6 +7,7 @@
 
 #include "core/secret.h"
 #include "image/internal.h"
+#include "json/shape.h"
 
 #define LABEL_START "dev.cove.start"
 #define LABEL_READY "dev.cove.ready"
@@ -118,14 +119,6 @@ int image_config_read(const json_t *config, ImageConfig *ret, Error *reterr) {
         return 0;
 }
 
-static json_t *oci_list_json(const Strv *v) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < v->n; i++)
-                (void) json_array_append_new(list, json_text_or_null(v->items[i]));
-        return list;
-}
-
 static json_t *keys_json(const Strv *v) {
         json_t *map = json_object();
 
@@ -153,9 +146,9 @@ static json_t *oci_labels_json(const ImageConfig *c) {
 
 json_t *image_config_write(const ImageConfig *c) {
         json_t *j = json_pack("{s:o,s:o,s:o,s:o,s:o}",
-                        "Env", oci_list_json(&c->env),
-                        "Entrypoint", c->entrypoint.n > 0 ? oci_list_json(&c->entrypoint) : json_null(),
-                        "Cmd", c->cmd.n > 0 ? oci_list_json(&c->cmd) : json_null(),
+                        "Env", json_strings(&c->env),
+                        "Entrypoint", c->entrypoint.n > 0 ? json_strings(&c->entrypoint) : json_null(),
+                        "Cmd", c->cmd.n > 0 ? json_strings(&c->cmd) : json_null(),
                         "ExposedPorts", keys_json(&c->exposed),
                         "Labels", oci_labels_json(c));
 

@@ -276,7 +276,7 @@ int shape_parse(const ShapeField *f, json_t *v, const char *name, void *object, 
                 [SHAPE_LIST] = shape_read_never,
         };
 
-        if (shape_is_number(f) && f->unit != SHAPE_PLAIN && f->unit != SHAPE_SIZE)
+        if (shape_is_number(f) && f->unit != SHAPE_PLAIN)
                 return shape_read_scaled(f, v, name, object, c);
         return readers[f->kind](f, v, name, object, c);
 }

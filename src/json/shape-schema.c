@@ -39,7 +39,7 @@ static const char *schema_type(const ShapeField *f) {
         case SHAPE_ENV:
         case SHAPE_JSON:
         case SHAPE_OBJECT: return "object";
-        default: return f->unit == SHAPE_TIME ? "string" : f->unit == SHAPE_PLAIN || f->unit == SHAPE_SIZE ? "integer" : "number";
+        default: return f->unit == SHAPE_TIME ? "string" : f->unit == SHAPE_PLAIN ? "integer" : "number";
         }
 }
 

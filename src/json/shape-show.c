@@ -75,7 +75,7 @@ static json_t *shape_show_integer(const ShapeField *f, const void *object) {
                 return json_null();
         if (f->unit == SHAPE_TIME)
                 return json_time((uint64_t) value);
-        if (f->unit == SHAPE_PLAIN || f->unit == SHAPE_SIZE)
+        if (f->unit == SHAPE_PLAIN)
                 return json_integer(value);
         return json_number((double) value / shape_scale(f->unit));
 }

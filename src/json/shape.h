@@ -17,7 +17,6 @@ typedef struct ShapeJson {
 } ShapeJson;
 
 #define SHAPE_PARSE(function) &(const ShapeJson) { .parse = (function) }
-#define SHAPE_SHOW(function)  &(const ShapeJson) { .show = (function) }
 
 /* Parses and checks a whole document, which must be one object; empty input counts as {}. -EBADMSG: no JSON, the error's text
  * says where. 0 also when there are complaints. */

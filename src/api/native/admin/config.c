@@ -14,19 +14,11 @@ static Reload *need_reload(ApiRequest *q) {
         return q->api->rooms.reload;
 }
 
-static json_t *native_config_list_json(const Strv *list) {
-        json_t *array = json_array();
-
-        for (size_t i = 0; i < list->n; i++)
-                (void) json_array_append_new(array, json_text_or_null(list->items[i]));
-        return array;
-}
-
 static json_t *failure_json(const ReloadStatus *s) {
         if (s->failed_at == 0)
                 return json_null();
         return json_pack("{s:o,s:o,s:o}", "at", json_time(s->failed_at), "message", json_text_or_null(s->error), "complaints",
-                        native_config_list_json(s->complaints));
+                        json_strings(s->complaints));
 }
 
 static json_t *settings_json(const Config *c) {
@@ -69,7 +61,7 @@ void native_config_get(ApiRequest *q) {
                 return;
         }
         (void) api_answer(q, 200, json_pack("{s:o,s:o,s:o,s:o,s:o}", "path", json_text_or_null(s.path), "readAt", json_time(s.read_at),
-                        "lastError", failure_json(&s), "restartNeeded", native_config_list_json(s.restart), "config", settings));
+                        "lastError", failure_json(&s), "restartNeeded", json_strings(s.restart), "config", settings));
 }
 
 /* One entry for each complaint, by where it is in the file. */
@@ -103,5 +95,5 @@ void native_config_reload(ApiRequest *q) {
                 (void) api_error(q, r == -ENOMEM ? 503 : 400, "invalid", NULL, "%s", s.error);
         else
                 (void) api_answer(q, 200, json_pack("{s:o,s:o,s:o,s:o}", "path", json_text_or_null(s.path), "readAt", json_time(s.read_at),
-                                "changes", json_text_or_null(s.changes), "restartNeeded", native_config_list_json(s.restart)));
+                                "changes", json_text_or_null(s.changes), "restartNeeded", json_strings(s.restart)));
 }

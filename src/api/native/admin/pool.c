@@ -7,14 +7,9 @@
 #include "core/admission.h"
 #include "core/pool.h"
 
-static json_t *native_pool_milliseconds(usec_t usec) {
-        return usec % USEC_PER_MSEC == 0 ? json_integer((json_int_t) (usec / USEC_PER_MSEC))
-                                         : json_real((double) usec / (double) USEC_PER_MSEC);
-}
-
 /* What was never measured is null. */
 static json_t *measured(usec_t usec) {
-        return usec > 0 ? native_pool_milliseconds(usec) : json_null();
+        return usec > 0 ? json_milliseconds(usec) : json_null();
 }
 
 static json_t *native_pool_rate(double value) {
@@ -25,10 +20,10 @@ static json_t *native_pool_config_json(const PoolConfig *c) {
         return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:b}",
                         "minSize", (json_int_t) c->min_size,
                         "maxSize", (json_int_t) c->max_size,
-                        "maxIdleTime", native_pool_milliseconds(c->max_idle_usec),
-                        "maxLifetime", native_pool_milliseconds(c->max_lifetime_usec),
-                        "acquireTimeout", native_pool_milliseconds(c->acquire_timeout_usec),
-                        "evictionInterval", native_pool_milliseconds(c->eviction_interval_usec),
+                        "maxIdleTime", json_milliseconds(c->max_idle_usec),
+                        "maxLifetime", json_milliseconds(c->max_lifetime_usec),
+                        "acquireTimeout", json_milliseconds(c->acquire_timeout_usec),
+                        "evictionInterval", json_milliseconds(c->eviction_interval_usec),
                         "adaptive", c->adaptive);
 }
 

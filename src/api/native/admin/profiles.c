@@ -21,14 +21,6 @@ static json_t *count_or_null(uint64_t n) {
         return n == 0 ? json_null() : json_integer((json_int_t) n);
 }
 
-static json_t *strings_json(const Strv *v) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < v->n; i++)
-                (void) json_array_append_new(list, json_text_or_null(v->items[i]));
-        return list;
-}
-
 /* Names only: who wrote the config may have put a secret there. */
 static json_t *profiles_names_json(const Strv *env) {
         json_t *list = json_array();
@@ -63,7 +55,7 @@ static json_t *profile_json(const ApiRequest *q, const Profile *p) {
                 { "critical", json_boolean(p->critical) },
                 { "persistent", json_boolean(p->persistent) },
                 { "template", json_text_or_null(p->template_name ? p->template_name : "host") },
-                { "command", strings_json(&p->command) },
+                { "command", json_strings(&p->command) },
                 { "env", profiles_names_json(&p->env) },
                 { "workdir", json_text_or_null(p->workdir) },
                 { "live", live_json(q, p) },

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,12 +216,6 @@ void native_agent_delete(ApiRequest *q) {
 
 /* The queue. */
 
-static json_t *agents_list_milliseconds(usec_t usec) {
-        double value = round((double) usec) / 1000;
-
-        return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
-}
-
 static json_t *priorities_json(const AgentQueueStats *s) {
         json_t *o = json_object();
 
@@ -251,9 +244,9 @@ void native_agent_queue(ApiRequest *q) {
                         json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:{s:I,s:o,s:o,s:o},s:{s:I,s:I,s:I,s:I,s:I,s:I,s:I}}",
                                 "depth", (json_int_t) s.depth, "delayed", (json_int_t) s.delayed, "active", (json_int_t) s.active,
                                 "running", (json_int_t) s.running, "deadLetters", (json_int_t) s.dead,
-                                "oldestWaitMs", agents_list_milliseconds(s.oldest_usec), "byPriority", priorities_json(&s),
-                                "waits", "count", (json_int_t) s.n_waits, "p50Ms", agents_list_milliseconds(s.wait_p50_usec),
-                                "p95Ms", agents_list_milliseconds(s.wait_p95_usec), "p99Ms", agents_list_milliseconds(s.wait_p99_usec),
+                                "oldestWaitMs", json_milliseconds(s.oldest_usec), "byPriority", priorities_json(&s),
+                                "waits", "count", (json_int_t) s.n_waits, "p50Ms", json_milliseconds(s.wait_p50_usec),
+                                "p95Ms", json_milliseconds(s.wait_p95_usec), "p99Ms", json_milliseconds(s.wait_p99_usec),
                                 "totals", "submitted", (json_int_t) s.submitted, "attempts", (json_int_t) s.attempts,
                                 "retried", (json_int_t) s.retried, "completed", (json_int_t) s.completed, "failed", (json_int_t) s.failed,
                                 "dead", (json_int_t) s.died, "cancelled", (json_int_t) s.cancelled));

@@ -1,6 +1,5 @@
 /* sandbox-json.c: sandboxes and executions as callers see them. */
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "core/provider.h"
 #include "wire/guard.h"
 
-#define BYTES_PER_MB     1048576.0
 #define USEC_PER_MINUTE  60e6
 
 /* Takes the value; an object that could not take all of them says so at the end. */
@@ -35,20 +33,6 @@ static json_t *object_end(Object *o) {
                 return o->json;
         json_decref(o->json);
         return NULL;
-}
-
-/* Whole numbers without a fraction, others with as many digits as are meant. */
-static json_t *sandbox_json_number(double value, double digits) {
-        value = round(value * digits) / digits;
-        return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
-}
-
-static json_t *sandbox_json_megabytes(uint64_t bytes) {
-        return sandbox_json_number((double) bytes / BYTES_PER_MB, 1000);
-}
-
-static json_t *sandbox_json_milliseconds(usec_t usec) {
-        return sandbox_json_number((double) usec / (double) USEC_PER_MSEC, 1000);
 }
 
 json_t *native_limits_json(const SandboxLimits *l) {
@@ -124,14 +108,14 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         native_sandbox_json_put(&o, "reason", sandbox_json_text_or_null(sb->reason));
         native_sandbox_json_put(&o, "template", json_text_or_null(spec->template_name ? spec->template_name : "host"));
         native_sandbox_json_put(&o, "created_at", json_time(sb->created_at));
-        native_sandbox_json_put(&o, "age_minutes", sandbox_json_number(now > since ? (double) (now - since) / USEC_PER_MINUTE : 0, 100));
+        native_sandbox_json_put(&o, "age_minutes", json_rounded(now > since ? (double) (now - since) / USEC_PER_MINUTE : 0, 100));
         native_sandbox_json_put(&o, "pooled", json_boolean(sb->claimed_at != 0));
         native_sandbox_json_put(&o, "claimedAt", json_time(sb->claimed_at));
         native_sandbox_json_put(&o, "ready_at", json_time(sb->ready_at));
         native_sandbox_json_put(&o, "ended_at", json_time(sb->ended_at));
         native_sandbox_json_put(&o, "expires_at", json_time(sb->expires_at));
         native_sandbox_json_put(&o, "parked", json_boolean(sb->parked));
-        native_sandbox_json_put(&o, "reclaimedMB", sb->status == SANDBOX_PAUSED && sb->memory_reclaimed > 0 ? sandbox_json_megabytes(sb->memory_reclaimed) : json_null());
+        native_sandbox_json_put(&o, "reclaimedMB", sb->status == SANDBOX_PAUSED && sb->memory_reclaimed > 0 ? json_megabytes(sb->memory_reclaimed) : json_null());
         native_sandbox_json_put(&o, "volumes", volumes_json(spec));
         native_sandbox_json_put(&o, "workdir", json_text_or_null(workdir_of(sb)));
         native_sandbox_json_put(&o, "user", user_json(spec->uid, spec->gid));
@@ -201,12 +185,12 @@ json_t *api_execution_json(const Execution *x) {
         native_sandbox_json_put(&o, "signal", ended ? sandbox_json_signal(x->signal) : json_null());
         native_sandbox_json_put(&o, "reason", json_text_or_null(ended ? execution_reason_name(x->reason) : NULL));
         native_sandbox_json_put(&o, "message", sandbox_json_text_or_null(x->message));
-        native_sandbox_json_put(&o, "durationMs", sandbox_json_milliseconds(duration_of(x)));
+        native_sandbox_json_put(&o, "durationMs", json_milliseconds(duration_of(x)));
         native_sandbox_json_put(&o, "timedOut", json_boolean(x->reason == EXECUTION_REASON_TIMEOUT || x->reason == EXECUTION_REASON_CPU_TIME));
         native_sandbox_json_put(&o, "truncated", json_boolean(x->journals[STREAM_STDOUT].truncated || x->journals[STREAM_STDERR].truncated));
         native_sandbox_json_put(&o, "stdoutBytes", stream_bytes(x, STREAM_STDOUT));
         native_sandbox_json_put(&o, "stderrBytes", stream_bytes(x, STREAM_STDERR));
-        native_sandbox_json_put(&o, "cpuMs", sandbox_json_milliseconds(x->user_usec + x->system_usec));
-        native_sandbox_json_put(&o, "maxRssMB", sandbox_json_megabytes(x->max_rss_bytes));
+        native_sandbox_json_put(&o, "cpuMs", json_milliseconds(x->user_usec + x->system_usec));
+        native_sandbox_json_put(&o, "maxRssMB", json_megabytes(x->max_rss_bytes));
         return object_end(&o);
 }
