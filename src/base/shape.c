@@ -175,6 +175,20 @@ bool shape_owns(const ShapeField *f) {
         return f->kind == SHAPE_TEXT || f->kind == SHAPE_JSON || f->kind == SHAPE_STRV || f->kind == SHAPE_ENV || f->kind == SHAPE_LIST;
 }
 
+const char *shape_name(const ShapeNames *names, int value) {
+        return value >= 0 && value < names->max ? names->names[value] : NULL;
+}
+
+int shape_value(const ShapeNames *names, const char *name) {
+        for (int i = 0; i < names->max; i++) {
+                const char *known = names->names[i];
+
+                if (name && known ? strcmp(known, name) == 0 : name == known)
+                        return i;
+        }
+        return -EINVAL;
+}
+
 int shape_text_set(char **at, const char *text) {
         char *copy = text ? strdup(text) : NULL;
 
