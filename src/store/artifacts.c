@@ -60,8 +60,8 @@ static const ShapeField artifact_sums_table_fields[] = {
         FIELD("failed",      uint64, StoreArtifactSums, failed),
 };
 static const char *const artifact_sums_queries[] = {
-        "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN state <> 'remote' THEN size ELSE 0 END), 0),"
-        " coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'failed'), 0) FROM artifact",
+        ("SELECT count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN state <> 'remote' THEN size ELSE 0 END), 0),"
+         " coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'failed'), 0) FROM artifact"),
 };
 TABLE(artifact_sums_table, StoreArtifactSums, "artifact", 0, 0, QUERIES(artifact_sums_queries));
 

@@ -32,12 +32,12 @@ enum { EVENT_SINCE, EVENT_INSERT, EVENT_TRIM };
 static const char *const event_queries[] = {
         [EVENT_SINCE]  = "WHERE sandbox = ?1 AND serial > ?2 AND at >= ?3 ORDER BY serial",
         /* The last number of the sandbox's own is one step away in the index. */
-        [EVENT_INSERT] = "INSERT INTO event (sandbox, serial, at, type, execution, text, number)"
-                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce("
-                         "  (SELECT number FROM event WHERE sandbox = ?1 ORDER BY serial DESC LIMIT 1), 0))"
-                         " RETURNING number",
-        [EVENT_TRIM]   = "DELETE FROM event WHERE sandbox = ?1"
-                         " AND serial = (SELECT min(serial) FROM event WHERE sandbox = ?1)",
+        [EVENT_INSERT] = ("INSERT INTO event (sandbox, serial, at, type, execution, text, number)"
+                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce("
+                          "  (SELECT number FROM event WHERE sandbox = ?1 ORDER BY serial DESC LIMIT 1), 0))"
+                          " RETURNING number"),
+        [EVENT_TRIM]   = ("DELETE FROM event WHERE sandbox = ?1"
+                          " AND serial = (SELECT min(serial) FROM event WHERE sandbox = ?1)"),
 };
 TABLE(event_table, StoreEvent, "event", 2, 0, QUERIES(event_queries));
 STORE_READER(event_row, const StoreEvent);

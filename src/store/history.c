@@ -17,10 +17,10 @@ static const ShapeField history_table_fields[] = {
 enum { HISTORY_BETWEEN, HISTORY_UNFOLDED, HISTORY_TRIM };
 static const char *const history_queries[] = {
         [HISTORY_BETWEEN]  = "WHERE hourly = ?1 AND at >= ?2 AND at < ?3 ORDER BY at",
-        [HISTORY_UNFOLDED] = "SELECT at FROM history WHERE hourly = 0 AND at < ?1 AND at >= coalesce("
-                             "  (SELECT max(at) + ?2 FROM history WHERE hourly = 1), 0) ORDER BY at LIMIT 1",
-        [HISTORY_TRIM]     = "DELETE FROM history WHERE hourly = 0 AND at < ?1 AND at <= coalesce("
-                             "  (SELECT at FROM history WHERE hourly = 0 ORDER BY at LIMIT 1 OFFSET ?2), ?1)",
+        [HISTORY_UNFOLDED] = ("SELECT at FROM history WHERE hourly = 0 AND at < ?1 AND at >= coalesce("
+                              "  (SELECT max(at) + ?2 FROM history WHERE hourly = 1), 0) ORDER BY at LIMIT 1"),
+        [HISTORY_TRIM]     = ("DELETE FROM history WHERE hourly = 0 AND at < ?1 AND at <= coalesce("
+                              "  (SELECT at FROM history WHERE hourly = 0 ORDER BY at LIMIT 1 OFFSET ?2), ?1)"),
 };
 TABLE(history_table, HistoryRow, "history", 2, PUTS, QUERIES(history_queries));
 STORE_READER(history_row, const HistoryRow);
@@ -93,8 +93,8 @@ enum { USAGE_BETWEEN, USAGE_OF_TENANT, USAGE_TRIM };
 static const char *const usage_queries[] = {
         [USAGE_BETWEEN]   = "WHERE ended_at >= ?1 AND ended_at < ?2 ORDER BY ended_at DESC LIMIT ?3",
         [USAGE_OF_TENANT] = "WHERE tenant = ?4 AND ended_at >= ?1 AND ended_at < ?2 ORDER BY ended_at DESC LIMIT ?3",
-        [USAGE_TRIM]      = "DELETE FROM usage WHERE serial IN ("
-                            "  SELECT serial FROM usage WHERE ended_at < ?1 ORDER BY ended_at LIMIT ?2)",
+        [USAGE_TRIM]      = ("DELETE FROM usage WHERE serial IN ("
+                             "  SELECT serial FROM usage WHERE ended_at < ?1 ORDER BY ended_at LIMIT ?2)"),
 };
 TABLE(usage_table, UsageRow, "usage", 1, INSERTS, QUERIES(usage_queries));
 STORE_READER(usage_row, const UsageRow);

@@ -116,8 +116,8 @@ enum { IMAGE_SNAPSHOT_ALL, IMAGE_SNAPSHOT_FIND, IMAGE_SNAPSHOT_OWNED };
 static const char *const image_snapshot_queries[] = {
         [IMAGE_SNAPSHOT_ALL]   = "ORDER BY name",
         [IMAGE_SNAPSHOT_FIND]  = "SELECT 1 FROM image_snapshot WHERE name = ?1",
-        [IMAGE_SNAPSHOT_OWNED] = "SELECT EXISTS (SELECT 1 FROM image_snapshot WHERE name = ?1)"
-                                 " OR EXISTS (SELECT 1 FROM snapshot WHERE id = ?1)",
+        [IMAGE_SNAPSHOT_OWNED] = ("SELECT EXISTS (SELECT 1 FROM image_snapshot WHERE name = ?1)"
+                                  " OR EXISTS (SELECT 1 FROM snapshot WHERE id = ?1)"),
 };
 TABLE(image_snapshot_table, StoreImageSnapshot, "image_snapshot", 1, PUTS | DELETES, .n_fixed = 2, QUERIES(image_snapshot_queries));
 

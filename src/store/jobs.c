@@ -124,8 +124,8 @@ static const char *const job_queries[] = {
         [JOB_FIND]           = "WHERE job.id = ?1",
         [JOB_FIND_KEY]       = "WHERE coalesce(job.tenant, '') = ?1 AND job.idempotency_key = ?2",
         [JOB_NEXT]           = "SELECT coalesce(max(serial), 0) + 1 FROM job",
-        [JOB_COUNT_DEAD]     = "SELECT count(*) FROM job_state WHERE status = 'dead'"
-                               " AND (?1 IS NULL OR (SELECT tenant FROM job WHERE job.id = job_state.id) = ?1)",
+        [JOB_COUNT_DEAD]     = ("SELECT count(*) FROM job_state WHERE status = 'dead'"
+                                " AND (?1 IS NULL OR (SELECT tenant FROM job WHERE job.id = job_state.id) = ?1)"),
 };
 TABLE(job_table, Job, "job", 1, INSERTS | DELETES, .state = &job_state_table, QUERIES(job_queries));
 

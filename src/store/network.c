@@ -38,10 +38,10 @@ enum { DENIAL_PAGE, DENIAL_INSERT, DENIAL_TRIM };
 static const char *const denial_queries[] = {
         [DENIAL_PAGE]   = "WHERE sandbox = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3",
         /* The number counts from the last one, or from the given one. */
-        [DENIAL_INSERT] = "INSERT INTO denial (sandbox, number, at, kind, protocol, host, address, port, method, path, rule,"
-                          " reason, text, cure, count) VALUES (?1, 1 + coalesce("
-                          "  (SELECT number FROM denial WHERE sandbox = ?1 ORDER BY number DESC LIMIT 1), ?2),"
-                          " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING number",
+        [DENIAL_INSERT] = ("INSERT INTO denial (sandbox, number, at, kind, protocol, host, address, port, method, path, rule,"
+                           " reason, text, cure, count) VALUES (?1, 1 + coalesce("
+                           "  (SELECT number FROM denial WHERE sandbox = ?1 ORDER BY number DESC LIMIT 1), ?2),"
+                           " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING number"),
         [DENIAL_TRIM]   = "DELETE FROM denial WHERE sandbox = ?1 AND number <= ?2",
 };
 TABLE(denial_table, NetworkDenial, "denial", 2, 0, QUERIES(denial_queries));
@@ -77,12 +77,12 @@ static const ShapeField learned_table_fields[] = {
 enum { LEARNED_OF_SANDBOX, LEARNED_ADD };
 static const char *const learned_queries[] = {
         [LEARNED_OF_SANDBOX] = "WHERE sandbox = ?1 ORDER BY host, address, port, protocol, method",
-        [LEARNED_ADD]        = "INSERT INTO learned (sandbox, protocol, host, address, port, method, count, at)"
-                               " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE"
-                               "  (SELECT count(*) FROM learned WHERE sandbox = ?1) < ?9 OR EXISTS (SELECT 1 FROM learned"
-                               "   WHERE sandbox = ?1 AND protocol = ?2 AND host = ?3 AND address = ?4 AND port = ?5 AND method = ?6)"
-                               " ON CONFLICT (sandbox, protocol, host, address, port, method)"
-                               "  DO UPDATE SET count = count + excluded.count, at = excluded.at",
+        [LEARNED_ADD]        = ("INSERT INTO learned (sandbox, protocol, host, address, port, method, count, at)"
+                                " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE"
+                                "  (SELECT count(*) FROM learned WHERE sandbox = ?1) < ?9 OR EXISTS (SELECT 1 FROM learned"
+                                "   WHERE sandbox = ?1 AND protocol = ?2 AND host = ?3 AND address = ?4 AND port = ?5 AND method = ?6)"
+                                " ON CONFLICT (sandbox, protocol, host, address, port, method)"
+                                "  DO UPDATE SET count = count + excluded.count, at = excluded.at"),
 };
 TABLE(learned_table, NetworkLearned, "learned", 6, 0, QUERIES(learned_queries));
 STORE_READER(learned_row, const NetworkLearned);
@@ -114,13 +114,13 @@ static const ShapeField approval_table_fields[] = {
 };
 enum { APPROVAL_PAGE, APPROVAL_FIND, APPROVAL_FIND_ASK, APPROVAL_TRIM, APPROVAL_CLOSE };
 static const char *const approval_queries[] = {
-        [APPROVAL_PAGE]     = "WHERE (?1 IS NULL OR tenant = ?1) AND (?2 IS NULL OR status = ?2) AND serial < ?3"
-                              " ORDER BY serial DESC LIMIT ?4",
+        [APPROVAL_PAGE]     = ("WHERE (?1 IS NULL OR tenant = ?1) AND (?2 IS NULL OR status = ?2) AND serial < ?3"
+                               " ORDER BY serial DESC LIMIT ?4"),
         [APPROVAL_FIND]     = "WHERE id = ?1",
         [APPROVAL_FIND_ASK] = "WHERE ask = ?1",
         [APPROVAL_TRIM]     = "DELETE FROM approval WHERE status <> 'open' AND serial <= (SELECT max(serial) FROM approval) - ?1",
-        [APPROVAL_CLOSE]    = "UPDATE approval SET status = ?2, answered_at = ?3 WHERE status = 'open' AND expires_at <= ?4"
-                              " AND (?1 IS NULL OR sandbox = ?1)",
+        [APPROVAL_CLOSE]    = ("UPDATE approval SET status = ?2, answered_at = ?3 WHERE status = 'open' AND expires_at <= ?4"
+                               " AND (?1 IS NULL OR sandbox = ?1)"),
 };
 TABLE(approval_table, StoreApproval, "approval", 1, INSERTS | UPDATES, QUERIES(approval_queries));
 STORE_READER(approval_row, StoreApproval);

@@ -30,19 +30,19 @@ enum {
 static const char *const secret_queries[] = {
         [SECRET_OF_TENANT] = "WHERE (?1 IS NULL OR tenant = ?1) ORDER BY tenant, name",
         [SECRET_FIND]      = "WHERE tenant = ?1 AND name = ?2",
-        [SECRET_PUT]       = "INSERT INTO secret (tenant, name, sealed, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)"
-                             " ON CONFLICT (tenant, name) DO UPDATE SET sealed = excluded.sealed,"
-                             " updated_at = max(excluded.updated_at, created_at + 1) RETURNING created_at",
+        [SECRET_PUT]       = ("INSERT INTO secret (tenant, name, sealed, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)"
+                              " ON CONFLICT (tenant, name) DO UPDATE SET sealed = excluded.sealed,"
+                              " updated_at = max(excluded.updated_at, created_at + 1) RETURNING created_at"),
         [SECRET_DELETE]    = "DELETE FROM secret WHERE tenant = ?1 AND name = ?2 RETURNING 1",
-        [SECRET_COUNT]     = "SELECT (SELECT count(*) FROM secret WHERE ?1 IS NULL OR tenant = ?1)"
-                             " + (SELECT count(*) FROM secret_given WHERE ?1 IS NULL AND length(sealed) > 0)",
+        [SECRET_COUNT]     = ("SELECT (SELECT count(*) FROM secret WHERE ?1 IS NULL OR tenant = ?1)"
+                              " + (SELECT count(*) FROM secret_given WHERE ?1 IS NULL AND length(sealed) > 0)"),
         [SECRET_CLEAR]     = "DELETE FROM secret",
         [VAULT_FIND]       = "SELECT NULL, NULL, sealed, 0, 0 FROM vault",
         [VAULT_PUT]        = "INSERT INTO vault (id, sealed) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed",
         [VAULT_CLEAR]      = "DELETE FROM vault",
         [GIVEN_ALL]        = "SELECT NULL, sandbox, sealed, 0, 0 FROM secret_given ORDER BY sandbox, number",
-        [GIVEN_ADD]        = "INSERT INTO secret_given (sandbox, number, sealed) VALUES (?1,"
-                             " 1 + coalesce((SELECT max(number) FROM secret_given WHERE sandbox = ?1), 0), ?2)",
+        [GIVEN_ADD]        = ("INSERT INTO secret_given (sandbox, number, sealed) VALUES (?1,"
+                              " 1 + coalesce((SELECT max(number) FROM secret_given WHERE sandbox = ?1), 0), ?2)"),
         [GIVEN_CLEAR]      = "UPDATE secret_given SET sealed = x''",
 };
 TABLE(secret_table, SecretRow, "secret", 2, 0, QUERIES(secret_queries));
