@@ -81,7 +81,7 @@ int store_insert_trimmed(Store *s, const StoreTable *t, const void *row, unsigne
 static int driver_bind_value(sqlite3_stmt *st, int parameter, const StoreValue *v) {
         switch (v->kind) {
         case VALUE_NUMBER: return sqlite3_bind_int64(st, parameter, (sqlite3_int64) MIN_OF(v->number, (uint64_t) INT64_MAX));
-        case VALUE_BLOB: return sqlite3_bind_blob64(st, parameter, v->data, v->size, SQLITE_STATIC);
+        case VALUE_BLOB: return field_bind_blob(st, parameter, v->data, v->size);
         default: return field_bind_text(st, parameter, v->data);
         }
 }

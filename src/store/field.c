@@ -16,6 +16,11 @@ int field_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
         return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
 }
 
+/* No bytes are a blob too, and not NULL. */
+int field_bind_blob(sqlite3_stmt *st, int parameter, const void *data, size_t size) {
+        return size > 0 ? sqlite3_bind_blob64(st, parameter, data, size, SQLITE_STATIC) : sqlite3_bind_zeroblob(st, parameter, 0);
+}
+
 /* NULL where there is none. */
 static int field_text(sqlite3_stmt *st, int column, const char **ret) {
         int type = sqlite3_column_type(st, column);
@@ -197,7 +202,7 @@ int field_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const v
         case SHAPE_STRV:
         case SHAPE_ENV: return field_bind_strv(st, parameter, at);
         case SHAPE_DOUBLE: return sqlite3_bind_double(st, parameter, *(const double *) at); /* SQLite makes NULL of NAN */
-        case SHAPE_VIEW: return sqlite3_bind_blob64(st, parameter, *(const void *const *) at, *field_count(field, row), SQLITE_STATIC);
+        case SHAPE_VIEW: return field_bind_blob(st, parameter, *(const void *const *) at, *field_count(field, row));
         case SHAPE_LIST: return field_bind_list(st, parameter, field, row);
         case SHAPE_ENUM: return field_bind_text(st, parameter, shape_name(field->names, *(const int *) at));
         default: return shape_is_number(field) ? sqlite3_bind_int64(st, parameter, shape_get(field, row)) : SQLITE_MISUSE;

@@ -21,4 +21,5 @@ extern const ShapeSql field_given; /* uint64_t: the database gives it */
 
 int field_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *row); /* SQLite's result */
 int field_bind_text(sqlite3_stmt *st, int parameter, const char *text);                    /* NULL: NULL */
+int field_bind_blob(sqlite3_stmt *st, int parameter, const void *data, size_t size);
 int field_load(sqlite3_stmt *st, int column, const ShapeField *field, void *row);          /* errno */

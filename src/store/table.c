@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 
 /* Of the columns of an object within, those with one of these flags; 0: all. */
@@ -67,11 +68,13 @@ int table_bind(const TableLayout *l, TableOp op, sqlite3_stmt *st, const void *r
 }
 
 int table_load(const TableLayout *l, sqlite3_stmt *st, int first, void *row) {
-        int r = 0;
+        for (size_t i = 0; i < l->n; i++) {
+                int r = field_load(st, first + (int) i, l->columns[i].field, (char *) row + l->columns[i].base);
 
-        for (size_t i = 0; r >= 0 && i < l->n; i++)
-                r = field_load(st, first + (int) i, l->columns[i].field, (char *) row + l->columns[i].base);
-        return r;
+                if (r < 0)
+                        return log_debug_errno(r, "store: cannot load '%s' of table '%s': %m", l->columns[i].field->column, l->table->name);
+        }
+        return 0;
 }
 
 static void table_done_fields(const ShapeField *fields, size_t n, unsigned only, void *object) {
