@@ -40,10 +40,7 @@ void build_abandon(Build *b) {
                 (void) trees_remove(b->manager, &scratch, NULL, NULL, NULL, NULL); /* else the spawner's next start does */
                 b->scratch[0] = '\0';
         }
-        execution_unwatch(&b->watch);
-        b->execution = NULL;
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                b->outputs[s] = fd_close(b->outputs[s]);
+        feed_close(&b->feed);
         free(TAKE_PTR(b->data));
         b->copy = build_copy_free(b->copy);
         b->then = NULL;
