@@ -79,10 +79,9 @@ struct Build {
         Acquisition *acquisition;
         size_t acquiring; /* for which stage */
         FileOp *op;
-        sd_event_source *writable; /* of a write */
-        int writable_fd;
+        int read_fd;      /* of what is looked at */
         char *data;       /* that is written; or what was read */
-        size_t size, sent;
+        size_t size;
         BuildHelper *helpers[2];
         unsigned n_helpers;
         FileOp *channels[2];
