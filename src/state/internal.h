@@ -36,7 +36,6 @@ struct StateRoom {
         SnapshotName *names;
         SnapshotLast *lasts;
         Work *works;
-        Fork *forks;
         Volume *volumes; /* by id */
         void *volume_data; /* volume.c's own */
 };
@@ -74,6 +73,3 @@ bool state_restores(const State *s, const Sandbox *sb); /* its disk becomes anot
 /* volume.c */
 int volumes_load(State *s, Error *reterr);
 void volumes_free(State *s);
-
-/* fork.c */
-void forks_free(State *s);

@@ -173,7 +173,6 @@ State *state_free(State *s) {
 
         if (!s)
                 return NULL;
-        forks_free(s);
         while (s->works)
                 work_end(s->works);
         HASH_ITER(hh, s->snapshots, n, next) {
