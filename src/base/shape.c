@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strv.h"
 
 static const double shape_scales[_SHAPE_UNIT_MAX] = {
@@ -180,14 +181,12 @@ void shape_done(const Shape *shape, void *object) {
 }
 
 void *shape_list_add(const ShapeField *f, void *object) {
-        void **items = shape_at(f, object), *bigger;
+        void **items = shape_at(f, object);
         size_t *n = shape_count(f, object);
 
-        bigger = reallocarray(*items, *n + 1, f->shape->size);
-        if (!bigger)
+        if (array_extend(items, *n, f->shape->size) < 0)
                 return NULL;
-        *items = bigger;
-        return memset(shape_item(f->shape, bigger, (*n)++), 0, f->shape->size);
+        return memset(shape_item(f->shape, *items, (*n)++), 0, f->shape->size);
 }
 
 const ShapeField *shape_key(const Shape *shape) {
