@@ -19,7 +19,7 @@ static const char *const approval_scopes[_APPROVAL_SCOPE_MAX] = {
         [APPROVAL_SANDBOX] = "sandbox",
         [APPROVAL_PROFILE] = "profile",
 };
-static const ShapeNames approval_scope_names = SHAPE_NAMES(approval_scopes);
+static const ShapeNames approval_scope_names = SHAPE_WORDS(approval_scopes);
 
 const char *approval_scope_to_string(ApprovalScope s) {
         return shape_name(&approval_scope_names, (int) s);

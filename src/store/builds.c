@@ -10,7 +10,7 @@ static const char *const build_statuses[_BUILD_STATUS_MAX] = {
         [BUILD_READY] = "ready",
         [BUILD_FAILED] = "error",
 };
-static const ShapeNames build_status_names = SHAPE_NAMES(build_statuses);
+static const ShapeNames build_status_names = SHAPE_WORDS(build_statuses);
 
 const char *build_status_name(int status) {
         return shape_name(&build_status_names, status);

@@ -148,7 +148,7 @@ static const char *const ledger_kinds[_LEDGER_MAX] = {
         [LEDGER_DIRECTORY] = "directory",
         [LEDGER_TREE]      = "tree",
 };
-static const ShapeNames ledger_kind_names = SHAPE_NAMES(ledger_kinds);
+static const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_kinds);
 
 const char *ledger_kind_name(LedgerKind k) {
         return shape_name(&ledger_kind_names, (int) k);

@@ -71,8 +71,10 @@ int table_load(const TableLayout *l, sqlite3_stmt *st, int first, void *row) {
         for (size_t i = 0; i < l->n; i++) {
                 int r = field_load(st, first + (int) i, l->columns[i].field, (char *) row + l->columns[i].base);
 
-                if (r < 0)
-                        return log_debug_errno(r, "store: cannot load '%s' of table '%s': %m", l->columns[i].field->column, l->table->name);
+                if (r < 0) {
+                        log_debug("store: cannot load '%s' of table '%s': %s", l->columns[i].field->column, l->table->name, strerror(-r));
+                        return r;
+                }
         }
         return 0;
 }

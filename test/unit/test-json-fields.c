@@ -259,7 +259,7 @@ TEST(values) {
 typedef enum Mood { MOOD_GOOD, MOOD_BAD, _MOOD_MAX } Mood;
 
 static const char *const mood_words[_MOOD_MAX] = { [MOOD_GOOD] = "good", [MOOD_BAD] = "bad" };
-static const ShapeNames mood_names = SHAPE_NAMES(mood_words);
+static const ShapeNames mood_names = SHAPE_WORDS(mood_words);
 
 typedef struct Shown {
         Inner inner;

@@ -6,7 +6,7 @@ static const char *const scopes[_SCOPE_MAX] = {
         [SCOPE_USE]   = "use",
         [SCOPE_ADMIN] = "admin",
 };
-const ShapeNames scope_names = SHAPE_NAMES(scopes);
+const ShapeNames scope_names = SHAPE_WORDS(scopes);
 
 const char *scope_name(Scope s) {
         return shape_name(&scope_names, (int) s);

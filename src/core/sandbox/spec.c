@@ -40,7 +40,7 @@ static const ShapeField sandbox_limits_fields[] = {
 const Shape sandbox_limits_shape = SHAPE_OF(sandbox_limits, SandboxLimits);
 
 static const char *const access_words[] = { [false] = "ro", [true] = "rw" };
-static const ShapeNames volume_access = SHAPE_NAMES(access_words);
+static const ShapeNames volume_access = SHAPE_WORDS(access_words);
 
 static const ShapeField volume_fields[] = {
         { .kind = SHAPE_TEXT, .offset = offsetof(SandboxVolume, name)                                  },

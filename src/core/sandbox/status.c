@@ -51,11 +51,11 @@ static const char *const on_timeouts[_ON_TIMEOUT_MAX] = {
         [ON_TIMEOUT_PARK]  = "park",
 };
 
-const ShapeNames sandbox_status_names = SHAPE_NAMES(sandbox_statuses);
-const ShapeNames execution_status_names = SHAPE_NAMES(execution_statuses);
-const ShapeNames execution_reason_names = SHAPE_NAMES(execution_reasons);
-static const ShapeNames execution_reason_texts = SHAPE_NAMES(execution_texts);
-const ShapeNames on_timeout_names = SHAPE_NAMES(on_timeouts);
+const ShapeNames sandbox_status_names = SHAPE_WORDS(sandbox_statuses);
+const ShapeNames execution_status_names = SHAPE_WORDS(execution_statuses);
+const ShapeNames execution_reason_names = SHAPE_WORDS(execution_reasons);
+static const ShapeNames execution_reason_texts = SHAPE_WORDS(execution_texts);
+const ShapeNames on_timeout_names = SHAPE_WORDS(on_timeouts);
 
 const char *sandbox_status_name(SandboxStatus s) {
         return shape_name(&sandbox_status_names, (int) s);
