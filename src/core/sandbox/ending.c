@@ -18,6 +18,7 @@
 
 #define RETRY_USEC (1 * USEC_PER_SEC)
 
+/* To take down what has no row. */
 typedef struct EndingRetry {
         Manager *manager;
         char id[SANDBOX_ID_LENGTH + 1];
@@ -111,12 +112,8 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
 
 static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         EndingRetry *retry = userdata;
-        Sandbox *sb = manager_by_id(retry->manager, retry->id);
 
-        if (sb)
-                sandbox_ask_to_destroy(sb);
-        else
-                (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
+        (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
         free(retry);
         sd_event_source_unref(source);
         return 0;
@@ -165,7 +162,10 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
 
         if (error) {
                 log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
-                ending_retry_later(m, id);
+                if (sb)
+                        (void) sandbox_retry_later(sb, sandbox_ask_to_destroy);
+                else
+                        ending_retry_later(m, id);
                 return;
         }
         if (!sb || sandbox_on_halted(sb) || sandbox_disk_remove(sb))
