@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/shape.h"
 
 #define RULE(n, t, s, sig, u, th, sec, run, desc)                                                            \
         { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = SIGNAL_##sig, .unit = ALERT_UNIT_##u,      \
@@ -28,11 +29,13 @@ static const char *const names[] = {
 #undef RULE
 #undef EVENT
 
-static const char *const severity_names[_SEVERITY_MAX] = {
+static const char *const severity_words[_SEVERITY_MAX] = {
         [SEVERITY_INFO] = "info",
         [SEVERITY_WARNING] = "warning",
         [SEVERITY_CRITICAL] = "critical",
 };
+static const ShapeNames severity_names = SHAPE_WORDS(severity_words);
+SHAPE_NAMED(alert_severity_name, alert_severity_from_name, AlertSeverity, severity_names);
 
 static const char *const unit_names[_ALERT_UNIT_MAX] = {
         [ALERT_UNIT_COUNT] = "count",
@@ -74,17 +77,6 @@ AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config
                         e.enabled = o->enabled;
         }
         return e;
-}
-
-const char *alert_severity_name(AlertSeverity s) {
-        return s < _SEVERITY_MAX ? severity_names[s] : NULL;
-}
-
-AlertSeverity alert_severity_from_name(const char *name) {
-        for (size_t i = 0; name && i < _SEVERITY_MAX; i++)
-                if (strcmp(severity_names[i], name) == 0)
-                        return (AlertSeverity) i;
-        return (AlertSeverity) -EINVAL;
 }
 
 const char *alert_unit_name(AlertUnit u) {

@@ -42,10 +42,8 @@ int sandbox_delete_row(Sandbox *sb) {
         r = store_sandbox_delete(m->store, sb->id);
         if (r >= 0)
                 r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + 1);
-        if (r >= 0)
-                r = store_commit(m->store);
+        r = store_end(m->store, r);
         if (r < 0) {
-                store_rollback(m->store);
                 log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
                 return r;
         }
@@ -197,12 +195,9 @@ int sandboxes_forget(Manager *m, Sandbox **list, size_t n) {
                 r = store_sandbox_delete(m->store, list[i]->id);
         if (r >= 0)
                 r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + n);
-        if (r >= 0)
-                r = store_commit(m->store);
-        if (r < 0) {
-                store_rollback(m->store);
+        r = store_end(m->store, r);
+        if (r < 0)
                 return r;
-        }
         m->total_destroyed += n;
         for (size_t i = 0; i < n; i++)
                 ending_let_go(list[i]);
