@@ -45,7 +45,7 @@ static void commit_cancel(void *work) {
         (void) work; /* what is O(1) is over in a moment, and the flattening has a cancel of its own */
 }
 
-static const MakingWork commit_work = { commit_cancel, commit_release };
+static const MakingOps commit_work = { commit_cancel, commit_release };
 
 static void remove_scratch(ImageCommit *c) {
         TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch);

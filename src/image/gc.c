@@ -283,7 +283,7 @@ static int gc_on_defer(sd_event_source *source, void *userdata) {
 }
 
 int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr) {
-        static const MakingWork ops = { gc_cancel, gc_release };
+        static const MakingOps ops = { gc_cancel, gc_release };
         Making *k;
         Gc *g;
         int r = images_check_depot(i, reterr);

@@ -106,7 +106,7 @@ static int on_found(sd_event_source *source, void *userdata) {
 }
 
 static int answer_found(Images *i, Making *k, const Image *image, ImageDone done, void *userdata, Error *reterr) {
-        static const MakingWork ops = { found_cancel, found_release };
+        static const MakingOps ops = { found_cancel, found_release };
         Found *f = calloc(1, sizeof(*f));
         int r = f ? 0 : -ENOMEM;
 

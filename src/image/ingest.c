@@ -96,7 +96,7 @@ static void ingest_cancel(void *work) {
                 tree_call_cancel(g->inspection.call);
 }
 
-static const MakingWork ingest_work = { ingest_cancel, ingest_release };
+static const MakingOps ingest_work = { ingest_cancel, ingest_release };
 
 static bool is_cancelled(Ingest *g) {
         Error error = { -ECANCELED, "cancelled" };

@@ -49,10 +49,10 @@ typedef struct LayerWork LayerWork;
 typedef struct Reconciliation Reconciliation;
 
 /* A piece of work for a making. cancel: leads to its end. release: at the daemon's end, its memory. */
-typedef struct MakingWork {
+typedef struct MakingOps {
         void (*cancel)(void *work);
         void (*release)(void *work);
-} MakingWork;
+} MakingOps;
 
 struct Making {
         Images *images;
@@ -64,8 +64,9 @@ struct Making {
         Strv held; /* layers that it counts on */
         void (*cancel)(Making *k, void *userdata);
         void *cancel_data;
-        const MakingWork *work_ops; /* of what is under way for it here; NULL: nothing */
+        const MakingOps *work_ops; /* of what is under way for it here; NULL: nothing */
         void *work;
+        MakingWork *works; /* the outer one first */
         MakingWatch *watches;
         Making *prev, *next; /* the oldest first */
         UT_hash_handle hh;   /* by id */
@@ -105,6 +106,7 @@ const char *images_problem(Images *i, const Image *image);
 bool images_is_reserved(const Images *i, const char *name);
 
 /* put.c */
+int layer_copy(const StoreLayer *from, StoreLayer *to);
 int images_layer_put(Images *i, const StoreLayer *row); /* copies */
 void images_layer_drop(Images *i, const char *chain);   /* the row */
 int images_drop(Images *i, ImageEntry *e);              /* the row of one that has no name */
@@ -129,7 +131,7 @@ void image_count(Images *i, const Image *image, int by); /* its layers know how 
 int makings_load(Images *i, Error *reterr);
 void makings_free(Images *i);
 int making_hold(Making *k, const char *chain);
-void making_set_work(Making *k, const MakingWork *ops, void *work); /* ops NULL: it is over */
+void making_set_work(Making *k, const MakingOps *ops, void *work); /* ops NULL: it is over */
 void makings_trim(Images *i);
 
 /* oci.c: configurations, in and out. */
@@ -165,6 +167,16 @@ void layer_waiter_cancel(LayerWaiter *w); /* done is not called; work that only 
 /* Removes one whose row is marked; done may be NULL. */
 int layer_remove(Images *i, const char *chain, LayerDone done, void *userdata, Error *reterr);
 void layers_free(Images *i);
+/* A layer that is written: what its begin a MakingWork, an unpacking and a flattening have in common. */
+typedef struct LayerWriting {
+        MakingWork work;
+        StoreLayer row; /* what it will be */
+} LayerWriting;
+int layer_make_scratch(void *work, Error *reterr); /* a copy of its parent, or empty */
+void layer_on_written(const char *result, const Error *error, void *work);
+int layer_publish(void *work, Error *reterr);
+int layer_keep(void *work, Error *why); /* undo: it is whole, and others may count on it by now. It has its row, and goes with the next gc */
+int layer_put_row(void *work, Error *reterr);
 
 /* blobs.c */
 int blobs_open(Images *i, Error *reterr);

@@ -223,15 +223,23 @@ void making_set_cancel(Making *k, void (*cancel)(Making *k, void *userdata), voi
         k->cancel_data = userdata;
 }
 
-void making_set_work(Making *k, const MakingWork *ops, void *work) {
+void making_set_work(Making *k, const MakingOps *ops, void *work) {
         k->work_ops = ops;
         k->work = work;
 }
 
+/* The outer ones first, which wait for the inner one: only that can end from within. */
 void making_cancel(Making *k) {
+        Error error = { 0 };
+        MakingWork *w, *next;
+
         if (k->ended || k->cancelled)
                 return;
         k->cancelled = true;
+        DL_FOREACH_SAFE(k->works, w, next) {
+                (void) error_set(&error, -ECANCELED, "%s", w->cancelled ? w->cancelled : "it was cancelled");
+                sequence_cancel(&w->run, &error);
+        }
         if (k->work_ops)
                 k->work_ops->cancel(k->work);
         if (!k->ended && k->cancel)
@@ -372,6 +380,8 @@ int makings_load(Images *i, Error *reterr) {
 /* Their rows say that they run: the next start says what became of them. */
 void makings_free(Images *i) {
         while (i->makings) {
+                while (i->makings->works)
+                        i->makings->works->release(i->makings->works);
                 if (i->makings->work_ops)
                         i->makings->work_ops->release(i->makings->work);
                 making_free(i->makings);

@@ -324,7 +324,7 @@ static int list_layers(ImagePush *p, const Image *image, Error *reterr) {
 }
 
 static int push_begin(Images *i, Making *k, const Image *image, const char *reference, const char *auth, Error *reterr) {
-        static const MakingWork ops = { push_cancel, push_release };
+        static const MakingOps ops = { push_cancel, push_release };
         ImagePush *p = calloc(1, sizeof(*p));
         int r;
 
