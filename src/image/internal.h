@@ -189,17 +189,9 @@ uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdat
 /* reconcile.c: rows and trees agree, before anything is made. done may be called from within. */
 int reconciliation_start(Images *i, Error *reterr);
 void reconciliation_stop(Images *i);
+int making_work_when_ready(void *work, Error *reterr); /* as a step */
 void images_when_ready(Images *i, Making *k, void (*done)(Making *k, const Error *error, void *userdata), void *userdata);
 
 /* gc.c */
 int gc_start(Images *i, Error *reterr);
 void gc_stop(Images *i);
-
-/* inspect.c: who the user of an image is. Fills uid, gid, home of its configuration. The caller keeps the inspection until it is told. */
-typedef struct ImageInspection {
-        Image *image;
-        LayerDone done;
-        void *userdata;
-        TreeCall *call; /* NULL: none is under way */
-} ImageInspection;
-int image_inspect(Images *i, Making *k, ImageInspection *x, Error *reterr);
