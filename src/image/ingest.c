@@ -18,8 +18,6 @@
 #include "base/fd.h"
 #include "image/ingest.h"
 
-#define LAYERS_MAX 512
-
 typedef struct Ingest {
         MakingWork work;
         bool takes_name; /* only where it is free */
@@ -194,8 +192,8 @@ static int check_result(Ingest *g, Error *reterr) {
                 return error_set(reterr, -EBADMSG, "the registry program has not told what it got");
         if (json_array_size(layers) == 0)
                 return error_set(reterr, -EBADMSG, "the image has no layers: there is nothing to start from");
-        if (json_array_size(layers) > LAYERS_MAX)
-                return error_set(reterr, -E2BIG, "the image has %zu layers, at most %d can be", json_array_size(layers), LAYERS_MAX);
+        if (json_array_size(layers) > IMAGE_LAYERS_MAX)
+                return error_set(reterr, -E2BIG, "the image has %zu layers, at most %d can be", json_array_size(layers), IMAGE_LAYERS_MAX);
         json_array_foreach(layers, k, layer) {
                 const char *digest = layer_text(layer, "digest"), *diff_id = layer_text(layer, "diffId");
 
@@ -328,7 +326,7 @@ static int ingest_fetch(void *work, Error *reterr) {
 }
 
 static const SequenceStep ingest_steps[] = {
-        { "ready", making_work_when_ready },
+        { "ready", images_when_ready },
         { "fetch", ingest_fetch, .cancel = ingest_stop_fetching },
         { "layers", ingest_layer, .cancel = ingest_leave_layer },
         { "inspect", ingest_inspect, .cancel = making_work_cancel_run },

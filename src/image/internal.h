@@ -10,6 +10,7 @@
 #include "image/rows.h"
 
 #define IMAGE_SOURCE_IMPORT "import"
+#define IMAGE_LAYERS_MAX    512
 
 typedef struct ImageEntry {
         Image image;
@@ -48,12 +49,6 @@ typedef struct CacheEntry {
 typedef struct LayerWork LayerWork;
 typedef struct Reconciliation Reconciliation;
 
-/* A piece of work for a making. cancel: leads to its end. release: at the daemon's end, its memory. */
-typedef struct MakingOps {
-        void (*cancel)(void *work);
-        void (*release)(void *work);
-} MakingOps;
-
 struct Making {
         Images *images;
         StoreMaking row;
@@ -64,8 +59,6 @@ struct Making {
         Strv held; /* layers that it counts on */
         void (*cancel)(Making *k, void *userdata);
         void *cancel_data;
-        const MakingOps *work_ops; /* of what is under way for it here; NULL: nothing */
-        void *work;
         MakingWork *works; /* the outer one first */
         MakingWatch *watches;
         Making *prev, *next; /* the oldest first */
@@ -131,7 +124,6 @@ void image_count(Images *i, const Image *image, int by); /* its layers know how 
 int makings_load(Images *i, Error *reterr);
 void makings_free(Images *i);
 int making_hold(Making *k, const char *chain);
-void making_set_work(Making *k, const MakingOps *ops, void *work); /* ops NULL: it is over */
 void makings_trim(Images *i);
 
 /* oci.c: configurations, in and out. */
@@ -186,11 +178,10 @@ int blob_adopt(Images *i, const char *tenant, const char *digest, Error *reterr)
 int blob_open(Images *i, const char *digest); /* -ENOENT */
 uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n);
 
-/* reconcile.c: rows and trees agree, before anything is made. done may be called from within. */
+/* reconcile.c: rows and trees agree, before anything is made. */
 int reconciliation_start(Images *i, Error *reterr);
 void reconciliation_stop(Images *i);
-int making_work_when_ready(void *work, Error *reterr); /* as a step */
-void images_when_ready(Images *i, Making *k, void (*done)(Making *k, const Error *error, void *userdata), void *userdata);
+int images_when_ready(void *work, Error *reterr); /* a step of a MakingWork */
 
 /* gc.c */
 int gc_start(Images *i, Error *reterr);

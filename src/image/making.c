@@ -223,11 +223,6 @@ void making_set_cancel(Making *k, void (*cancel)(Making *k, void *userdata), voi
         k->cancel_data = userdata;
 }
 
-void making_set_work(Making *k, const MakingOps *ops, void *work) {
-        k->work_ops = ops;
-        k->work = work;
-}
-
 /* The outer ones first, which wait for the inner one: only that can end from within. */
 void making_cancel(Making *k) {
         Error error = { 0 };
@@ -240,8 +235,6 @@ void making_cancel(Making *k) {
                 (void) error_set(&error, -ECANCELED, "%s", w->cancelled ? w->cancelled : "it was cancelled");
                 sequence_cancel(&w->run, &error);
         }
-        if (k->work_ops)
-                k->work_ops->cancel(k->work);
         if (!k->ended && k->cancel)
                 k->cancel(k, k->cancel_data);
 }
@@ -266,7 +259,6 @@ void making_end(Making *k, const Image *image, const Error *error) {
                 return;
         k->ended = true;
         k->cancel = NULL;
-        k->work_ops = NULL;
         k->row.ended_at = clock_wall_usec();
         k->row.status = !error ? MAKING_DONE : k->cancelled ? MAKING_CANCELLED : MAKING_FAILED;
         if (image)
@@ -382,8 +374,6 @@ void makings_free(Images *i) {
         while (i->makings) {
                 while (i->makings->works)
                         i->makings->works->release(i->makings->works);
-                if (i->makings->work_ops)
-                        i->makings->work_ops->release(i->makings->work);
                 making_free(i->makings);
         }
 }

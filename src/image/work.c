@@ -54,17 +54,6 @@ void making_work_on_tree(const TreeAnswer *answer, const Error *error, void *wor
         sequence_heard(&w->run, error);
 }
 
-static void making_work_on_ready(Making *k, const Error *error, void *userdata) {
-        sequence_heard(&((MakingWork *) userdata)->run, error);
-}
-
-int making_work_when_ready(void *work, Error *reterr) {
-        MakingWork *w = work;
-
-        images_when_ready(w->images, w->making, making_work_on_ready, w);
-        return STEP_WAITS;
-}
-
 /* Scratch trees. */
 
 int making_work_make_scratch(MakingWork *w, const TreeRef *from, Error *reterr) {
