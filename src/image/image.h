@@ -136,7 +136,6 @@ void making_log_bytes(Making *k, const void *data, size_t size);
 int making_log_fd(const Making *k); /* to read from any offset; a follower watches the file */
 void making_progress(Making *k, const char *stage, uint64_t done, uint64_t total);
 bool making_is_cancelled(const Making *k);
-void making_set_cancel(Making *k, void (*cancel)(Making *k, void *userdata), void *userdata); /* asked to end: must lead to making_end() */
 void making_end(Making *k, const Image *image /* what it made; may be NULL */, const Error *error);
 Making *making_find(Images *i, const Principal *who, const char *id);
 void making_cancel(Making *k);

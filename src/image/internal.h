@@ -57,8 +57,6 @@ struct Making {
         bool log_full;
         bool cancelled, ended;
         Strv held; /* layers that it counts on */
-        void (*cancel)(Making *k, void *userdata);
-        void *cancel_data;
         MakingWork *works; /* the outer one first */
         MakingWatch *watches;
         Making *prev, *next; /* the oldest first */

@@ -218,11 +218,6 @@ int making_new(Images *i, const Principal *who, MakingKind kind, const char *tem
         return 0;
 }
 
-void making_set_cancel(Making *k, void (*cancel)(Making *k, void *userdata), void *userdata) {
-        k->cancel = cancel;
-        k->cancel_data = userdata;
-}
-
 /* The outer ones first, which wait for the inner one: only that can end from within. */
 void making_cancel(Making *k) {
         Error error = { 0 };
@@ -235,8 +230,6 @@ void making_cancel(Making *k) {
                 (void) error_set(&error, -ECANCELED, "%s", w->cancelled ? w->cancelled : "it was cancelled");
                 sequence_cancel(&w->run, &error);
         }
-        if (!k->ended && k->cancel)
-                k->cancel(k, k->cancel_data);
 }
 
 static void log_end(Making *k, const Error *error) {
@@ -258,7 +251,6 @@ void making_end(Making *k, const Image *image, const Error *error) {
         if (k->ended)
                 return;
         k->ended = true;
-        k->cancel = NULL;
         k->row.ended_at = clock_wall_usec();
         k->row.status = !error ? MAKING_DONE : k->cancelled ? MAKING_CANCELLED : MAKING_FAILED;
         if (image)
