@@ -17,6 +17,7 @@
 #include "build/plan.h"
 #include "build/scope.h"
 #include "core/acquire.h"
+#include "core/feed.h"
 #include "core/fileop.h"
 
 typedef struct Build Build;
@@ -47,6 +48,13 @@ typedef struct BuildStage {
         bool ready, done;
         Account account;   /* of scope.user, as it was looked up last */
 } BuildStage;
+
+/* Of a RUN, after its execution may be gone. */
+typedef struct BuildResult {
+        ExecutionReason reason;
+        int exit_code, signal;
+        char message[256]; /* "": none */
+} BuildResult;
 
 struct Builds {
         Images *images;
@@ -85,19 +93,16 @@ struct Build {
         Acquisition *acquisition;
         size_t acquiring; /* for which stage */
         FileOp *op;
-        sd_event_source *writable; /* of a write */
-        int writable_fd;
-        char *data; /* that is written */
-        size_t size, sent;
-        char **reading; /* where the content goes that is read */
+        int read_fd;    /* of what is looked at */
+        char **reading; /* where its content goes */
+        char *data;     /* that is written */
         BuildHelper *helpers[2];
         unsigned n_helpers;
         FileOp *channels[2];
         char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */
-        Execution *execution;
-        ExecutionWatch watch;
-        int outputs[_STREAM_MAX];
-        uint64_t offsets[_STREAM_MAX];
+        Feed feed; /* of a RUN */
+        size_t turn; /* bytes of it that were logged in this one */
+        BuildResult result;
         char last_line[256]; /* of what it said */
 
         /* What came of it. */

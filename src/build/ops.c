@@ -14,8 +14,7 @@
 
 static void op_over(Build *b) {
         b->op = fileop_free(b->op);
-        b->writable = sd_event_source_disable_unref(b->writable);
-        b->writable_fd = fd_close(b->writable_fd);
+        b->read_fd = fd_close(b->read_fd);
 }
 
 void build_abandon(Build *b) {
@@ -31,10 +30,7 @@ void build_abandon(Build *b) {
         b->n_helpers = 0;
         tree_call_forget(b->in_step.work.call);
         b->in_step.work.call = NULL;
-        execution_unwatch(&b->watch);
-        b->execution = NULL;
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                b->outputs[s] = fd_close(b->outputs[s]);
+        feed_close(&b->feed);
         free(TAKE_PTR(b->data));
         b->reading = NULL;
         b->again = false;
@@ -52,8 +48,8 @@ static void ops_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userd
         b->entry = *entry;
         b->found = true;
         if (fd >= 0) {
-                (void) fd_close(b->writable_fd);
-                b->writable_fd = fd; /* for ops_read() */
+                (void) fd_close(b->read_fd);
+                b->read_fd = fd; /* for ops_read() */
         }
 }
 
@@ -90,7 +86,7 @@ static char *ops_content(int fd) {
 /* Where nothing is there is an answer, too. */
 static void on_end_looking(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Build *b = userdata;
-        _cleanup_close_ int fd = TAKE_FD(b->writable_fd);
+        _cleanup_close_ int fd = TAKE_FD(b->read_fd);
 
         if (b->reading) {
                 free(*b->reading);
@@ -165,39 +161,18 @@ int ops_read(Build *b, size_t stage, const char *path, char **ret, Error *reterr
         return ops_start(b, stage, &g, reterr);
 }
 
-/* Writing. EPIPE: the worker has given up; why, it tells by its last message. */
-static int ops_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Build *b = userdata;
-        ssize_t n = write(fd, b->data + b->sent, b->size - b->sent);
-
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
-        if (n >= 0)
-                b->sent += (size_t) n;
-        if (n < 0 || b->sent == b->size) {
-                b->writable = sd_event_source_disable_unref(b->writable);
-                b->writable_fd = fd_close(b->writable_fd); /* the worker sees the end when the last copy is closed */
-                if (n >= 0)
-                        (void) fileop_commit(b->op);
-        }
-        return 0;
-}
-
 int ops_write(Build *b, size_t stage, const char *path, uint32_t mode, const Account *owner, char *data, Error *reterr) {
         FileRequest g;
         int r;
 
         free(b->data);
         b->data = data;
-        b->size = strlen(data);
-        b->sent = 0;
         request_init_new(&g, FILE_WRITE, path, mode, owner);
         r = ops_start(b, stage, &g, reterr);
         if (r < 0)
                 return r;
-        b->writable_fd = fcntl(fileop_data_fd(b->op), F_DUPFD_CLOEXEC, 3);
-        r = b->writable_fd < 0 ? -errno : sd_event_add_io(b->manager->event, &b->writable, b->writable_fd, EPOLLOUT, ops_on_writable, b);
-        return r < 0 ? error_set(reterr, r, "%s: cannot be written", path) : STEP_WAITS;
+        r = fileop_write_all(b->op, data, strlen(data));
+        return r < 0 && r != -EPIPE ? error_set(reterr, r, "%s: cannot be written", path) : STEP_WAITS; /* EPIPE: its end tells why */
 }
 
 /* Helpers. */

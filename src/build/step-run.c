@@ -11,8 +11,7 @@
 #include "build/internal.h"
 #include "config/config.h"
 
-#define CHUNK_SIZE   65536
-#define CHUNKS_MAX   16 /* in one turn of the loop */
+#define TURN_MAX ((size_t) 1 << 20) /* of output, in one turn of the loop */
 
 /* What most of them begin with. */
 
@@ -72,25 +71,19 @@ static void remember_line(Build *b, const char *data, size_t n) {
                 (void) snprintf(b->last_line, sizeof(b->last_line), "%.*s", (int) MIN_OF(end - begin, (ptrdiff_t) sizeof(b->last_line) - 1), begin);
 }
 
-/* What it has said since the last time; false: there may be more. */
-static bool step_run_pass_on(Build *b, bool all) {
-        char buffer[CHUNK_SIZE];
-        bool emptied = true;
+static ssize_t step_run_take(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
+        Build *b = userdata;
 
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                ssize_t n = 1;
+        b->turn += size;
+        making_log_bytes(b->making, data, size);
+        remember_line(b, (const char *) data, size);
+        return (ssize_t) size;
+}
 
-                for (unsigned i = 0; n > 0 && b->outputs[s] >= 0 && (all || i < CHUNKS_MAX); i++) {
-                        n = execution_read_output(b->execution, s, b->outputs[s], buffer, sizeof(buffer), b->offsets[s]);
-                        if (n <= 0)
-                                break;
-                        b->offsets[s] += (uint64_t) n;
-                        making_log_bytes(b->making, buffer, (size_t) n);
-                        remember_line(b, buffer, (size_t) n);
-                }
-                emptied &= n <= 0;
-        }
-        return emptied;
+static bool step_run_is_full(const Feed *f, void *userdata) {
+        const Build *b = userdata;
+
+        return b->turn >= TURN_MAX;
 }
 
 /* Programs that fetch do not always say what keeps them from it. */
@@ -108,7 +101,7 @@ static void hint_network(Build *b) {
                 }
 }
 
-static int step_run_judge(Build *b, const Execution *x, Error *reterr) {
+static int step_run_judge(Build *b, Error *reterr) {
         static const struct {
                 ExecutionReason reason;
                 const char *words;
@@ -118,10 +111,11 @@ static int step_run_judge(Build *b, const Execution *x, Error *reterr) {
                 { EXECUTION_REASON_DISK, "failed with its disk full (build.disk of cove.yaml)" },
                 { EXECUTION_REASON_SANDBOX_ENDED, "was killed with its sandbox" },
         };
-        const char *last = b->last_line[0] ? b->last_line : NULL, *text = build_step(b)->text;
+        const BuildResult *x = &b->result;
+        const char *last = b->last_line[0] ? b->last_line : x->message, *text = build_step(b)->text;
 
         if (x->exit_code == 0)
-                return 0;
+                return STEP_DONE;
         if (strncmp(text, "RUN ", strlen("RUN ")) == 0)
                 text += strlen("RUN ");
         for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
@@ -130,32 +124,42 @@ static int step_run_judge(Build *b, const Execution *x, Error *reterr) {
         hint_network(b);
         if (x->exit_code < 0)
                 return error_set(reterr, -ECHILD, "'%.120s' was ended by signal %d", text, x->signal);
-        return error_set(reterr, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last || x->message ? ": " : "",
-                        last ? last : x->message ? x->message : "");
+        return error_set(reterr, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last[0] ? ": " : "", last);
 }
 
-static void run_over(Build *b) {
-        Execution *x = b->execution;
-        Error error = { 0 };
-
-        (void) step_run_pass_on(b, /* all= */ true);
-        execution_unwatch(&b->watch);
-        b->execution = NULL;
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                b->outputs[s] = fd_close(b->outputs[s]);
-        build_heard(b, step_run_judge(b, x, &error) < 0 ? &error : NULL);
-}
-
-static void step_run_on_changed(Execution *x, void *userdata) {
+static void step_run_taken(Feed *f, const Execution *x, void *userdata) {
         Build *b = userdata;
 
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                if (b->outputs[s] < 0)
-                        b->outputs[s] = execution_open_output(x, s);
-        if (execution_ended(x))
-                run_over(b);
-        else
-                (void) step_run_pass_on(b, /* all= */ false);
+        b->result = (BuildResult) { .reason = x->reason, .exit_code = x->exit_code, .signal = x->signal };
+        (void) snprintf(b->result.message, sizeof(b->result.message), "%s", x->message ? x->message : "");
+}
+
+static int step_run_over(Feed *f, void *userdata) {
+        return 0; /* as f->over says */
+}
+
+static void step_run_on_changed(Feed *f, void *userdata) {
+        Build *b = userdata;
+
+        if (b->again) /* else its turn comes */
+                build_heard(b, NULL);
+}
+
+/* A step that says much says it in several turns of the loop. */
+static int step_run_follow(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        int r;
+
+        b->turn = 0;
+        r = feed_pump(&b->feed);
+        if (r < 0)
+                return error_set(reterr, r, "its output cannot be read");
+        if (r > 0)
+                return STEP_AGAIN;
+        if (!b->feed.over)
+                return build_again(b, STEP_WAITS);
+        feed_close(&b->feed);
+        return step_run_judge(b, reterr);
 }
 
 static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
@@ -180,8 +184,17 @@ static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
 }
 
 static int step_run_start(void *part, Error *reterr) {
+        static const FeedReader reader = {
+                .piece_max = FEED_PIECE_MAX,
+                .changed = step_run_on_changed,
+                .taken = step_run_taken,
+                .full = step_run_is_full,
+                .piece = step_run_take,
+                .end = step_run_over,
+        };
         Build *b = build_of(part);
         ExecutionSpec spec = { 0 };
+        Execution *x;
         Sandbox *sb;
         int r = step_find_account(b, build_step(b)->user, reterr);
 
@@ -190,25 +203,19 @@ static int step_run_start(void *part, Error *reterr) {
         if (r < 0)
                 return r;
         b->last_line[0] = '\0';
-        memset(b->offsets, 0, sizeof(b->offsets));
         r = step_run_make_spec(b, &spec, reterr);
         if (r >= 0)
-                r = execution_start(sb, &spec, &b->execution, reterr);
+                r = execution_start(sb, &spec, &x, reterr);
         execution_spec_done(&spec);
-        if (r >= 0) {
-                b->watch = (ExecutionWatch) { .changed = step_run_on_changed, .userdata = b, .follow = true };
-                r = execution_watch(b->execution, &b->watch);
-        }
-        if (r >= 0)
-                step_run_on_changed(b->execution, b);
-        return making_work_waits(r);
+        return r < 0 ? r : feed_open(&b->feed, x, (uint64_t[_STREAM_MAX]) { 0 }, &reader, b);
 }
 
 static const SequenceStep run_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
         { "passwd", build_read_passwd, .cancel = build_stop },
         { "group", build_read_group, .cancel = build_stop },
-        { "run", step_run_start, .cancel = build_stop },
+        { "start", step_run_start },
+        { "follow", step_run_follow, .cancel = build_stop },
 };
 const Sequence step_run = SEQUENCE("run", run_steps, build_step_end, .defer = making_work_defer);
 

@@ -15,7 +15,9 @@
 #include <sys/stat.h>
 
 #include "api/native/execution/logs.h"
+#include "base/array.h"
 #include "base/shape.h"
+#include "base/text.h"
 #include "core/events.h"
 
 #define NSEC_PER_USEC INT64_C(1000)
@@ -39,19 +41,9 @@ void log_queue_done(LogQueue *q) {
 }
 
 static int queue_grow(LogQueue *q) {
-        size_t room = q->room ? q->room * 2 : 64;
-        LogEvent *bigger;
-
         if (q->first == q->n)
                 q->first = q->n = 0;
-        if (q->n < q->room)
-                return 0;
-        bigger = reallocarray(q->events, room, sizeof(*bigger));
-        if (!bigger)
-                return -ENOMEM;
-        q->events = bigger;
-        q->room = room;
-        return 0;
+        return ARRAY_RESERVE(q->events, q->room, q->n + 1);
 }
 
 static int log_lines_queue_add(const StoreEvent *row, void *userdata) {
@@ -207,8 +199,7 @@ int log_put_output(Text *t, LogOutput *o, bool as_json) {
         return 0;
 }
 
-int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Feed *f, void *userdata), void *userdata,
-                LogOutput **ret) {
+int log_output_open(const Execution *x, const LogSpan *span, const FeedReader *reader, void *userdata, LogOutput **ret) {
         uint64_t cursors[_STREAM_MAX] = { span->from[STREAM_STDOUT], x->spec.pty ? FEED_SKIP : span->from[STREAM_STDERR] };
         LogOutput *o = calloc(1, sizeof(*o));
         int r;
@@ -217,7 +208,7 @@ int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Fee
         if (!o)
                 return -ENOMEM;
         o->started_at = x->started_at;
-        r = feed_open(&o->feed, (Execution *) x, cursors, changed, userdata);
+        r = feed_open(&o->feed, (Execution *) x, cursors, reader, userdata);
         if (r < 0) {
                 free(o);
                 return r == -ENOMEM ? r : 0; /* removed to make room, or with its sandbox */
@@ -231,7 +222,7 @@ int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Fee
 LogOutput *log_output_free(LogOutput *o) {
         if (!o)
                 return NULL;
-        feed_done(&o->feed);
+        feed_close(&o->feed);
         free(o);
         return NULL;
 }
