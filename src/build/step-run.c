@@ -207,7 +207,9 @@ static int step_run_start(void *part, Error *reterr) {
         if (r >= 0)
                 r = execution_start(sb, &spec, &x, reterr);
         execution_spec_done(&spec);
-        return r < 0 ? r : feed_open(&b->feed, x, (uint64_t[_STREAM_MAX]) { 0 }, &reader, b);
+        if (r >= 0)
+                r = feed_open(&b->feed, x, (uint64_t[_STREAM_MAX]) { 0 }, &reader, b);
+        return r < 0 ? r : STEP_DONE;
 }
 
 static const SequenceStep run_steps[] = {

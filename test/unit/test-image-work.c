@@ -1,132 +1,12 @@
 /* Sequences of the images' room: each step of a flattening, a commit, a pull and a push fails in its turn, or is cancelled; what was begun is undone, and the end is
  * told once. The depot is a set of names. */
-#include "world.h"
+#include "depot.h"
 
 #include <dirent.h>
-#include <limits.h>
-#include <sqlite3.h>
 
-#include "core/secret.h"
-#include "image/internal.h"
-
-#define A "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+#define A DEPOT_LAYER
 #define B "3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d"
-#define C "2e7d2c03a9507ae265ecf5b5356885a53393a2029d241394997265a1a25aefc6"
-#define NEVER UINT_MAX
-
-/* A depot that answers when it is told to. */
-
-typedef enum Way { FAILS_AT_ONCE, FAILS_LATER, IS_CANCELLED, _WAY_MAX } Way;
-
-typedef struct Asked {
-        TreeRequest request;
-        uint64_t token;
-        int fds[4];
-} Asked;
-
-static struct {
-        World *world;
-        Asked queue[64];
-        size_t n_queue;
-        TreeRef trees[64];
-        size_t n_trees;
-        unsigned n;       /* asked so far, but for removals and lists */
-        unsigned fail_at; /* the one that fails */
-        Way way;
-        Making *making; /* that is cancelled then */
-} depot;
-
-static TreeRef *depot_find(const TreeRef *ref) {
-        for (size_t i = 0; i < depot.n_trees; i++)
-                if (depot.trees[i].kind == ref->kind && strcmp(depot.trees[i].name, ref->name) == 0)
-                        return depot.trees + i;
-        return NULL;
-}
-
-static void depot_add(const TreeRef *ref) {
-        assert_true(depot.n_trees < ELEMENTSOF(depot.trees));
-        depot.trees[depot.n_trees++] = *ref;
-}
-
-static void depot_remove(const TreeRef *ref) {
-        TreeRef *t = depot_find(ref);
-
-        if (t)
-                *t = depot.trees[--depot.n_trees];
-}
-
-static unsigned depot_count(TreeKind kind) {
-        unsigned n = 0;
-
-        for (size_t i = 0; i < depot.n_trees; i++)
-                n += depot.trees[i].kind == kind;
-        return n;
-}
-
-static bool depot_is_counted(const TreeRequest *q) {
-        return q->operation != TREE_REMOVE && q->operation != TREE_LIST;
-}
-
-static int depot_ask(Provider *p, const TreeRequest *request, const int *fds, uint64_t token) {
-        Asked *a = depot.queue + depot.n_queue;
-
-        if (depot_is_counted(request) && depot.n == depot.fail_at && depot.way == FAILS_AT_ONCE) {
-                depot.n++;
-                return -EIO;
-        }
-        assert_true(depot.n_queue < ELEMENTSOF(depot.queue));
-        *a = (Asked) { .request = *request, .token = token };
-        for (size_t i = 0; i < ELEMENTSOF(a->fds); i++)
-                a->fds[i] = fds ? fcntl(fds[i], F_DUPFD_CLOEXEC, 3) : -EBADF;
-        depot.n_queue++;
-        return 0;
-}
-
-static int depot_cancel(Provider *p, uint64_t token) {
-        return 0; /* what runs ends as it would have */
-}
-
-static const ProviderTrees depot_trees = { .ask = depot_ask, .cancel = depot_cancel };
-
-/* What cove-tree says at its end. */
-static void depot_run(const Asked *a) {
-        static const char result[] = "{\"result\":{\"bytes\":7,\"uid\":0,\"gid\":0,\"home\":\"/root\",\"size\":3,\"digest\":\"sha256:" C "\",\"diffId\":\"sha256:" C "\"}}\n";
-
-        check_int("result", write(a->fds[3], result, strlen(result)), (intmax_t) strlen(result));
-}
-
-static void depot_do(const Asked *a) {
-        const TreeRequest *q = &a->request;
-
-        if (q->operation == TREE_MAKE)
-                depot_add(q->refs);
-        else if (q->operation == TREE_REMOVE)
-                depot_remove(q->refs);
-        else if (q->operation == TREE_RUN)
-                depot_run(a);
-        else if (q->operation == TREE_PUBLISH) {
-                depot_remove(q->refs);
-                depot_add(q->refs + 1);
-        } else
-                for (size_t i = 0; q->operation == TREE_LIST && i < depot.n_trees; i++)
-                        if (depot.trees[i].kind == q->refs[0].kind)
-                                depot.world->fake.provider.events->tree_item(a->token, depot.trees + i, 7, depot.world->manager);
-}
-
-static void depot_answer(void) {
-        static const Error broken = { -EIO, "the disk is broken" };
-        Asked a = depot.queue[0];
-        bool fails = depot_is_counted(&a.request) && depot.n++ == depot.fail_at;
-
-        memmove(depot.queue, depot.queue + 1, --depot.n_queue * sizeof(*depot.queue));
-        if (fails && depot.way == IS_CANCELLED)
-                making_cancel(depot.making);
-        if (!fails || depot.way == IS_CANCELLED || a.request.operation == TREE_MAKE)
-                depot_do(&a); /* one that fails may have begun */
-        for (size_t i = 0; i < ELEMENTSOF(a.fds); i++)
-                (void) fd_close(a.fds[i]);
-        depot.world->fake.provider.events->tree_done(a.token, 0, 0, fails && depot.way == FAILS_LATER ? &broken : NULL, depot.world->manager);
-}
+#define C DEPOT_BLOB
 
 /* Until nothing is left to do, and that one is over. */
 static void settle(const Making *k) {
@@ -156,60 +36,12 @@ static void on_ended(Images *i, const Making *ended, void *userdata) {
         n_ended += ended != NULL;
 }
 
-/* Nothing can be written into that table from now on; into that of layers, the first one. */
-static void trial_refuse_rows(World *w, const char *table) {
-        char path[600], sql[300];
-        sqlite3 *db = NULL;
-
-        (void) snprintf(path, sizeof(path), "%s/cove.db", w->state);
-        (void) snprintf(sql, sizeof(sql), "CREATE TRIGGER broken BEFORE INSERT ON %s %s BEGIN SELECT RAISE(ABORT, 'broken'); END", table,
-                        strcmp(table, "layer") == 0 ? "WHEN NEW.chain <> '" A "'" : "");
-        world_close(w);
-        check_int("open", sqlite3_open(path, &db), SQLITE_OK);
-        check_int("trigger", sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-        (void) sqlite3_close(db);
-        world_open(w);
-        world_up(w);
-}
-
 static Images *trial_open(World *w, const char *name, const char *refused) {
-        static unsigned number;
-        char path[64];
-        Error error = { 0 };
-        Images *i = NULL;
-        sigset_t set;
+        Images *i = depot_open(w, name, refused);
 
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGCHLD);
-        (void) sigprocmask(SIG_BLOCK, &set, NULL); /* as sd-event wants it */
-        memset(&depot, 0, sizeof(depot));
-        depot.world = w;
-        depot.fail_at = NEVER;
         n_ended = 0;
-        (void) snprintf(path, sizeof(path), "%s-%u", name, number++);
-        world_new(w, path);
-        if (refused)
-                trial_refuse_rows(w, refused);
-        check_result("random", secret_init(), 0);
-        w->fake.provider.trees = w->fake.provider.layers = w->fake.provider.disks = &depot_trees;
-        check_result("images", images_new(w->manager, &i, &error), 0);
         images_observe(i, on_ended, NULL);
         return i;
-}
-
-static void trial_close(World *w, Images *i) {
-        images_free(i);
-        for (; depot.n_queue > 0; depot.n_queue--)
-                for (size_t k = 0; k < 4; k++)
-                        (void) fd_close(depot.queue[depot.n_queue - 1].fds[k]);
-        world_close(w);
-}
-
-static void trial_fail(unsigned at, Way way, Making *k) {
-        depot.n = 0;
-        depot.fail_at = at;
-        depot.way = way;
-        depot.making = k;
 }
 
 static void put_layer(Images *i, const char *chain) {
@@ -263,7 +95,7 @@ static void try_flatten(unsigned at, Way way, const char *table) {
         (void) snprintf(what, sizeof(what), "flatten %u %u %s", at, way, table ? table : "");
         put_layer(i, A);
         check_result("making", making_new(i, &admin, MAKING_COMMIT, "x:1", &k, &error), 0);
-        trial_fail(at, way, k);
+        depot_fail(at, way, k);
         r = images_flatten(i, k, A, TREE_SNAPSHOT, C, B, on_flat, &told, &error);
         settle(/* k= */ NULL);
         check_uint(what, depot_count(TREE_SCRATCH), 0);
@@ -279,7 +111,7 @@ static void try_flatten(unsigned at, Way way, const char *table) {
                 check_int(what, images_layer(i, B) != NULL, at == 2 && way == IS_CANCELLED); /* it is whole */
         }
         making_end(k, NULL, NULL);
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 TEST(each_step_of_a_flattening_fails) {
@@ -324,7 +156,7 @@ static void try_commit(const char *layer, unsigned at, Way way, const char *tabl
         sb = make_sandbox(&w, layer);
         settle(/* k= */ NULL);
         check_result(what, images_commit(i, &admin, sb, "made:1", &k, &error), 0);
-        trial_fail(at, way, k);
+        depot_fail(at, way, k);
         settle(k);
         check_over(what, k, whole ? MAKING_DONE : way == IS_CANCELLED && !table ? MAKING_CANCELLED : MAKING_FAILED);
         check_string("it goes on", sandbox_activity_name(sb->activity), sandbox_activity_name(ACTIVITY_NONE));
@@ -332,7 +164,7 @@ static void try_commit(const char *layer, unsigned at, Way way, const char *tabl
         if (whole)
                 check_uint("requests", depot.n, layer ? 4 : 2);
         check_uint(what, depot_count(TREE_SNAPSHOT), whole && !layer ? 1 : 0);
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 TEST(each_step_of_a_commit_fails) {
@@ -374,7 +206,7 @@ TEST(a_commit_releases_only_what_it_holds) {
         settle(k);
         check_over("commit", k, MAKING_DONE);
         check_string("and holds it still", sandbox_activity_name(sb->activity), sandbox_activity_name(ACTIVITY_HELD));
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 TEST(a_sandbox_that_goes_before_it_is_held) {
@@ -392,7 +224,7 @@ TEST(a_sandbox_that_goes_before_it_is_held) {
         check_over("commit", k, MAKING_FAILED);
         making_info(k, &info);
         check_string("why", info.error, "the sandbox has ended meanwhile");
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 /* Pulls. */
@@ -434,7 +266,7 @@ static void try_pull(const char *script, unsigned at, Way way, const char *table
         (void) snprintf(what, sizeof(what), "pull %u %u %s", at, way, table ? table : "");
         trial_registry(&w, i, script);
         check_result(what, images_pull(i, &admin, &pull, &k, &error), 0);
-        trial_fail(at, way, k);
+        depot_fail(at, way, k);
         settle(k);
         check_over(what, k, whole ? MAKING_DONE : way == IS_CANCELLED && at != NEVER ? MAKING_CANCELLED : MAKING_FAILED);
         check_int(what, images_find(i, "", "a") != NULL, whole);
@@ -443,7 +275,7 @@ static void try_pull(const char *script, unsigned at, Way way, const char *table
                 check_uint("requests", depot.n, 7);
         else if (at < 7)
                 check_uint("finished layers are kept", HASH_COUNT(i->layers), way == IS_CANCELLED && at % 3 == 2 ? at / 3 + 1 : at / 3); /* published is whole */
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 TEST(each_step_of_a_pull_fails) {
@@ -480,7 +312,7 @@ TEST(a_pull_is_cancelled_before_anything_is_asked_and_while_it_fetches) {
         check_over("fetching", k, MAKING_CANCELLED);
         making_info(k, &info);
         check_string("why", info.error, "it was cancelled; finished layers are kept");
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 TEST(two_want_one_layer_and_the_first_leaves) {
@@ -493,7 +325,7 @@ TEST(two_want_one_layer_and_the_first_leaves) {
         trial_registry(&w, i, PULLED);
         check_result("first", images_pull(i, &admin, &one, &k, &error), 0);
         check_result("second", images_pull(i, &admin, &two, &l, &error), 0);
-        trial_fail(1, IS_CANCELLED, k);
+        depot_fail(1, IS_CANCELLED, k);
         settle(k);
         settle(l);
         check_uint("both", n_ended, 2);
@@ -501,7 +333,7 @@ TEST(two_want_one_layer_and_the_first_leaves) {
         check_over("first", k, MAKING_CANCELLED);
         check_over("second", l, MAKING_DONE);
         check_true("it has it", images_find(i, "", "b") && !images_find(i, "", "a"));
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 /* Pushes. */
@@ -531,11 +363,11 @@ static void try_push(const char *script, unsigned at, Way way) {
         check_result("image", images_put(i, "", "a:1", &image, &error), 0);
         image_done(&image);
         check_result("push", images_push(i, &admin, "a:1", "localhost:5000/a", NULL, &k, &error), 0);
-        trial_fail(at, way, k);
+        depot_fail(at, way, k);
         settle(k);
         check_over(script, k, whole ? MAKING_DONE : way == IS_CANCELLED && at != NEVER ? MAKING_CANCELLED : MAKING_FAILED);
         check_uint("files that are left", count_temporaries(i), 0);
-        trial_close(&w, i);
+        depot_close(&w, i);
 }
 
 TEST(each_step_of_a_push_fails) {
