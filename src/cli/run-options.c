@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -270,24 +271,10 @@ static int split_bind(const char *value, char **ret_source, char **ret_target, b
         return *ret_target ? 0 : -ENOMEM;
 }
 
-static void *run_options_grow(void *items, size_t n, size_t *room, size_t size) {
-        void *bigger;
-
-        if (n < *room)
-                return items;
-        bigger = reallocarray(items, *room + 16, size);
-        if (bigger)
-                *room += 16;
-        return bigger;
-}
-
 static int add_bind(RunOptions *o, JailBind bind) {
-        JailBind *binds = run_options_grow(o->spec.binds, o->spec.n_binds, &o->binds_room, sizeof(JailBind));
-
-        if (!binds)
+        if (ARRAY_RESERVE(o->spec.binds, o->binds_room, o->spec.n_binds + 1) < 0)
                 return -ENOMEM;
         bind.layer_fd = bind.source_fd = -EBADF;
-        o->spec.binds = binds;
         o->spec.binds[o->spec.n_binds++] = bind;
         return 0;
 }
@@ -379,7 +366,6 @@ static int run_options_apply_file(void *target, const char *value, Error *reterr
         _cleanup_free_ char *raw = NULL, *inside = NULL, *source = NULL;
         _cleanup_close_ int fd = -EBADF;
         RunOptions *o = target;
-        JailFile *files;
         struct stat st;
         int r;
 
@@ -404,10 +390,8 @@ static int run_options_apply_file(void *target, const char *value, Error *reterr
                 return error_set(reterr, -EINVAL, "--file: source '%s' is not a regular file (for a directory: --bind)",
                                 source);
 
-        files = run_options_grow(o->spec.files, o->spec.n_files, &o->files_room, sizeof(JailFile));
-        if (!files)
+        if (ARRAY_RESERVE(o->spec.files, o->files_room, o->spec.n_files + 1) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        o->spec.files = files;
         o->spec.files[o->spec.n_files++] = (JailFile) {
                 .source = TAKE_PTR(source),
                 .target = TAKE_PTR(inside),

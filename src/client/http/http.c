@@ -7,6 +7,7 @@
 
 #include "base/macro.h"
 #include "base/parse.h"
+#include "base/text.h"
 
 void http_reader_init(HttpReader *h, bool bodyless, HttpBody body, void *userdata) {
         *h = (HttpReader) { .bodyless = bodyless, .body = body, .userdata = userdata };
@@ -195,23 +196,15 @@ static ssize_t feed_line(HttpReader *h, const char *data, size_t size, const cha
         return (ssize_t) used;
 }
 
-static int client_http_hex_digit(char c) {
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        if (c >= 'a' && c <= 'f')
-                return c - 'a' + 10;
-        return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* "1f40", or "1f40;extension". */
 static int read_chunk_head(HttpReader *h, const char *line) {
         uint64_t n = 0;
         size_t i = 0;
 
-        for (; client_http_hex_digit(line[i]) >= 0; i++) {
+        for (; hex_digit(line[i]) >= 0; i++) {
                 if (i == 15) /* beyond 2^60 */
                         return -EBADMSG;
-                n = n * 16 + (uint64_t) client_http_hex_digit(line[i]);
+                n = n * 16 + (uint64_t) hex_digit(line[i]);
         }
         if (i == 0 || (line[i] && line[i] != ';' && line[i] != ' ' && line[i] != '\t'))
                 return -EBADMSG;

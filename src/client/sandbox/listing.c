@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 
 #define PAGES_MAX 10000
@@ -21,15 +22,13 @@ static const json_t *listing_rows(const Listing *l, size_t page) {
 }
 
 static int listing_get_page(const Place *p, const Url *base, const char *cursor, Listing *l) {
-        Answer *bigger = reallocarray(l->pages, l->n_pages + 1, sizeof(Answer));
         _cleanup_url_ Url u = { 0 };
         int r;
 
-        if (!bigger) {
+        if (ARRAY_EXTEND(l->pages, l->n_pages) < 0) {
                 log_error("out of memory");
                 return -ENOMEM;
         }
-        l->pages = bigger;
         url_begin(&u, base->text ? base->text : "");
         u.n_queries = base->n_queries;
         u.error = MIN_OF(u.error, base->error);

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "api/native/native.h"
+#include "base/text.h"
 #include "core/feed.h"
-#include "json/text.h"
 
 #define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is told in pieces */
 #define LOG_TAIL_MAX 100000
