@@ -10,6 +10,7 @@
 #include <utlist.h>
 
 #include "base/fd.h"
+#include "base/text.h"
 #include "build/book.h"
 #include "build/internal.h"
 #include "build/recipe.h"
@@ -124,8 +125,7 @@ void build_fail_step(Build *b, int r, const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
-        if (vasprintf(&text, format, ap) < 0)
-                text = NULL;
+        text = string_vformat(format, ap);
         va_end(ap);
         if (step && b->request.steps && step->kind == PLAN_RUN && !step->becomes) /* those who sent steps look for these words */
                 (void) error_set(&error, r, "%s:%u: RUN: failed to run command '%.160s': %s", b->file, step->line, step->words.items[0], text ? text : "out of memory");
