@@ -9,6 +9,7 @@
 #include <utlist.h>
 
 #include "base/fd.h"
+#include "base/text.h"
 #include "build/book.h"
 #include "build/internal.h"
 #include "build/recipe.h"
