@@ -38,8 +38,6 @@ static void compose_destroy(ApiRequest *q, bool answered) {
         (void) fd_close(c->fd);
         json_decref(c->body);
         free(c->destination);
-        free(c);
-        q->state = NULL;
 }
 
 static const char *source_text(const Compose *c) {
@@ -279,21 +277,14 @@ static const char *check_body(const Compose *c) {
 }
 
 void envd_files_compose(ApiRequest *q) {
-        Compose *c = calloc(1, sizeof(*c));
-        EnvdLookup *lookup = NULL;
+        Compose *c = api_keep_state(q, sizeof(*c), compose_destroy);
         const char *text, *complaint;
-        Error error = { 0 };
         size_t size;
-        int r;
 
-        if (!c) {
-                (void) e2b_errno(q, -ENOMEM, NULL);
+        if (!c)
                 return;
-        }
         c->q = q;
         c->fd = -EBADF;
-        q->state = c;
-        q->destroy = compose_destroy;
         text = http_body(q->http, &size);
         c->body = text ? json_loadb(text, size, 0, NULL) : NULL;
         c->sources = json_object_get(c->body, "source_paths");
@@ -302,9 +293,5 @@ void envd_files_compose(ApiRequest *q) {
                 (void) e2b_error(q, 400, "%s", complaint);
                 return;
         }
-        r = envd_user_lookup(q->sandbox, json_string_value(json_object_get(c->body, "username")), files_compose_on_user, c, &lookup, &error);
-        if (r < 0)
-                envd_files_refuse_user(q, r, NULL);
-        else if (lookup)
-                c->lookup = lookup;
+        envd_files_lookup(q, json_string_value(json_object_get(c->body, "username")), files_compose_on_user, c, &c->lookup);
 }
