@@ -181,7 +181,7 @@ static int call_take_extra(Call *c, const char *data, size_t size) {
 static int at_end(Call *c, Error *reterr) {
         int r = http_reader_end(&c->answer);
 
-        if (r < 0 && c->answer.state == HTTP_HEAD && c->answer.head_size == 0)
+        if (r < 0 && !http_reader_has_head(&c->answer) && c->answer.kept_size == 0)
                 return error_set(reterr, r, "the daemon closed the connection without an answer");
         if (r < 0)
                 return error_set(reterr, r, "the connection to the daemon broke off in the middle of an answer");

@@ -62,7 +62,7 @@ static inline bool call_is_open(const Call *c) {
 }
 
 static inline bool call_is_over(const Call *c) {
-        return c->answer.state == HTTP_OVER;
+        return http_reader_is_over(&c->answer);
 }
 
 /* Two things to wait for. */
