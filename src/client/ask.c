@@ -23,14 +23,16 @@ int verb_refuse(const char *format, ...) {
 
 /* The question. */
 
-static void ask_build_url(const Common *c, char *const *words, Url *u) {
-        url_fill(u, c->verb->path, words);
+static Url ask_url(const Common *c, const Operands *words) {
+        Url u = url_fill(c->verb->path, words->items);
+
         for (size_t i = 0; i < c->queries.n; i++) {
                 size_t n = strcspn(c->queries.items[i], "=");
                 _cleanup_free_ char *name = strndup(c->queries.items[i], n);
 
-                url_query(u, name ? name : "", c->queries.items[i] + n + 1);
+                url_query(&u, name ? name : "", c->queries.items[i] + n + 1);
         }
+        return u;
 }
 
 /* What the table says, where no option says something else. */
@@ -47,12 +49,17 @@ static void ask_build_body(Common *c, const Operands *words) {
 
 int ask_need(const Place *place, void *options, const Operands *words, Answer *ret) {
         Common *c = options;
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = ask_url(c, words);
 
-        ask_build_url(c, words->items, &u);
         if (c->verb->body)
                 ask_build_body(c, words);
         return client_need(place, c->verb->method, &u, c->verb->body ? &c->body : NULL, ret);
+}
+
+int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink, void *sink_data, const Error *error) {
+        _cleanup_url_ Url u = ask_url(options, words);
+
+        return client_receive(place, &u, accept, sink, sink_data, error) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 /* The answer. */
@@ -116,9 +123,8 @@ static int ask_each(const Place *place, Common *c, const Operands *words) {
 }
 
 static int ask_get_pages(const Place *place, const Common *c, const Operands *words, Listing *ret) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = ask_url(c, words);
 
-        ask_build_url(c, words->items, &u);
         return listing_get(place, &u, c->verb->list, ret);
 }
 

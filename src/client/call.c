@@ -71,7 +71,7 @@ int call_start(Call *c, const Place *place, const Request *request, Error *reter
         fresh.source_left = request->source_size;
         http_reader_init(&fresh.answer, /* bodyless= */ request->method && strcmp(request->method, "HEAD") == 0, request->sink,
                         request->sink_data);
-        r = print_request(&fresh, place, request);
+        r = request->path ? print_request(&fresh, place, request) : -ENOMEM;
         if (r < 0)
                 r = error_set(reterr, r, "out of memory");
         else

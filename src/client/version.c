@@ -38,11 +38,10 @@ static void version_print_text(const Answer *a, const Place *place) {
 static int version_run(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/version");
         Error error = { 0 };
         int r, status = 0;
 
-        url_begin(&u, "/api/version");
         r = client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
         if (r >= 0 && !answer_is_good(&a)) {
                 answer_tell(&a);

@@ -71,42 +71,25 @@ static int audit_log_take_line(void *userdata, const char *line, size_t size) {
                 print_record(line, size);
         else if (fwrite(line, 1, size, stdout) == size)
                 putchar('\n');
-        return o->follow && fflush(stdout) != 0 ? -errno : 0;
+        return common_query(&o->common, "follow") && fflush(stdout) != 0 ? -errno : 0;
 }
 
-/* "10m" is so many seconds ago. */
-static void query_time(Url *u, const char *name, const char *value) {
-        usec_t usec;
-
-        if (value && parse_duration(value, &usec) >= 0)
-                url_query_number(u, name, usec / USEC_PER_SEC);
-        else
-                url_query(u, name, value);
-}
-
-static int audit_log_show(const Place *place, AuditOptions *o, bool raw, bool tail) {
+static int audit_log_show(const Place *place, AuditOptions *o, const Operands *words, bool raw) {
         _cleanup_lines_ LineReader lines = { .line = audit_log_take_line, .userdata = o, .max = LINE_MAX_BYTES };
-        _cleanup_url_ Url u = { 0 };
 
-        url_begin(&u, "/api/audit");
-        query_time(&u, "since", o->since);
-        query_time(&u, "until", o->until);
-        url_query(&u, "sandbox", o->sandbox);
-        url_query(&u, "actor", o->actor);
-        if (tail)
-                url_query_number(&u, "tail", o->count);
-        if (o->follow)
-                url_query(&u, "follow", "1");
         o->raw = raw || o->common.json;
-        return client_receive(place, &u, /* accept= */ NULL, line_reader_feed, &lines, /* error= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
+        return ask_receive(place, o, words, /* accept= */ NULL, line_reader_feed, &lines, /* error= */ NULL);
 }
 
 int audit_ls(const Place *place, void *options, const Operands *words) {
-        return audit_log_show(place, options, /* raw= */ false, /* tail= */ false);
+        return audit_log_show(place, options, words, /* raw= */ false);
 }
 
 int audit_tail(const Place *place, void *options, const Operands *words) {
-        return audit_log_show(place, options, /* raw= */ false, /* tail= */ true);
+        char count[24];
+
+        (void) snprintf(count, sizeof(count), "%" PRIu64, ((AuditOptions *) options)->count);
+        return audit_log_show(place, options, &(const Operands) { (char *[]) { count }, 1 }, /* raw= */ false);
 }
 
 /* A directory. */
@@ -120,7 +103,8 @@ static int open_dir(const char *path) {
 }
 
 /* Words for a time that the daemon would understand, as records have it. */
-static int time_text(const char *name, const char *value, char ret[static 32]) {
+static int time_text(const AuditOptions *o, const char *name, char ret[static 32]) {
+        const char *value = common_query(&o->common, name);
         usec_t usec, now = human_now();
 
         if (!value)
@@ -152,13 +136,13 @@ static int print_files(int dirfd, const AuditFilter *filter) {
 
 int audit_export(const Place *place, void *options, const Operands *words) {
         AuditOptions *o = options;
-        AuditFilter filter = { .sandbox = o->sandbox, .actor = o->actor };
+        AuditFilter filter = { .sandbox = common_query(&o->common, "sandbox"), .actor = common_query(&o->common, "actor") };
         _cleanup_close_ int fd = -EBADF;
         int r;
 
         if (!o->dir)
-                return audit_log_show(place, o, /* raw= */ true, /* tail= */ false);
-        if (time_text("since", o->since, filter.since) < 0 || time_text("until", o->until, filter.until) < 0)
+                return audit_log_show(place, o, words, /* raw= */ true);
+        if (time_text(o, "since", filter.since) < 0 || time_text(o, "until", filter.until) < 0)
                 return EXIT_OWN_FAILURE;
         fd = open_dir(o->dir);
         if (fd < 0)

@@ -17,7 +17,7 @@ static const Option export_options[] = { AUDIT_DIR_OPTION, AUDIT_FILTER_OPTIONS 
 static const Option ls_options[] = { AUDIT_FILTER_OPTIONS };
 static const Option tail_options[] = {
         { "count",  'n', "N",  "so many of the newest records (default 20)", OPTION_NUMBER(AuditOptions, count, 0, 1000000) },
-        { "follow", 'f', NULL, "go on with what is still to come",           OPTION_FLAG(AuditOptions, follow)              },
+        { "follow", 'f', NULL, "go on with what is still to come",           QUERY_TRUE("follow")                           },
         AUDIT_FILTER_OPTIONS,
 };
 
@@ -73,10 +73,11 @@ static const Verb audit_parts[] = {
           .more = "Keep what it prints: a later check has to find the same record at the same number.", VERB_OPTIONS(verify_options),
           VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify" },
         { "export", "audit export [options]", "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
-          VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions) },
-        { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions) },
+          VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions), .path = "/api/audit" },
+        { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions),
+          .path = "/api/audit" },
         { "tail", "audit tail [options]", "Shows the newest records; with --follow, those that come too.", VERB_OPTIONS(tail_options),
-          VERB_RUN(audit_tail, AuditOptions), .defaults = &(const AuditOptions) { .count = 20 } },
+          VERB_RUN(audit_tail, AuditOptions), .path = "/api/audit?tail=%", .defaults = &(const AuditOptions) { .count = 20 } },
 };
 
 const Verb command_audit = {

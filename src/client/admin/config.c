@@ -26,24 +26,16 @@ static int client_config_check(const Place *place, void *options, const Operands
 
 static int client_config_show(const Place *place, void *options, const Operands *words) {
         const ConfigOptions *o = options;
+        _cleanup_url_ Url u = url_of("/api/config?format=%s", o->common.json ? NULL : "yaml");
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
 
         if (o->defaults) {
                 char *argv[] = { (char *) "coved", (char *) "--default-config", NULL };
 
                 return offline_become_coved("config", argv);
         }
-        url_begin(&u, "/api/config");
-        if (!o->common.json)
-                url_query(&u, "format", "yaml");
-        if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0)
-                return verb_refuse("%s", error.text);
-        if (!answer_is_good(&a)) {
-                answer_tell(&a);
+        if (client_transfer(place, &REQUEST(.path = url_text(&u), .accept = "application/json"), /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        }
         if (o->common.json)
                 answer_print(&a);
         else
@@ -73,13 +65,10 @@ static void client_config_print_complaints(const json_t *errors) {
 static int config_reload(const Place *place, void *options, const Operands *words) {
         const ConfigOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
         const json_t *errors;
 
-        url_begin(&u, "/api/config/reload");
-        if (client_ask(place, "POST", &u, /* body= */ NULL, &a, &error) < 0)
-                return verb_refuse("%s", error.text);
+        if (client_try(place, "POST", /* body= */ NULL, &a, "/api/config/reload") < 0)
+                return EXIT_OWN_FAILURE;
         errors = json_object_get(json_object_get(a.json, "error"), "errors");
         if (o->common.json && a.json)
                 answer_print(&a);
@@ -88,7 +77,7 @@ static int config_reload(const Place *place, void *options, const Operands *word
         else if (json_array_size(errors) > 0)
                 client_config_print_complaints(errors);
         else
-                answer_tell(&a);
+                (void) answer_tell(&a);
         return answer_is_good(&a) ? 0 : json_array_size(errors) > 0 ? 1 : EXIT_OWN_FAILURE;
 }
 

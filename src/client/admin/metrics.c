@@ -105,9 +105,8 @@ static int put_body(void *userdata, const void *data, size_t size) {
 }
 
 static int print_prometheus(const Place *place) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/metrics");
 
-        url_begin(&u, "/metrics");
         return client_receive(place, &u, "text/plain", put_body, /* sink_data= */ NULL, /* error= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 

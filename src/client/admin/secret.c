@@ -111,9 +111,8 @@ static int secret_read_value(const SecretOptions *o, const char *name, Value *re
 static int secret_set(const Place *place, void *options, const Operands *words) {
         const SecretOptions *o = options;
         _cleanup_(value_done) Value value = { 0 };
+        _cleanup_url_ Url u = url_of("/api/secrets/%s?tenant=%s", words->items[0], common_query(&o->common, "tenant"));
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
         Error error = { 0 };
 
         if (words->n > 1)
@@ -121,17 +120,8 @@ static int secret_set(const Place *place, void *options, const Operands *words) 
                                    "give it on stdin, or with --value-file");
         if (secret_read_value(o, words->items[0], &value, &error) < 0)
                 return verb_refuse("secret %s: %s", words->items[0], error.text);
-        url_begin(&u, "/api/secrets");
-        url_part(&u, words->items[0]);
-        url_query(&u, "tenant", common_query(&o->common, "tenant"));
-        q.method = "PUT";
-        q.path = u.text;
-        q.type = "application/octet-stream";
-        q.body = value.data;
-        q.body_size = value.size;
-        q.sink = answer_collect;
-        q.sink_data = &a;
-        if (u.error < 0 || client_transfer(place, &q, &error, /* ret_head= */ NULL) < 0)
+        if (client_transfer(place, &REQUEST(.method = "PUT", .path = url_text(&u), .type = "application/octet-stream", .body = value.data, .body_size = value.size),
+                            /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->common.json)
                 (void) fwrite(a.text, 1, a.size, stdout);

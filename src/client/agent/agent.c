@@ -12,13 +12,6 @@
 #include "client/human.h"
 #include "client/verbs.h"
 
-void url_agent(Url *u, const char *id, const char *what) {
-        url_begin(u, "/api/agents/executions");
-        url_part(u, id);
-        if (what)
-                url_part(u, what);
-}
-
 static const Option ls_options[] = {
         { "status", 's', "STATUS", "only these: queued, provisioning, running, completed, failed,\ndead, cancelled; several with commas", QUERY_TEXT("status") },
         { "type",   't', "TYPE",   "only of this agent type",       QUERY_TEXT("agentType") },
@@ -94,15 +87,10 @@ static int copy_on(void *userdata, const void *data, size_t size) {
 }
 
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/agents/executions/%s/logs?stream=%s&from=%llu&follow=%s", id, stream, (unsigned long long) from,
+                        follow ? "true" : "false");
         AgentCopy copy = { .fd = fd };
-        int r;
-
-        url_agent(&u, id, "logs");
-        url_query(&u, "stream", stream);
-        url_query_number(&u, "from", from);
-        url_query(&u, "follow", follow ? "true" : "false");
-        r = client_receive(place, &u, "application/octet-stream", copy_on, &copy, /* error= */ NULL);
+        int r = client_receive(place, &u, "application/octet-stream", copy_on, &copy, /* error= */ NULL);
         return r < 0 ? r : (ssize_t) copy.n;
 }
 

@@ -58,14 +58,10 @@ static int client_artifacts_take_body(void *userdata, const void *data, size_t s
 
 static int client_artifacts_get(const Place *place, void *options, const Operands *words) {
         const ArtifactsOptions *o = options;
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of(o->common.json ? "/api/artifacts/%s/info" : "/api/artifacts/%s", words->items[0]);
         _cleanup_close_ int fd = -EBADF;
         ClientArtifactsSink sink = { .fd = STDOUT_FILENO };
 
-        url_begin(&u, "/api/artifacts");
-        url_part(&u, words->items[0]);
-        if (o->common.json)
-                url_part(&u, "info");
         if (o->output) {
                 fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
                 if (fd < 0)

@@ -44,11 +44,9 @@ static int attach_join(const Place *place, const ClientAttachOptions *o, const c
         };
         const char *id = json_get_text(execution, "id");
         _cleanup_link_ Link *link = NULL;
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/exec/%s/attach?from=%llu", sandbox, id, (unsigned long long) first_byte(o, execution));
 
-        url_execution(&u, sandbox, id, "attach");
-        url_query_number(&u, "from", first_byte(o, execution));
-        if (u.error >= 0)
+        if (url_text(&u))
                 link = link_websocket_new(place, sandbox, id, u.text);
         if (!link)
                 return verb_refuse("out of memory");

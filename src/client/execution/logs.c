@@ -110,15 +110,10 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
 
 static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
         Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/logs?format=%s&since=%s&tail=%s&follow=%s", sandbox, o->common.json ? "events" : "text",
+                        common_query(&o->common, "since"), common_query(&o->common, "tail"), o->follow ? "1" : NULL);
         int r;
 
-        url_sandbox(&u, sandbox, "logs");
-        url_query(&u, "format", o->common.json ? "events" : "text");
-        url_query(&u, "since", common_query(&o->common, "since"));
-        url_query(&u, "tail", common_query(&o->common, "tail"));
-        if (o->follow)
-                url_query(&u, "follow", "1");
         if (o->common.json)
                 l.form = o->follow ? FORM_BYTES : FORM_LIST;
         else

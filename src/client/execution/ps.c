@@ -100,10 +100,9 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
         }
 }
 
-static void ps_build_url(const Ps *ps, const char *sandbox, Url *u) {
-        url_sandbox(u, sandbox, "exec");
-        if (!ps->options->all)
-                url_query(u, "status", "starting,running"); /* what was asked for a moment ago is on its way */
+/* What was asked for a moment ago is on its way. */
+static Url ps_url(const Ps *ps, const char *sandbox) {
+        return url_of("/api/sandbox/%s/exec?status=%s", sandbox, ps->options->all ? NULL : "starting,running");
 }
 
 /* One document: {"sandbox id": [executions]}. */
@@ -116,13 +115,12 @@ static void ps_show_json(Ps *ps, const json_t *sandbox, Answer *a) {
 
 static int ps_show_sandbox(Ps *ps, const json_t *sandbox) {
         const json_t *counts = json_object_get(sandbox, "executions");
+        _cleanup_url_ Url u = ps_url(ps, json_get_text_or(sandbox, "id", ""));
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         Error error = { 0 };
 
         if (json_get_integer(counts, ps->options->all ? "total" : "running", 1) == 0)
                 return 0;
-        ps_build_url(ps, json_get_text_or(sandbox, "id", ""), &u);
         if (client_ask(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0)
                 return verb_refuse("%s", error.text);
         if (!answer_is_good(&a)) /* it went between the list and the question */
@@ -150,10 +148,9 @@ static int ps_show_all(Ps *ps) {
 }
 
 static int ps_show_one(Ps *ps, const char *sandbox) {
+        _cleanup_url_ Url u = ps_url(ps, sandbox);
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
-        ps_build_url(ps, sandbox, &u);
         if (client_need(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (ps->options->common.json)

@@ -244,10 +244,8 @@ int session_run(Session *s) {
         struct stat st = { 0 };
         int status;
 
-        if (signal_fd < 0 || !input) {
-                log_error("cannot get ready for a command: %m");
-                return EXIT_OWN_FAILURE;
-        }
+        if (signal_fd < 0 || !input)
+                return verb_refuse("cannot get ready for a command: %m");
         l.signal_fd = signal_fd;
         l.input = input;
         l.input_is_file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);

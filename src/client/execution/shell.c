@@ -25,20 +25,6 @@ static const Option shell_options[] = {
         { "detach-key", 0,   "KEY",  "leaves it, with --keep (default ^\\; none)",          OPTION_DETACH_KEY(ShellOptions)        },
 };
 
-static int shell_build_url(Url *u, const ShellOptions *o, const char *sandbox) {
-        struct winsize size = terminal_size();
-
-        url_sandbox(u, sandbox, "terminal");
-        url_query_number(u, "cols", size.ws_col);
-        url_query_number(u, "rows", size.ws_row);
-        url_query(u, "command", o->command);
-        url_query(u, "user", o->user);
-        url_query(u, "cwd", o->cwd);
-        if (!o->keep)
-                url_query(u, "bind", "1");
-        return u->error;
-}
-
 static int shell_run(const Place *place, void *options, const Operands *words) {
         const ShellOptions *o = options;
         const char *sandbox = words->items[0];
@@ -48,12 +34,14 @@ static int shell_run(const Place *place, void *options, const Operands *words) {
                 .terminal = true,
                 .detach_key = o->keep ? o->detach_key : SESSION_KEY_NONE,
         };
+        struct winsize size = terminal_size();
         _cleanup_link_ Link *link = NULL;
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/terminal?cols=%u&rows=%u&command=%s&user=%s&cwd=%s&bind=%s", sandbox, (unsigned) size.ws_col,
+                        (unsigned) size.ws_row, o->command, o->user, o->cwd, o->keep ? NULL : "1");
 
         if (o->common.json)
                 return verb_refuse("--json: a terminal is no JSON; `cove exec --json` gives a result");
-        if (shell_build_url(&u, o, sandbox) >= 0)
+        if (url_text(&u))
                 link = link_websocket_new(place, sandbox, /* execution= */ NULL, u.text);
         if (!link)
                 return verb_refuse("out of memory");

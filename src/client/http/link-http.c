@@ -14,6 +14,7 @@
 #include "client/execution/events.h"
 #include "client/http/link.h"
 
+#define EXECUTION       "/api/sandbox/%/exec/%"
 #define SIGNALS_MAX     16
 #define RECONNECT_PAUSE (200 * USEC_PER_MSEC)
 #define RECONNECT_MAX   (30 * USEC_PER_SEC)
@@ -91,29 +92,22 @@ static int link_http_take_body(void *userdata, const void *data, size_t size) {
 }
 
 static int connect_events(LinkHttp *h, Error *reterr) {
-        _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
+        bool again = h->link.execution;
+        _cleanup_url_ Url u = again ? url_of("/api/sandbox/%s/exec/%s/output?follow=%s", h->link.sandbox, h->link.execution, h->follow ? "1" : "0")
+                                    : url_of("/api/sandbox/%s/exec", h->link.sandbox);
+        Request q = REQUEST(.path = url_text(&u), .accept = "application/x-ndjson", .sink = link_http_take_body, .sink_data = h);
         char cursor[96];
 
-        if (h->link.execution) {
-                url_execution(&u, h->link.sandbox, h->link.execution, "output");
-                url_query(&u, "follow", h->follow ? "1" : "0");
+        if (again) {
                 (void) snprintf(cursor, sizeof(cursor), "Last-Event-ID: %llu:%llu\r\n", (unsigned long long) h->seen[0],
                                 (unsigned long long) h->seen[1]);
                 q.headers = cursor;
         } else {
-                url_sandbox(&u, h->link.sandbox, "exec");
                 q.method = "POST";
                 q.type = "application/json";
                 q.body = h->body;
                 q.body_size = strlen(h->body);
         }
-        if (u.error < 0)
-                return error_set(reterr, u.error, "out of memory");
-        q.path = u.text;
-        q.accept = "application/x-ndjson";
-        q.sink = link_http_take_body;
-        q.sink_data = h;
         answer_done(&h->refusal);
         h->reader.lines.size = 0;
         return call_start(&h->events, h->link.place, &q, reterr);
@@ -147,13 +141,12 @@ static int link_http_take_refusal(LinkHttp *h, Error *reterr) {
         Answer *a = &h->refusal;
 
         a->head.status = h->events.answer.status;
-        if (a->size > 0)
-                a->json = json_parse(a->text, a->size, /* reterr= */ NULL);
+        answer_parse(a);
         if (a->head.status == 503 && (h->link.execution || answer_has_code(a, "recovering")) && plan_retry(h))
                 return 0;
         h->link.gone = a->head.status == 404 && h->lost_at > 0;
         if (!h->link.gone)
-                answer_tell(a);
+                (void) answer_tell(a);
         h->link.refused = true;
         return error_set(reterr, -EREMOTEIO, "refused");
 }
@@ -191,22 +184,13 @@ static int step_events(LinkHttp *h, const struct pollfd *polls, Error *reterr) {
 }
 
 /* Begins a short request beside the stream. What it answers goes to the sink, or nowhere. */
-static int post(LinkHttp *h, Call *c, const char *what, const char *type, const void *body, size_t size, Answer *ret) {
-        _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
+static int post(LinkHttp *h, Call *c, const char *path, const char *type, const void *body, size_t size, Answer *ret) {
+        _cleanup_url_ Url u = url_fill(path, (char *const[]) { h->link.sandbox, h->link.execution });
 
-        url_execution(&u, h->link.sandbox, h->link.execution, what);
-        if (u.error < 0)
-                return u.error;
-        q.method = "POST";
-        q.path = u.text;
-        q.type = type;
-        q.body = body;
-        q.body_size = size;
-        q.accept = "application/json";
-        q.sink = ret ? answer_collect : NULL;
-        q.sink_data = ret;
-        return call_start(c, h->link.place, &q, /* reterr= */ NULL);
+        return call_start(c, h->link.place,
+                        &REQUEST(.method = "POST", .path = url_text(&u), .type = type, .body = body, .body_size = size, .accept = "application/json",
+                                        .sink = ret ? answer_collect : NULL, .sink_data = ret),
+                        /* reterr= */ NULL);
 }
 
 /* The daemon has taken a piece of input, or says that nobody wants it. */
@@ -240,7 +224,7 @@ static int link_http_send_signal(LinkHttp *h) {
         int n = snprintf(body, sizeof(body), "{\"signal\":%d}", h->signals[0]);
 
         memmove(h->signals, h->signals + 1, --h->n_signals * sizeof(h->signals[0]));
-        return post(h, &h->control, "signal", "application/json", body, (size_t) n, /* ret= */ NULL);
+        return post(h, &h->control, EXECUTION "/signal", "application/json", body, (size_t) n, /* ret= */ NULL);
 }
 
 static int send_size(LinkHttp *h) {
@@ -248,7 +232,7 @@ static int send_size(LinkHttp *h) {
         int n = snprintf(body, sizeof(body), "{\"cols\":%u,\"rows\":%u}", h->columns, h->rows);
 
         h->resized = false;
-        return post(h, &h->control, "resize", "application/json", body, (size_t) n, /* ret= */ NULL);
+        return post(h, &h->control, EXECUTION "/resize", "application/json", body, (size_t) n, /* ret= */ NULL);
 }
 
 static void step_control(LinkHttp *h, const struct pollfd *polls) {
@@ -301,9 +285,9 @@ static int link_http_input(Link *l, const void *data, size_t size) {
         int r;
 
         if (size > 0)
-                r = post(h, &h->input, "stdin", "application/octet-stream", data, size, &h->input_answer);
+                r = post(h, &h->input, EXECUTION "/stdin", "application/octet-stream", data, size, &h->input_answer);
         else {
-                r = post(h, &h->input, "stdin/close", "application/json", "{}", 2, /* ret= */ NULL);
+                r = post(h, &h->input, EXECUTION "/stdin/close", "application/json", "{}", 2, /* ret= */ NULL);
                 h->input_over = true;
         }
         if (r < 0)

@@ -55,12 +55,7 @@ static bool link_websocket_is_full(void *userdata) {
         return w->link.handlers.is_full(w->link.handlers.userdata);
 }
 
-static int link_websocket_take_refusal(void *userdata, const void *data, size_t size) {
-        return answer_collect(&((LinkWebSocket *) userdata)->refusal, data, size);
-}
-
 static int link_websocket_begin(LinkWebSocket *w, Error *reterr) {
-        Request q = REQUEST_INIT;
         char headers[256];
         int r = websocket_make_key(w->key);
 
@@ -68,21 +63,16 @@ static int link_websocket_begin(LinkWebSocket *w, Error *reterr) {
                 return error_set(reterr, r, "cannot get random bytes: %m");
         (void) snprintf(headers, sizeof(headers),
                         "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n", w->key);
-        q.path = w->path;
-        q.headers = headers;
-        q.upgrade = true;
-        q.sink = link_websocket_take_refusal;
-        q.sink_data = w;
-        return call_start(&w->call, w->link.place, &q, reterr);
+        return call_start(&w->call, w->link.place,
+                        &REQUEST(.path = w->path, .headers = headers, .upgrade = true, .sink = answer_collect, .sink_data = &w->refusal), reterr);
 }
 
 static int refused(LinkWebSocket *w, Error *reterr) {
         Answer *a = &w->refusal;
 
         a->head.status = w->call.answer.status;
-        if (a->size > 0)
-                a->json = json_parse(a->text, a->size, /* reterr= */ NULL);
-        answer_tell(a);
+        answer_parse(a);
+        (void) answer_tell(a);
         w->link.refused = true;
         return error_set(reterr, -EREMOTEIO, "refused");
 }

@@ -23,14 +23,11 @@ static const Option fork_options[] = {
 /* Sandboxes and snapshots may have the same names: the sandbox is meant, unless there is none. */
 static bool is_snapshot(const Place *place, const char *word) {
         _cleanup_answer_ Answer sandbox = { 0 }, snapshot = { 0 };
-        _cleanup_url_ Url u = { 0 }, to = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s", word), to = url_of("/api/snapshots/%s", word);
         Error error = { 0 };
 
-        url_sandbox(&u, word, /* what= */ NULL);
         if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &sandbox, &error) < 0 || sandbox.head.status != 404)
                 return false;
-        url_begin(&to, "/api/snapshots");
-        url_part(&to, word);
         return client_ask(place, /* method= */ NULL, &to, /* body= */ NULL, &snapshot, &error) >= 0 && answer_is_good(&snapshot);
 }
 

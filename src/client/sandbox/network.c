@@ -32,7 +32,7 @@ static int network_usage(const Place *place, void *options, const Operands *word
         const json_t *network;
         _cleanup_free_ char *text = NULL;
 
-        if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/%", words->items[0]) < 0)
+        if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/%s", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         network = json_object_get(a.json, "network");
         text = c->json ? client_json_print(network, /* pretty= */ false) : NULL;

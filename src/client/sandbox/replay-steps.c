@@ -10,41 +10,22 @@
 #include "client/human.h"
 #include "client/sandbox/replay.h"
 
-int replay_get(const Replay *r, Url *u, Answer *ret) {
-        return client_receive(r->place, u, "application/octet-stream", answer_collect, ret, /* error= */ NULL);
+int replay_get(const Replay *r, const Url *u, Answer *ret) {
+        return client_transfer(r->place, &REQUEST(.path = url_text(u), .accept = "application/octet-stream"), /* error= */ NULL, ret);
 }
 
-static int ignore(void *userdata, const void *data, size_t size) {
-        return 0;
-}
-
-int replay_send(const Replay *r, const char *method, Url *u, const void *data, size_t size) {
-        Request q = REQUEST_INIT;
-
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.method = method;
-        q.path = u->text;
-        q.type = "application/octet-stream";
-        q.body = data;
-        q.body_size = size;
-        q.sink = ignore;
-        return client_transfer(r->place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+int replay_send(const Replay *r, const char *method, const Url *u, const void *data, size_t size) {
+        return client_transfer(r->place, &REQUEST(.method = method, .path = url_text(u), .type = "application/octet-stream", .body = data, .body_size = size),
+                        /* error= */ NULL, /* ret= */ NULL);
 }
 
 int replay_content(Replay *r, const json_t *content, char **ret, size_t *ret_size) {
         const char *hash = json_get_text(content, "sha256");
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/recording/%s", r->of, hash ? hash : "");
 
-        if (json_get_bool(content, "cut") || !hash) {
-                log_error("step %llu: its content was larger than recording.maxSize and was not kept", (unsigned long long) r->step);
-                return -ENODATA;
-        }
-        url_sandbox(&u, r->of, "recording");
-        url_part(&u, hash);
+        if (json_get_bool(content, "cut") || !hash)
+                return log_failure(-ENODATA, "step %llu: its content was larger than recording.maxSize and was not kept", (unsigned long long) r->step);
         if (replay_get(r, &u, &a) < 0)
                 return -EIO;
         *ret = TAKE_PTR(a.text);
@@ -63,38 +44,32 @@ static void add_queries(Url *u, const json_t *line, const char *const *names) {
         }
 }
 
-static int replay_steps_put_content(Replay *r, const json_t *line, const char *what, const char *const *queries) {
-        _cleanup_url_ Url u = { 0 };
+static int replay_steps_put(Replay *r, const json_t *line, const char *path, const char *const *queries) {
+        _cleanup_url_ Url u = url_fill(path, &r->sandbox);
         _cleanup_free_ char *data = NULL;
         size_t size = 0;
         int k = replay_content(r, json_object_get(line, "content"), &data, &size);
 
-        if (k < 0)
-                return k;
-        url_sandbox(&u, r->sandbox, "files");
-        if (what)
-                url_part(&u, what);
         add_queries(&u, line, queries);
-        return replay_send(r, "PUT", &u, data ? data : "", size);
+        return k < 0 ? k : replay_send(r, "PUT", &u, data ? data : "", size);
 }
 
 static int step_file(Replay *r, const json_t *line) {
         static const char *const queries[] = { "path", "user", "mode", "owner", "parents", "replace", NULL };
 
-        return replay_steps_put_content(r, line, /* what= */ NULL, queries);
+        return replay_steps_put(r, line, "/api/sandbox/%/files", queries);
 }
 
 static int step_archive(Replay *r, const json_t *line) {
         static const char *const queries[] = { "path", "user", NULL };
 
-        return replay_steps_put_content(r, line, "archive", queries);
+        return replay_steps_put(r, line, "/api/sandbox/%/files/archive", queries);
 }
 
 static int step_remove(Replay *r, const json_t *line) {
         static const char *const queries[] = { "path", "user", "recursive", "missingOk", NULL };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/files", r->sandbox);
 
-        url_sandbox(&u, r->sandbox, "files");
         add_queries(&u, line, queries);
         return replay_send(r, "DELETE", &u, NULL, 0);
 }
@@ -113,7 +88,7 @@ static int step_change(Replay *r, const json_t *line) {
                 json_put_text(&body, "from", json_get_text(line, "path"));
                 json_put_text(&body, "to", json_get_text(line, "target"));
         }
-        return client_need_path(r->place, &body, &a, "/api/sandbox/%/files/%", r->sandbox, replay_type(line));
+        return client_need_path(r->place, &body, &a, "/api/sandbox/%s/files/%s", r->sandbox, replay_type(line));
 }
 
 /* What was written to it then is in the line of its end. */
@@ -131,7 +106,8 @@ static int give_input(Replay *r, const json_t *line, const char *execution) {
         const json_t *end = replay_steps_find_end(r, json_get_text_or(line, "execution", ""));
         const json_t *content = json_object_get(end, "stdin");
         _cleanup_free_ char *data = NULL;
-        _cleanup_url_ Url u = { 0 }, to_close = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/exec/%s/stdin", r->sandbox, execution);
+        _cleanup_url_ Url to_close = url_of("/api/sandbox/%s/exec/%s/stdin/close", r->sandbox, execution);
         size_t size = 0;
         int k = 0;
 
@@ -139,14 +115,10 @@ static int give_input(Replay *r, const json_t *line, const char *execution) {
                 return 0;
         if (content)
                 k = replay_content(r, content, &data, &size);
-        if (k >= 0 && size > 0) {
-                url_execution(&u, r->sandbox, execution, "stdin");
+        if (k >= 0 && size > 0)
                 k = replay_send(r, "POST", &u, data, size);
-        }
-        if (k >= 0 && !json_has(line, "pty")) {
-                url_execution(&to_close, r->sandbox, execution, "stdin/close");
+        if (k >= 0 && !json_has(line, "pty"))
                 k = replay_send(r, "POST", &to_close, NULL, 0);
-        }
         return k == -EIO ? k : 0; /* one that has ended already reads nothing, as it may have been then */
 }
 
@@ -167,7 +139,7 @@ static int replay_steps_exec(Replay *r, const json_t *line) {
                         json_put_value(&body, keys[i], json_incref(json_object_get(line, keys[i])));
         json_put_bool(&body, "stdin", json_get_bool(line, "stdin"));
         json_put_true(&body, "background");
-        if (client_need_path(r->place, &body, &a, "/api/sandbox/%/exec", r->sandbox) < 0)
+        if (client_need_path(r->place, &body, &a, "/api/sandbox/%s/exec", r->sandbox) < 0)
                 return -EIO;
         id = json_get_text_or(a.json, "id", "");
         (void) json_object_set_new(r->running, json_get_text_or(line, "execution", ""),

@@ -52,20 +52,13 @@ typedef struct Top {
 /* One that went between the list and the question is passed over. */
 static int top_add_row(Top *t, const json_t *sandbox) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
         int r;
 
         if (json_has(sandbox, "ended_at")) /* nothing runs in it */
                 return 0;
-        url_sandbox(&u, json_get_text_or(sandbox, "id", ""), "resources");
-        r = client_ask(t->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
-        if (r < 0) {
-                log_error("%s", error.text);
+        r = client_try(t->place, /* method= */ NULL, /* body= */ NULL, &a, "/api/sandbox/%s/resources", json_get_text_or(sandbox, "id", ""));
+        if (r < 0 || !answer_is_good(&a))
                 return r;
-        }
-        if (!answer_is_good(&a))
-                return 0;
         return json_array_append_new(t->rows, resources_row(sandbox, a.json)) < 0 ? -ENOMEM : 0;
 }
 
@@ -117,10 +110,8 @@ static int print_rows(const Top *t, const TableLook *look_of_table) {
 
         json_array_foreach(t->rows, i, row)
                 columns_add(table, resources_columns, RESOURCES_COLUMNS, row);
-        if (!table || table_print(table, stdout, look_of_table) < 0) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
+        if (!table || table_print(table, stdout, look_of_table) < 0)
+                return log_failure(-ENOMEM, "out of memory");
         return 0;
 }
 
@@ -134,7 +125,7 @@ static int top_print_json(const Top *t) {
                 const char *id = json_get_text_or(json_object_get(row, "sandbox"), "id", "");
                 _cleanup_answer_ Answer a = { 0 };
 
-                if (client_need_path(t->place, /* body= */ NULL, &a, "/api/sandbox/%/resources", id) < 0)
+                if (client_need_path(t->place, /* body= */ NULL, &a, "/api/sandbox/%s/resources", id) < 0)
                         return -EREMOTEIO;
                 while (a.size > 0 && a.text[a.size - 1] == '\n')
                         a.size--;

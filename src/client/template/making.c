@@ -76,26 +76,20 @@ static int take_log(void *userdata, const void *data, size_t size) {
 }
 
 static int show_log(MakingFollow *f) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/makings/%s/log?offset=%llu", f->id, (unsigned long long) f->offset);
 
         if (f->look->quiet || f->look->json)
                 return 0;
-        url_begin(&u, "/api/makings");
-        url_part(&u, f->id);
-        url_part(&u, "log");
-        url_query_number(&u, "offset", f->offset);
         return client_receive(f->place, &u, /* accept= */ NULL, take_log, f, /* error= */ NULL);
 }
 
 static void client_making_cancel(MakingFollow *f) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/makings/%s", f->id);
         Error error = { 0 };
 
         f->cancelled = true;
         clear_line(f);
-        url_begin(&u, "/api/makings");
-        url_part(&u, f->id);
         if (client_ask(f->place, "DELETE", &u, /* body= */ NULL, &a, &error) < 0)
                 log_error("cannot cancel it: %s", error.text);
         else
@@ -128,7 +122,7 @@ static int client_making_follow(MakingFollow *f) {
                         log_notice("it goes on without us: %s", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
-                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%?wait=" LOOK_EVERY, f->id) < 0 || show_log(f) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%s?wait=" LOOK_EVERY, f->id) < 0 || show_log(f) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "running") != 0) {
                         clear_line(f);
@@ -142,10 +136,8 @@ int making_follow(const Place *place, const Answer *started, const MakingLook *l
         const struct sigaction action = { .sa_handler = making_on_signal };
         MakingFollow f = { .place = place, .look = look, .id = json_get_text(started->json, "id") };
 
-        if (!f.id) {
-                log_error("the daemon has not told what it began");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!f.id)
+                return verb_refuse("the daemon has not told what it began");
         if (look->detach) {
                 if (look->json)
                         answer_print(started);

@@ -24,16 +24,12 @@ static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
 
         if (!o->user && !o->password_stdin)
                 return 0;
-        if (!o->user) {
-                log_error("--password-stdin goes with --user");
-                return -EINVAL;
-        }
+        if (!o->user)
+                return log_failure(-EINVAL, "--password-stdin goes with --user");
         if (o->password_stdin) {
                 n = fd_read_full(STDIN_FILENO, secret, sizeof(secret) - 1);
-                if (n < 0) {
-                        log_error("cannot read the password: %s", strerror((int) -n));
-                        return (int) n;
-                }
+                if (n < 0)
+                        return log_failure((int) n, "cannot read the password: %s", strerror((int) -n));
                 secret[n] = '\0';
                 secret[strcspn(secret, "\r\n")] = '\0';
                 password = secret;
@@ -76,14 +72,12 @@ int template_import(const Place *place, void *options, const Operands *words) {
         Progress progress = { 0 };
         ClientUpload archive = { .name = words->items[1], .progress = &progress };
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/templates/import?name=%s", words->items[0]);
         struct stat st;
         int r;
 
         if (open_archive(&archive, &st) != 0)
                 return EXIT_OWN_FAILURE;
-        url_begin(&u, "/api/templates/import");
-        url_query(&u, "name", words->items[0]);
         r = upload_send(&archive, place, "POST", &u, "application/x-tar", S_ISREG(st.st_mode) ? (uint64_t) st.st_size : CALL_SIZE_UNKNOWN, &a);
         pack_free(archive.pack);
         if (archive.fd != STDIN_FILENO)

@@ -27,15 +27,13 @@ typedef struct CommitSandboxFetch {
 static int ask_sandbox(CommitSandboxFetch *f, const char *from) {
         _cleanup_answer_ Answer a = { 0 };
         const char *created;
-        int r = client_need_path(f->place, /* body= */ NULL, &a, "/api/sandbox/%", f->sandbox);
+        int r = client_need_path(f->place, /* body= */ NULL, &a, "/api/sandbox/%s", f->sandbox);
 
         if (r < 0)
                 return r;
         created = json_get_text(a.json, "created_at");
-        if (!created || human_parse_time(created, &f->since) < 0) {
-                log_error("the daemon does not say when sandbox '%s' was made", f->sandbox);
-                return -EBADMSG;
-        }
+        if (!created || human_parse_time(created, &f->since) < 0)
+                return log_failure(-EBADMSG, "the daemon does not say when sandbox '%s' was made", f->sandbox);
         r = path_normalize(from ? from : json_get_text_or(a.json, "workdir", "/workspace"), &f->from);
         if (r < 0)
                 log_error("'%s' is no absolute path inside the sandbox", from ? from : "its working directory");
@@ -58,16 +56,12 @@ static int commit_sandbox_take(void *userdata, const void *data, size_t size) {
 
 static int fetch_layer(const CommitSandboxFetch *f, int upper) {
         _cleanup_unpack_ Unpack *unpack = unpack_new(upper);
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes.tar?path=%s", f->sandbox, f->from);
         CommitSandboxSink sink = { .unpack = unpack };
         int r;
 
-        url_sandbox(&u, f->sandbox, "changes.tar");
-        url_query(&u, "path", f->from);
-        if (!unpack || u.error < 0) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
+        if (!unpack)
+                return log_failure(-ENOMEM, "out of memory");
         r = client_receive(f->place, &u, /* accept= */ NULL, commit_sandbox_take, &sink, &sink.error);
         if (r < 0)
                 return r;
@@ -128,12 +122,10 @@ static int commit_to_template(CommitVerb *v, const Place *place, const Operands 
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
 
-        if (words->n > 1) {
-                log_error("a template is made of all of the sandbox: '%s' is one word too many", words->items[1]);
-                return EXIT_OWN_FAILURE;
-        }
+        if (words->n > 1)
+                return verb_refuse("a template is made of all of the sandbox: '%s' is one word too many", words->items[1]);
         json_put_text(&body, "template", v->template);
-        if (client_need_path(place, &body, &a, "/api/sandbox/%/commit", words->items[0]) < 0)
+        if (client_need_path(place, &body, &a, "/api/sandbox/%s/commit", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         return making_follow(place, &a, &look);
 }

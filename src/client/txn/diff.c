@@ -64,11 +64,8 @@ static int diff_take_line(void *userdata, const char *line, size_t size) {
 static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Operands *words, DiffShow *show) {
         DiffLines lines = { .show = show };
         _cleanup_lines_ LineReader reader = { .line = diff_take_line, .userdata = &lines, .max = LINE_MAX_BYTES };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes?patch=%s", words->items[0], o->patch || o->stat ? "1" : NULL);
 
-        url_sandbox(&u, words->items[0], "changes");
-        if (o->patch || o->stat)
-                url_query(&u, "patch", "1");
         for (unsigned i = 1; i < words->n; i++)
                 url_query(&u, "path", words->items[i]);
         return client_receive(place, &u, "application/x-ndjson", line_reader_feed, &reader, &lines.error);

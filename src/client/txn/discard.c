@@ -29,11 +29,9 @@ static int clear_commit(const Txn *t, bool force) {
 
         if (!commit_is_interrupted(t))
                 return 0;
-        if (!force) {
-                log_error("a commit of transaction %s did not come to its end: `cove commit %s` completes it, --force drops what it has not done", t->id,
+        if (!force)
+                return log_failure(-EBUSY, "a commit of transaction %s did not come to its end: `cove commit %s` completes it, --force drops what it has not done", t->id,
                                 t->id);
-                return -EBUSY;
-        }
         r = dir = txn_open_dir(t, &error);
         if (r >= 0)
                 r = commit_clear(t, dir, &error);
@@ -85,26 +83,23 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
 static int discard_sandbox(const DiscardOptions *o, const Place *place, const Operands *words) {
         _cleanup_answer_ Answer sandbox = { 0 }, restored = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };
-        _cleanup_url_ Url to = { 0 };
         const char *snapshot;
-        Error error = { 0 };
 
         if (words->n > 1)
                 return verb_refuse("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
-        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%", words->items[0]) < 0)
+        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%s", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         snapshot = json_get_text(sandbox.json, "snapshot");
         if (!json_get_bool(sandbox.json, "persistent") || !snapshot)
                 return verb_refuse("sandbox '%s' did not begin from a snapshot, there is nothing to go back to: remove it and create it again", words->items[0]);
         json_put_text(&body, "snapshot", snapshot);
-        url_sandbox(&to, words->items[0], "restore");
-        if (client_ask(place, "POST", &to, &body, &restored, &error) < 0)
-                return verb_refuse("%s", error.text);
+        if (client_try(place, "POST", &body, &restored, "/api/sandbox/%s/restore", words->items[0]) < 0)
+                return EXIT_OWN_FAILURE;
         if (restored.head.status == 404)
                 log_error("the snapshot that sandbox '%s' began from was removed, there is nothing to go back to: `cove snapshot ls` shows those there are, `cove restore` "
                           "takes any of them", words->items[0]);
         else if (!answer_is_good(&restored))
-                answer_tell(&restored);
+                (void) answer_tell(&restored);
         if (!answer_is_good(&restored))
                 return EXIT_OWN_FAILURE;
         if (o->common.json)
