@@ -1,9 +1,16 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/fd.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/strv.h"
 
 #define HELP_COLUMN 28
 
@@ -62,7 +69,7 @@ int options_parse(const Option *options, size_t n, int argc, char **argv, void *
                                                 o->name, o->argument);
                         value = argv[i];
                 }
-                r = o->set ? o->set(o, target, value, reterr) : o->apply(target, value, reterr);
+                r = o->set(o, target, value, reterr);
                 if (r < 0)
                         return r;
         }
@@ -95,4 +102,86 @@ void options_print(const Option *options, size_t n) {
                         printf("%s\n%*s", left, HELP_COLUMN, "");
                 print_help_text(o->help);
         }
+}
+
+void *option_field(const Option *o, void *target) {
+        if (o->has > 0)
+                *(bool *) ((char *) target + o->has) = true;
+        return (char *) target + o->offset;
+}
+
+OPTION_KIND(option_flag) {
+        *(bool *) option_field(o, target) = true;
+        return 0;
+}
+
+OPTION_KIND(option_text) {
+        *(const char **) option_field(o, target) = value;
+        return 0;
+}
+
+OPTION_KIND(option_copy) {
+        char **field = option_field(o, target), *copy = strdup(value);
+
+        if (!copy)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        free(*field);
+        *field = copy;
+        return 0;
+}
+
+OPTION_KIND(option_words) {
+        Strv *words = option_field(o, target);
+        int r;
+
+        if (o->max > 0)
+                words->max = o->max;
+        r = strv_push(words, value);
+        return r == -E2BIG ? error_set(reterr, r, "--%s: more than %zu of them", o->name, words->max)
+                : r < 0    ? error_set(reterr, r, "out of memory")
+                           : 0;
+}
+
+OPTION_KIND(option_number) {
+        int r = parse_uint64(value, o->min, o->max, option_field(o, target));
+
+        return r < 0 ? error_set(reterr, r, "--%s: '%s' is not a number from %llu to %llu", o->name, value, (unsigned long long) o->min,
+                                       (unsigned long long) o->max)
+                     : 0;
+}
+
+OPTION_KIND(option_number32) {
+        Option wide = *o;
+        uint64_t n;
+        int r;
+
+        wide.offset = wide.has = 0;
+        r = option_number(&wide, &n, value, reterr);
+        if (r >= 0)
+                *(uint32_t *) option_field(o, target) = (uint32_t) n;
+        return r;
+}
+
+int option_each_line(const Option *o, const char *path, size_t max, int (*take)(const Option *o, void *target, const OptionLine *line, Error *reterr),
+                void *target, Error *reterr) {
+        _cleanup_free_ char *text = NULL;
+        OptionLine line = { .path = path };
+        size_t size;
+        int r = file_read_alloc(AT_FDCWD, path, max, &text, &size);
+
+        if (r < 0)
+                return error_set(reterr, r, "--%s: cannot read '%s': %m", o->name, path);
+        for (char *at = text, *end; at < text + size && r >= 0; at = end + 1) {
+                end = memchr(at, '\n', (size_t) (text + size - at));
+                if (!end)
+                        end = text + size;
+                line.number++;
+                if (memchr(at, '\0', (size_t) (end - at)))
+                        return error_set(reterr, -EINVAL, "--%s: NUL byte in %s line %u", o->name, path, line.number);
+                *end = '\0';
+                line.text = at;
+                if (*at != '\0' && *at != '#')
+                        r = take(o, target, &line, reterr);
+        }
+        return r < 0 ? r : 0;
 }

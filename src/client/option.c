@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "client/assign.h"
 
-#define QUERIES_MAX 128
+#define QUERIES_MAX  128
+#define ASSIGN_MAX   1024
+#define ENV_FILE_MAX (4 << 20)
 
 /* "--memory", for complaints. */
 typedef struct OptionName {
@@ -22,43 +23,8 @@ static OptionName option_name(const Option *o) {
         return n;
 }
 
-static void *option_field(const Option *o, void *target) {
-        if (o->has > 0)
-                *(bool *) ((char *) target + o->has) = true;
-        return (char *) target + o->offset;
-}
-
-OPTION_KIND(option_flag) {
-        *(bool *) option_field(o, target) = true;
-        return 0;
-}
-
-OPTION_KIND(option_text) {
-        *(const char **) option_field(o, target) = value;
-        return 0;
-}
-
-OPTION_KIND(option_words) {
-        Strv *words = option_field(o, target);
-        int r;
-
-        words->max = o->max;
-        r = strv_push(words, value);
-        return r == -E2BIG ? error_set(reterr, r, "--%s: more than %zu of them", o->name, words->max)
-                : r < 0    ? error_set(reterr, r, "out of memory")
-                           : 0;
-}
-
 OPTION_KIND(option_duration) {
         return value_duration(option_name(o).text, value, option_field(o, target), reterr);
-}
-
-OPTION_KIND(option_number) {
-        return value_number(option_name(o).text, value, o->min, o->max, option_field(o, target), reterr);
-}
-
-OPTION_KIND(option_size) {
-        return value_size(option_name(o).text, value, option_field(o, target), reterr);
 }
 
 /* The body. */
@@ -128,27 +94,38 @@ OPTION_KIND(body_words) {
         return 0;
 }
 
-static int body_assign(const Option *o, void *target, const char *value, int (*assign)(Strv *v, const char *option, const char *value, Error *reterr),
-                Error *reterr) {
-        Strv assignments = STRV_INIT(ASSIGN_MAX);
-        int r = assign(&assignments, option_name(o).text, value, reterr);
-
-        if (r >= 0 && json_put_assignments(option_body(target), o->key, assignments.items, assignments.n) > ASSIGN_MAX)
-                r = error_set(reterr, -E2BIG, "--%s: more than %d of them", o->name, ASSIGN_MAX);
-        strv_done(&assignments);
-        return r;
-}
-
+/* NAME=VALUE; a later one replaces an earlier one. */
 OPTION_KIND(body_pair) {
-        return body_assign(o, target, value, assign_pair, reterr);
+        char *assignment = (char *) value;
+
+        if (value[0] == '=' || !strchr(value, '='))
+                return error_set(reterr, -EINVAL, "--%s: '%s' is not NAME=VALUE", o->name, value);
+        return json_put_assignments(option_body(target), o->key, &assignment, 1) > ASSIGN_MAX
+                ? error_set(reterr, -E2BIG, "--%s: more than %d of them", o->name, ASSIGN_MAX)
+                : 0;
 }
 
 OPTION_KIND(body_env) {
-        return body_assign(o, target, value, assign_env, reterr);
+        const char *own = strchr(value, '=') ? NULL : getenv(value);
+        _cleanup_free_ char *assignment = NULL;
+
+        if (!own && !strchr(value, '='))
+                return error_set(reterr, -EINVAL, "--%s: '%s' is not set here; write %s=VALUE", o->name, value, value);
+        if (own && asprintf(&assignment, "%s=%s", value, own) < 0) {
+                assignment = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        return body_pair(o, target, own ? assignment : value, reterr);
+}
+
+static int body_take_line(const Option *o, void *target, const OptionLine *line, Error *reterr) {
+        int r = body_pair(o, target, line->text, reterr);
+
+        return r < 0 ? error_prefix(reterr, r, "%s line %u", line->path, line->number) : 0;
 }
 
 OPTION_KIND(body_env_file) {
-        return body_assign(o, target, value, assign_env_file, reterr);
+        return option_each_line(o, value, ENV_FILE_MAX, body_take_line, target, reterr);
 }
 
 /* The query. */

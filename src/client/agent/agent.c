@@ -23,7 +23,7 @@ static const Option logs_options[] = {
         { "stream", 0, "NAME", "stdout or stderr (default: both, each to its own)", OPTION_TEXT(AgentOptions, stream) },
 };
 
-static int agent_run_apply_priority(void *target, const char *value, Error *reterr) {
+static int agent_priority(const Option *o, void *target, const char *value, Error *reterr) {
         uint64_t n;
         int r = value_number("--priority", value[0] == '-' ? value + 1 : value, 0, 100, &n, reterr);
 
@@ -41,7 +41,7 @@ static const Option run_options[] = {
         { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",        BODY_ENV("env")                    },
         { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",            BODY_SECONDS("timeoutSeconds")     },
         { "retries",  0,   "N",          "again so often when the sandbox fails",                 BODY_NUMBER("maxRetries", 0, 10)   },
-        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_run_apply_priority           },
+        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_priority                     },
         { "capture",  0,   "PATTERN",    "keep files of the workspace, such as 'out/**'",         BODY_WORDS("capturePatterns", 64)  },
         { "webhook",  0,   "URL",        "is told of the end",                                    BODY_TEXT("webhook")               },
         { "keep",     0,   NULL,         "the sandbox stays when the program has ended",          BODY_TRUE("keepSandbox")           },

@@ -28,17 +28,17 @@ typedef struct TopOptions {
         bool once;
 } TopOptions;
 
-static int apply_interval(void *target, const char *value, Error *reterr) {
-        TopOptions *o = target;
-        int r = value_duration("--interval", value, &o->interval, reterr);
+static int top_interval(const Option *o, void *target, const char *value, Error *reterr) {
+        const usec_t *interval = option_field(o, target);
+        int r = option_duration(o, target, value, reterr);
 
-        if (r >= 0 && (o->interval < INTERVAL_MIN || o->interval > INTERVAL_MAX))
+        if (r >= 0 && (*interval < INTERVAL_MIN || *interval > INTERVAL_MAX))
                 return error_set(reterr, -ERANGE, "--interval: '%s' is out of range (100ms to 1d)", value);
         return r;
 }
 
 static const Option top_options[] = {
-        { "interval", 'i', "TIME", "between two looks (default 2s)", apply_interval },
+        { "interval", 'i', "TIME", "between two looks (default 2s)", top_interval, OPTION_FIELD(TopOptions, interval) },
         { "once",     '1', NULL,   "look once; so it is without a terminal, too", OPTION_FLAG(TopOptions, once) },
 };
 

@@ -47,22 +47,21 @@ static int write_network(TemplateOptions *o, char **ret) {
 }
 
 /* NAME alone: the value that it has here. */
-int template_apply_argument(void *target, const char *value, Error *reterr) {
-        TemplateOptions *o = target;
+OPTION_KIND(template_argument) {
+        const char *here = strchr(value, '=') ? NULL : getenv(value);
         _cleanup_free_ char *assignment = NULL;
-        const char *here;
+        Strv *arguments = option_field(o, target);
         int r;
 
         if (*value == '\0' || *value == '=')
                 return error_set(reterr, -EINVAL, "--build-arg: '%s' is not NAME=VALUE", value);
-        here = strchr(value, '=') ? NULL : getenv(value);
         if (!strchr(value, '=') && !here)
                 return 0;
         if (here && asprintf(&assignment, "%s=%s", value, here) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        o->arguments.max = ARGUMENTS_MAX;
-        r = strv_set_env(&o->arguments, here ? assignment : value);
-        return r < 0 ? error_set(reterr, r, "--build-arg: more than %zu", o->arguments.max) : 0;
+        arguments->max = ARGUMENTS_MAX;
+        r = strv_set_env(arguments, here ? assignment : value);
+        return r < 0 ? error_set(reterr, r, "--build-arg: more than %zu", arguments->max) : 0;
 }
 
 /* What is built: which file of the directory. */

@@ -35,7 +35,7 @@ static const Option build_options[] = {
         { "tag",       't', "NAME[:TAG]", "what the template shall be called",                   OPTION_TEXT(TemplateOptions, tag)      },
         { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml", OPTION_TEXT(TemplateOptions, file)     },
         { "recipe",    0,   "NAME",       "one of those that come with cove, instead of DIR",    OPTION_TEXT(TemplateOptions, recipe)   },
-        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here", template_apply_argument          },
+        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here", template_argument, OPTION_FIELD(TemplateOptions, arguments) },
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",              OPTION_TEXT(TemplateOptions, target)   },
         { "no-cache",  0,   NULL,         "do every step again",                                 OPTION_FLAG(TemplateOptions, no_cache) },
         { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", OPTION_WORDS(TemplateOptions, allow, 256) },
