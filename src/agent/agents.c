@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "agent/internal.h"
+#include "base/array.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "core/admission.h"
@@ -174,15 +175,8 @@ static int take_up(Job *row, void *userdata) {
                 agents_enqueue(t->agents, row);
                 return 0;
         }
-        if (t->n == t->room) {
-                size_t room = t->room ? 2 * t->room : 64;
-                void *grown = realloc(t->rejoin, room * sizeof(*t->rejoin));
-
-                if (!grown)
-                        return -ENOMEM;
-                t->rejoin = grown;
-                t->room = room;
-        }
+        if (ARRAY_RESERVE(t->rejoin, t->room, t->n + 1) < 0)
+                return -ENOMEM;
         memcpy(t->rejoin[t->n++], row->id, sizeof(row->id));
         return 0;
 }

@@ -8,7 +8,7 @@
 #include "agent/internal.h"
 #include "base/fd.h"
 #include "core/mask.h"
-#include "json/text.h"
+#include "base/text.h"
 
 #define TIMEOUT_REASON "timeout" /* the core's word for a sandbox whose time was up */
 

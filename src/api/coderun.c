@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/text.h"
+#include "base/text.h"
 
 #define AHEAD_MAX   ((size_t) 1 << 20)  /* text that waits for a slow client, before the interpreter has to wait */
 #define TEXT_MAX    ((size_t) 128 << 20)

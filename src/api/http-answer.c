@@ -9,24 +9,19 @@
 #include <unistd.h>
 
 #include "api/http-internal.h"
+#include "base/array.h"
 #include "base/fd.h"
 
 int http_add_header(HttpRequest *r, const char *name, const char *value) {
-        HttpPair *bigger, pair = { strdup(name), strdup(value) };
+        HttpPair pair = { strdup(name), strdup(value) };
 
-        if (!pair.name || !pair.value)
-                goto fail;
-        bigger = reallocarray(r->headers, r->n_headers + 1, sizeof(HttpPair));
-        if (!bigger)
-                goto fail;
-        r->headers = bigger;
+        if (!pair.name || !pair.value || ARRAY_EXTEND(r->headers, r->n_headers) < 0) {
+                free(pair.name);
+                free(pair.value);
+                return -ENOMEM;
+        }
         r->headers[r->n_headers++] = pair;
         return 0;
-
-fail:
-        free(pair.name);
-        free(pair.value);
-        return -ENOMEM;
 }
 
 void http_answer_done(HttpRequest *r) {

@@ -2,12 +2,7 @@
 
 #include <errno.h>
 
-static int percent_hex_digit(char c) {
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+#include "base/text.h"
 
 int percent_decode(const char *text, size_t size, char *ret, size_t *ret_size) {
         size_t n = 0;
@@ -16,9 +11,9 @@ int percent_decode(const char *text, size_t size, char *ret, size_t *ret_size) {
                 int c = (unsigned char) text[i];
 
                 if (c == '%') {
-                        if (size - i < 3 || percent_hex_digit(text[i + 1]) < 0 || percent_hex_digit(text[i + 2]) < 0)
+                        if (size - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0)
                                 return -EILSEQ;
-                        c = percent_hex_digit(text[i + 1]) << 4 | percent_hex_digit(text[i + 2]);
+                        c = hex_digit(text[i + 1]) << 4 | hex_digit(text[i + 2]);
                         i += 2;
                 }
                 if (c == '\0')

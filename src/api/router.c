@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/percent.h"
-#include "json/text.h"
+#include "base/text.h"
 
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE" };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "json/text.h"
+#include "base/text.h"
 #include "api/ws.h"
 
 #define KEY_LENGTH 24 /* sixteen bytes in base64 */

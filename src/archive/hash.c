@@ -1,7 +1,8 @@
 #include "archive/hash.h"
 
 #include <nettle/sha2.h>
-#include <stdio.h>
+
+#include "base/text.h"
 
 _Static_assert(sizeof(struct sha256_ctx) <= sizeof(Hash), "nettle's state has grown");
 
@@ -17,6 +18,5 @@ void hash_end(Hash *h, char ret[static HASH_HEX]) {
         uint8_t digest[SHA256_DIGEST_SIZE];
 
         sha256_digest((struct sha256_ctx *) h, sizeof(digest), digest);
-        for (size_t i = 0; i < sizeof(digest); i++)
-                (void) snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+        hex_encode(digest, sizeof(digest), ret);
 }

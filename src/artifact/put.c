@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/mask.h"
-#include "json/text.h"
+#include "base/text.h"
 #include "artifact/rows.h"
 
 #define SLICE    ((size_t) 256 << 10)

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 void freep(void *p) {
         free(*(void **) p);
 }
@@ -125,24 +127,15 @@ int file_read_uint64(int dirfd, const char *path, uint64_t *ret) {
         return 0;
 }
 
-int file_read_alloc(int dirfd, const char *path, size_t max, char **ret, size_t *ret_size) {
-        _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+int fd_read_alloc(int fd, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *data = NULL;
         size_t size = 0, room = 0;
-
-        if (fd < 0)
-                return -errno;
 
         for (;;) {
                 ssize_t n;
 
-                if (size + 1 >= room) {
-                        room = room ? room * 2 : 4096;
-                        char *bigger = realloc(data, room);
-                        if (!bigger)
-                                return -ENOMEM;
-                        data = bigger;
-                }
+                if (size + 1 >= room && ARRAY_RESERVE(data, room, MAX_OF(size + 2, (size_t) 4096)) < 0)
+                        return -ENOMEM;
                 n = fd_read_full(fd, data + size, room - size - 1);
                 if (n < 0)
                         return (int) n;
@@ -158,4 +151,10 @@ int file_read_alloc(int dirfd, const char *path, size_t max, char **ret, size_t 
         if (ret_size)
                 *ret_size = size;
         return 0;
+}
+
+int file_read_alloc(int dirfd, const char *path, size_t max, char **ret, size_t *ret_size) {
+        _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+
+        return fd < 0 ? -errno : fd_read_alloc(fd, max, ret, ret_size);
 }

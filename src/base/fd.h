@@ -31,5 +31,6 @@ int file_write_format(int dirfd, const char *path, const char *format, ...) _pri
 ssize_t file_read(int dirfd, const char *path, char *buffer, size_t size);
 int file_read_uint64(int dirfd, const char *path, uint64_t *ret);
 
-/* A whole file of unknown size, up to a ceiling (-EFBIG beyond it); terminated, caller frees. */
+/* All that is left of a file of unknown size, up to a ceiling (-EFBIG beyond it); terminated, caller frees. */
+int fd_read_alloc(int fd, size_t max, char **ret, size_t *ret_size);
 int file_read_alloc(int dirfd, const char *path, size_t max, char **ret, size_t *ret_size);

@@ -3,27 +3,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fd.h"
+#include "base/text.h"
+
+#define JSON_WRITTEN_MAX ((size_t) 1 << 30)
 
 static void base_json_put(JsonWriter *w, const char *text, size_t n) {
-        if (w->error)
-                return;
-        if (w->size + n > w->room) {
-                size_t room = (w->size + n) * 2 + 1024;
-                char *bigger = realloc(w->data, room);
-
-                if (!bigger) {
-                        w->error = -ENOMEM;
-                        return;
-                }
-                w->data = bigger;
-                w->room = room;
-        }
-        memcpy(w->data + w->size, text, n);
-        w->size += n;
+        w->out.max = JSON_WRITTEN_MAX; /* writers begin as zeros */
+        text_put(&w->out, text, n);
 }
 
 static void base_json_put_text(JsonWriter *w, const char *text) {
@@ -38,35 +27,11 @@ static void base_json_put_line(JsonWriter *w) {
                 base_json_put_text(w, "  ");
 }
 
-/* Length of the UTF-8 sequence at p, 0 when there is none: overlong forms, surrogates and what is beyond U+10FFFF are
- * none either. */
-size_t json_sequence_length(const unsigned char *p) {
-        static const struct {
-                unsigned char first, last, second_first, second_last, length;
-        } forms[] = {
-                { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-                { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-                { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(forms); i++) {
-                if (p[0] < forms[i].first || p[0] > forms[i].last)
-                        continue;
-                if (p[1] < forms[i].second_first || p[1] > forms[i].second_last)
-                        return 0;
-                for (size_t k = 2; k < forms[i].length; k++)
-                        if ((p[k] & 0xc0) != 0x80)
-                                return 0;
-                return forms[i].length;
-        }
-        return 0;
-}
-
 static void base_json_put_quoted(JsonWriter *w, const char *text) {
         base_json_put_text(w, "\"");
         for (const unsigned char *p = (const unsigned char *) text; *p;) {
                 char escape[8];
-                size_t n;
+                int n;
 
                 if (*p == '"' || *p == '\\') {
                         (void) snprintf(escape, sizeof(escape), "\\%c", *p++);
@@ -76,8 +41,8 @@ static void base_json_put_quoted(JsonWriter *w, const char *text) {
                         base_json_put_text(w, escape);
                 } else if (*p < 0x80)
                         base_json_put(w, (const char *) p++, 1);
-                else if ((n = json_sequence_length(p)) > 0) {
-                        base_json_put(w, (const char *) p, n);
+                else if ((n = utf8_length(p, strnlen((const char *) p, 4))) > 0) {
+                        base_json_put(w, (const char *) p, (size_t) n);
                         p += n;
                 } else {
                         base_json_put_text(w, "\\ufffd");
@@ -169,8 +134,12 @@ int json_finish(JsonWriter *w, int fd) {
         int r;
 
         base_json_put_text(w, "\n");
-        r = w->error ? w->error : fd_write_all(fd, w->data, w->size);
-        free(w->data);
-        *w = (JsonWriter) { 0 };
+        r = w->out.error < 0 ? w->out.error : fd_write_all(fd, w->out.data, w->out.size);
+        json_discard(w);
         return r;
+}
+
+void json_discard(JsonWriter *w) {
+        text_done(&w->out);
+        *w = (JsonWriter) { 0 };
 }

@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 typedef struct JsonWriter {
-        char *data;
-        size_t size, room;
+        Text out;
         unsigned depth;
         bool has_member; /* the innermost object or list is not empty */
         bool compact;    /* all on one line */
-        int error;
 } JsonWriter;
 
 /* A key of NULL is for members of lists, and for the outermost value. */
@@ -31,8 +31,6 @@ void json_write_null(JsonWriter *w, const char *key);
 void json_write_bool(JsonWriter *w, const char *key, bool value);
 void json_write_thousandths(JsonWriter *w, const char *key, uint64_t value); /* 1500 is 1.500 */
 
-/* Length of the UTF-8 sequence at p, in a text with a NUL at its end; 0 when there is none. */
-size_t json_sequence_length(const unsigned char *p);
-
 /* Writes it all with a newline and frees. */
 int json_finish(JsonWriter *w, int fd);
+void json_discard(JsonWriter *w); /* writes nothing */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/json.h"
+#include "base/text.h"
 
 #define LINE_MAX_BYTES 2048
 #define ABOUT          "sandbox "
@@ -34,18 +34,18 @@ static size_t log_put_quoted(const char *text, size_t n, char *ret) {
         const char *begin = ret;
 
         for (size_t i = 0; i < n;) {
-                size_t length = (unsigned char) text[i] < 0x80 ? 1 : json_sequence_length((const unsigned char *) text + i);
+                int length = utf8_length(text + i, n - i);
 
-                if (length == 0 || i + length > n) {
+                if (length <= 0) {
                         *ret++ = '?';
                         i++;
                         continue;
                 }
                 if (text[i] == '"' || text[i] == '\\')
                         *ret++ = '\\';
-                memcpy(ret, text + i, length);
+                memcpy(ret, text + i, (size_t) length);
                 ret += length;
-                i += length;
+                i += (size_t) length;
         }
         return (size_t) (ret - begin);
 }

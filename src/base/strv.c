@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 
 void strv_done(Strv *v) {
@@ -17,14 +18,8 @@ void strv_done(Strv *v) {
 int strv_push_take(Strv *v, char *text) {
         if (v->n >= v->max)
                 return -E2BIG;
-        if (v->n + 1 >= v->room) {
-                size_t room = v->room ? v->room * 2 : 16;
-                char **bigger = reallocarray(v->items, room, sizeof(char *));
-                if (!bigger)
-                        return -ENOMEM;
-                v->items = bigger;
-                v->room = room;
-        }
+        if (ARRAY_RESERVE(v->items, v->room, v->n + 2) < 0)
+                return -ENOMEM;
         v->items[v->n++] = text;
         v->items[v->n] = NULL;
         return 0;

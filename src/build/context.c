@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/parse.h"
 
 #define MEMBERS_MAX 400000 /* with the directories that names imply */
@@ -49,15 +50,8 @@ static int context_add(ContextSurvey *s, const ContextMember *m, const char *pat
 
         if (c->n >= MEMBERS_MAX)
                 return -E2BIG;
-        if (c->n == s->room) {
-                size_t room = MAX_OF(s->room * 2, (size_t) 256);
-                ContextMember *larger = reallocarray(c->members, room, sizeof(*larger));
-
-                if (!larger)
-                        return -ENOMEM;
-                c->members = larger;
-                s->room = room;
-        }
+        if (ARRAY_RESERVE(c->members, s->room, c->n + 1) < 0)
+                return -ENOMEM;
         c->members[c->n] = *m;
         c->members[c->n].path = strdup(path);
         c->members[c->n].target = strdup(target);
@@ -93,24 +87,24 @@ static int read_member(ContextSurvey *s, const char *line) {
 static int context_read_file(ContextSurvey *s, const char *line) {
         const char *path = take_string(s);
         BuildContext *c = s->c;
-        ContextFile *larger;
+        ContextFile *f;
         uint64_t size;
 
         if (!path || parse_uint64(line + 2, 0, (uint64_t) (s->end - s->p), &size) < 0 || size == (uint64_t) (s->end - s->p) ||
                         c->n_files >= FILES_MAX)
                 return -EBADMSG;
-        larger = reallocarray(c->files, c->n_files + 1, sizeof(*larger));
-        if (!larger)
+        if (ARRAY_EXTEND(c->files, c->n_files) < 0)
                 return -ENOMEM;
-        c->files = larger;
-        larger[c->n_files] = (ContextFile) { .path = strdup(path), .data = malloc(size + 1), .size = (size_t) size };
-        if (!larger[c->n_files].path || !larger[c->n_files].data) {
-                free(larger[c->n_files].path);
-                free(larger[c->n_files].data);
+        f = c->files + c->n_files;
+        *f = (ContextFile) { .path = strdup(path), .data = malloc(size + 1), .size = (size_t) size };
+        if (!f->path || !f->data) {
+                free(f->path);
+                free(f->data);
                 return -ENOMEM;
         }
-        memcpy(larger[c->n_files].data, s->p, size);
-        larger[c->n_files++].data[size] = '\0';
+        memcpy(f->data, s->p, size);
+        f->data[size] = '\0';
+        c->n_files++;
         s->p += size + 1;
         return 0;
 }

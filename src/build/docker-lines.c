@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "build/docker-words.h"
 
 #define HEREDOCS_MAX 64
@@ -16,15 +17,8 @@ typedef struct DockerLinesText {
 } DockerLinesText;
 
 static int text_add(DockerLinesText *t, const char *data, size_t n) {
-        if (t->size + n + 1 > t->room) {
-                size_t room = MAX_OF(t->room * 2, t->size + n + 128);
-                char *larger = realloc(t->data, room);
-
-                if (!larger)
-                        return -ENOMEM;
-                t->data = larger;
-                t->room = room;
-        }
+        if (ARRAY_RESERVE(t->data, t->room, t->size + n + 1) < 0)
+                return -ENOMEM;
         memcpy(t->data + t->size, data, n);
         t->size += n;
         t->data[t->size] = '\0';
@@ -247,13 +241,10 @@ static int docker_lines_take_text(DockerLines *l, PlanFile *f, unsigned line, Er
 }
 
 static int docker_lines_add_text(DockerLines *l, DockerLine *line, PlanFile *f, Error *reterr) {
-        PlanFile *larger = reallocarray(line->files, line->n_files + 1, sizeof(*larger));
-
-        if (!larger) {
+        if (ARRAY_EXTEND(line->files, line->n_files) < 0) {
                 free(f->name);
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
-        line->files = larger;
         line->files[line->n_files++] = *f;
         return docker_lines_take_text(l, line->files + line->n_files - 1, line->line, reterr);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define NAME_BYTES 256
 
 typedef struct Expander {
@@ -26,15 +28,8 @@ typedef struct Out {
 static int out_add(Out *o, const char *data, size_t n) {
         if (o->size + n >= EXPAND_MAX)
                 return -E2BIG;
-        if (o->size + n + 1 > o->room) {
-                size_t room = MAX_OF(o->room * 2, o->size + n + 64);
-                char *larger = realloc(o->data, room);
-
-                if (!larger)
-                        return -ENOMEM;
-                o->data = larger;
-                o->room = room;
-        }
+        if (ARRAY_RESERVE(o->data, o->room, o->size + n + 1) < 0)
+                return -ENOMEM;
         memcpy(o->data + o->size, data, n);
         o->size += n;
         o->data[o->size] = '\0';

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "build/book.h"
 #include "build/internal.h"
@@ -14,15 +15,8 @@
 static int build_lines_add(BuildRecord *k, uint64_t offset, usec_t at, unsigned step) {
         if (k->n_lines >= BUILD_LINES_MAX)
                 return -E2BIG;
-        if (k->n_lines == k->room) {
-                size_t room = MAX_OF(k->room * 2, (size_t) 64);
-                BuildLine *larger = reallocarray(k->lines, room, sizeof(*larger));
-
-                if (!larger)
-                        return -ENOMEM;
-                k->lines = larger;
-                k->room = room;
-        }
+        if (ARRAY_RESERVE(k->lines, k->room, k->n_lines + 1) < 0)
+                return -ENOMEM;
         k->lines[k->n_lines++] = (BuildLine) { .offset = offset, .at = at, .step = step };
         return 0;
 }

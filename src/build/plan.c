@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/parse.h"
 #include "base/word.h"
 
@@ -106,17 +107,16 @@ PlanStage *plan_add_stage(Plan *p) {
 }
 
 PlanStep *plan_add_step(Plan *p, PlanStage *stage) {
-        PlanStep *larger;
+        PlanStep *step;
 
         if (p->n_steps >= PLAN_STEPS_MAX)
                 return NULL;
-        larger = reallocarray(stage->steps, stage->n_steps + 1, sizeof(*larger));
-        if (!larger)
+        if (ARRAY_EXTEND(stage->steps, stage->n_steps) < 0)
                 return NULL;
-        stage->steps = larger;
-        larger[stage->n_steps] = (PlanStep) { .from = -1, .words.max = PLAN_WORDS_MAX };
+        step = stage->steps + stage->n_steps++;
+        *step = (PlanStep) { .from = -1, .words.max = PLAN_WORDS_MAX };
         p->n_steps++;
-        return larger + stage->n_steps++;
+        return step;
 }
 
 int plan_warn(Plan *p, const char *format, ...) {

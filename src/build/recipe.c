@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/word.h"
 #include "config/yaml.h"
 
@@ -235,10 +236,7 @@ static int add_packages(Cook *k, const YamlNode *root) {
 }
 
 static int recipe_set_text(Cook *k, char **place, const char *text) {
-        if (!text)
-                return 0;
-        *place = strdup(text);
-        return *place ? 0 : out_of_memory(k);
+        return string_copy(place, text) < 0 ? out_of_memory(k) : 0;
 }
 
 static int add_content(Cook *k, PlanStep *s, const char *content) {

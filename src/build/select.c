@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/ignore.h"
 #include "base/word.h"
 #include "build/context.h"
@@ -59,15 +60,8 @@ static int clean_source(const char *source, char **ret, Error *reterr) {
 }
 
 static int found_add(Chooser *k, const ContextMember *m) {
-        if (k->n_found == k->room) {
-                size_t room = MAX_OF(k->room * 2, (size_t) 16);
-                const ContextMember **larger = reallocarray(k->found, room, sizeof(*larger));
-
-                if (!larger)
-                        return error_set(k->reterr, -ENOMEM, "out of memory");
-                k->found = larger;
-                k->room = room;
-        }
+        if (ARRAY_RESERVE(k->found, k->room, k->n_found + 1) < 0)
+                return error_set(k->reterr, -ENOMEM, "out of memory");
         k->found[k->n_found++] = m;
         return 0;
 }
@@ -156,15 +150,8 @@ static int select_find_source(Chooser *k, const char *source) {
 static int map_add(Chooser *k, const char *text) {
         size_t n = strlen(text) + 1;
 
-        if (k->s->map_size + n > k->map_room) {
-                size_t room = MAX_OF(k->map_room * 2, k->s->map_size + n + 4096);
-                char *larger = realloc(k->s->map, room);
-
-                if (!larger)
-                        return error_set(k->reterr, -ENOMEM, "out of memory");
-                k->s->map = larger;
-                k->map_room = room;
-        }
+        if (ARRAY_RESERVE(k->s->map, k->map_room, k->s->map_size + n) < 0)
+                return error_set(k->reterr, -ENOMEM, "out of memory");
         memcpy(k->s->map + k->s->map_size, text, n);
         k->s->map_size += n;
         return 0;

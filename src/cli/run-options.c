@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -214,12 +215,9 @@ static int split_bind(const char *value, char **ret_source, char **ret_target, b
 }
 
 static int add_bind(RunOptions *run, JailBind bind) {
-        JailBind *binds = reallocarray(run->spec.binds, run->spec.n_binds + 1, sizeof(JailBind));
-
-        if (!binds)
+        if (ARRAY_EXTEND(run->spec.binds, run->spec.n_binds) < 0)
                 return -ENOMEM;
         bind.layer_fd = bind.source_fd = -EBADF;
-        run->spec.binds = binds;
         run->spec.binds[run->spec.n_binds++] = bind;
         return 0;
 }
@@ -296,7 +294,6 @@ static int run_file(const Option *o, void *target, const char *value, Error *ret
         _cleanup_free_ char *raw = NULL, *inside = NULL, *source = NULL;
         _cleanup_close_ int fd = -EBADF;
         RunOptions *run = target;
-        JailFile *files;
         struct stat st;
         int r;
 
@@ -318,11 +315,9 @@ static int run_file(const Option *o, void *target, const char *value, Error *ret
                 return error_set(reterr, -EINVAL, "--file: source '%s' is not a regular file (for a directory: --bind)",
                                 source);
 
-        files = reallocarray(run->spec.files, run->spec.n_files + 1, sizeof(JailFile));
-        if (!files)
+        if (ARRAY_EXTEND(run->spec.files, run->spec.n_files) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        run->spec.files = files;
-        files[run->spec.n_files++] = (JailFile) { .source = TAKE_PTR(source), .target = TAKE_PTR(inside), .fd = TAKE_FD(fd) };
+        run->spec.files[run->spec.n_files++] = (JailFile) { .source = TAKE_PTR(source), .target = TAKE_PTR(inside), .fd = TAKE_FD(fd) };
         return 0;
 }
 

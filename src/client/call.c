@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 
 #define PIECE      65536
@@ -97,27 +98,13 @@ void call_poll(const Call *c, struct pollfd ret[static CALL_POLLS]) {
         ret[1] = (struct pollfd) { .fd = waits_source ? c->request.source_fd : -1, .events = POLLIN };
 }
 
-static int call_make_room(Call *c) {
-        size_t room = PIECE + CHUNK_HEAD + CHUNK_TAIL;
-        char *bigger;
-
-        if (c->out_room >= room)
-                return 0;
-        bigger = realloc(c->out, room);
-        if (!bigger)
-                return -ENOMEM;
-        c->out = bigger;
-        c->out_room = room;
-        return 0;
-}
-
 /* Asks the source, and frames what it gave. */
 static int refill(Call *c) {
         bool chunked = is_chunked(&c->request);
         size_t start = chunked ? CHUNK_HEAD : 0, want = PIECE;
         char head[24];
         ssize_t n;
-        int r = call_make_room(c);
+        int r = ARRAY_RESERVE(c->out, c->out_room, PIECE + CHUNK_HEAD + CHUNK_TAIL);
 
         if (r < 0)
                 return r;

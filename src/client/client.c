@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -25,15 +26,8 @@ int answer_collect(void *answer, const void *data, size_t size) {
 
         if (a->size + size > ANSWER_MAX)
                 return -EFBIG;
-        if (a->size + size >= a->room) {
-                size_t room = MAX_OF(a->size + size + 1, a->room * 2);
-                char *bigger = realloc(a->text, room);
-
-                if (!bigger)
-                        return -ENOMEM;
-                a->text = bigger;
-                a->room = room;
-        }
+        if (ARRAY_RESERVE(a->text, a->room, a->size + size + 1) < 0)
+                return -ENOMEM;
         memcpy(a->text + a->size, data, size);
         a->size += size;
         a->text[a->size] = '\0';

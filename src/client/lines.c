@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 
 void line_reader_done(LineReader *r) {
@@ -15,15 +16,8 @@ void line_reader_done(LineReader *r) {
 static int line_reader_keep(LineReader *r, const char *data, size_t size) {
         if (r->size + size > r->max)
                 return -EFBIG;
-        if (r->size + size > r->room) {
-                size_t room = MAX_OF(r->size + size, MIN_OF(r->room * 2, r->max));
-                char *bigger = realloc(r->kept, room);
-
-                if (!bigger)
-                        return -ENOMEM;
-                r->kept = bigger;
-                r->room = room;
-        }
+        if (ARRAY_RESERVE(r->kept, r->room, r->size + size) < 0)
+                return -ENOMEM;
         memcpy(r->kept + r->size, data, size);
         r->size += size;
         return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "cli/terminal.h"
 #include "client/human.h"
 
@@ -90,24 +91,10 @@ Table *table_free(Table *t) {
         return NULL;
 }
 
-static int client_table_grow(Table *t) {
-        size_t room = t->room ? t->room * 2 : 64;
-        Cell *bigger;
-
-        if (t->n_cells < t->room)
-                return 0;
-        bigger = reallocarray(t->cells, room, sizeof(Cell));
-        if (!bigger)
-                return -ENOMEM;
-        t->cells = bigger;
-        t->room = room;
-        return 0;
-}
-
 void table_cell_colour(Table *t, const char *text, Colour colour) {
         char *clean = human_clean(text && *text ? text : "-");
 
-        if (!clean || client_table_grow(t) < 0) {
+        if (!clean || ARRAY_RESERVE(t->cells, t->room, t->n_cells + 1) < 0) {
                 free(clean);
                 t->error = -ENOMEM;
                 return;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "config/schema.h"
 
 #define PAGERDUTY_URL "https://events.pagerduty.com/v2/enqueue"
@@ -75,15 +76,14 @@ const Field alerts_fields[] = {
 
 /* One more at the end of an array, zeroed; NULL: no memory. */
 static void *schema_alerts_grow(Reader *r, void *array, size_t *n, size_t size) {
-        char *bigger = reallocarray(*(void **) array, *n + 1, size);
+        char *last;
 
-        if (!bigger) {
+        if (array_extend(array, *n, size) < 0) {
                 reader_fail(r, -ENOMEM);
                 return NULL;
         }
-        *(void **) array = bigger;
-        memset(bigger + *n * size, 0, size);
-        return bigger + (*n)++ * size;
+        last = *(char **) array + (*n)++ * size;
+        return memset(last, 0, size);
 }
 
 static bool good_name(Reader *r, const YamlNode *v, const char *what) {

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+#include "base/text.h"
 #include "config/schema.h"
 
 #define MB           1048576.0
@@ -71,7 +73,6 @@ static void parse_profiles(Reader *r, const Field *f, const YamlNode *v, const c
         if (!read_is(r, v, YAML_MAP, "section profiles"))
                 return;
         for (const YamlNode *item = v->items; item; item = item->next) {
-                Profile *bigger;
 
                 if (!schema_profiles_is_name(item->key)) {
                         reader_complain(r, item->key_place, "'%.100s' is no name of a profile: up to %d letters, digits, '_', '-', '.'",
@@ -84,12 +85,10 @@ static void parse_profiles(Reader *r, const Field *f, const YamlNode *v, const c
                         reader_complain(r, item->key_place, "more than %d profiles", PROFILES_MAX);
                         return;
                 }
-                bigger = reallocarray(c->profiles, c->n_profiles + 1, sizeof(*bigger));
-                if (!bigger) {
+                if (ARRAY_EXTEND(c->profiles, c->n_profiles) < 0) {
                         reader_fail(r, -ENOMEM);
                         return;
                 }
-                c->profiles = bigger;
                 c->profiles[c->n_profiles] = (Profile) {
                         .command = STRV_INIT(PROFILE_COMMAND_MAX),
                         .env = STRV_INIT(SANDBOX_ENV_MAX),
@@ -147,13 +146,6 @@ static void complain_parent(SchemaProfilesResolver *s, const YamlNode *at, const
                         guess_text(&guess, text));
 }
 
-static int schema_profiles_copy_text(const char *from, char **to) {
-        if (!from)
-                return 0;
-        *to = strdup(from);
-        return *to ? 0 : -ENOMEM;
-}
-
 static int schema_profiles_copy_list(const Strv *from, Strv *to) {
         int r = 0;
 
@@ -175,13 +167,13 @@ static int schema_profiles_inherit(const Profile *from, Profile *to) {
         copy.env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         profile_done(to);
         *to = copy;
-        r = schema_profiles_copy_text(from->template_name, &to->template_name);
+        r = string_copy(&to->template_name, from->template_name);
         if (r >= 0)
-                r = schema_profiles_copy_text(from->workdir, &to->workdir);
+                r = string_copy(&to->workdir, from->workdir);
         if (r >= 0)
-                r = schema_profiles_copy_text(from->policy, &to->policy);
+                r = string_copy(&to->policy, from->policy);
         if (r >= 0)
-                r = schema_profiles_copy_text(from->group, &to->group);
+                r = string_copy(&to->group, from->group);
         if (r >= 0)
                 r = schema_profiles_copy_list(&from->command, &to->command);
         return r >= 0 ? schema_profiles_copy_list(&from->env, &to->env) : r;

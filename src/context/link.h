@@ -10,7 +10,7 @@
 
 #include "core/execution.h"
 #include "core/mask.h"
-#include "json/text.h"
+#include "base/text.h"
 
 typedef struct ContextLink ContextLink;
 

@@ -1,5 +1,6 @@
 /* list.c: all trees of a kind, and what is left of those that never became one. */
 
+#include "base/array.h"
 #include "depot/internal.h"
 
 #include <dirent.h>
@@ -35,15 +36,8 @@ static void used_list_done(UsedList *l) {
 static int used_add(uint64_t id, uint64_t bytes, void *userdata) {
         UsedList *l = userdata;
 
-        if (l->n == l->room) {
-                size_t room = MAX_OF(l->room * 2, (size_t) 64);
-                Used *bigger = reallocarray(l->items, room, sizeof(Used));
-
-                if (!bigger)
-                        return -ENOMEM;
-                l->items = bigger;
-                l->room = room;
-        }
+        if (ARRAY_RESERVE(l->items, l->room, l->n + 1) < 0)
+                return -ENOMEM;
         l->items[l->n++] = (Used) { .id = id, .bytes = bytes };
         return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "gate/address.h"
 #include "gate/ask.h"
 #include "gate/dns/dns.h"
@@ -80,29 +81,14 @@ static int messages_read_reachable(json_t *list, EgressRange **ret, size_t *ret_
         return 0;
 }
 
-static int messages_hex_digit(char c) {
-        static const char digits[] = "0123456789abcdef";
-        const char *p = c ? strchr(digits, c) : NULL;
-
-        return p ? (int) (p - digits) : -EINVAL;
-}
-
 static int read_seed(const char *text, uint8_t ret[static 32], Error *reterr) {
         uint8_t seed[32];
+        int r = text ? hex_decode(text, seed, sizeof(seed)) : -EINVAL;
 
-        for (size_t i = 0; text && i < sizeof(seed); i++) {
-                int high = messages_hex_digit(text[2 * i]), low = high < 0 ? -EINVAL : messages_hex_digit(text[2 * i + 1]);
-
-                if (low < 0)
-                        break;
-                seed[i] = (uint8_t) (high << 4 | low);
-                if (i + 1 < sizeof(seed) || text[2 * i + 2])
-                        continue;
+        if (r >= 0)
                 memcpy(ret, seed, sizeof(seed));
-                explicit_bzero(seed, sizeof(seed));
-                return 0;
-        }
-        return error_set(reterr, -EINVAL, "seed: must be 64 hexadecimal digits");
+        explicit_bzero(seed, sizeof(seed));
+        return r < 0 ? error_set(reterr, r, "seed: must be 64 hexadecimal digits") : 0;
 }
 
 /* Those that count beside the host's trust store, where certificates of upstream are checked. */

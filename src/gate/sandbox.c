@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "gate/ask.h"
@@ -183,16 +184,13 @@ int gate_sandbox_set_names(GateSandbox *s, json_t *names, Error *reterr) {
 }
 
 int gate_sandbox_grant(GateSandbox *s, json_t *rule, Error *reterr) {
-        EgressRule *more;
         int r;
 
         if (s->n_grants >= EGRESS_RULES_MAX)
                 return error_set(reterr, -E2BIG, "it has %d grants already: make a policy of them", EGRESS_RULES_MAX);
-        more = realloc(s->grants, (s->n_grants + 1) * sizeof(*more));
-        if (!more)
+        if (ARRAY_EXTEND(s->grants, s->n_grants) < 0)
                 return error_set(reterr, -ENOMEM, "%m");
-        s->grants = more;
-        r = egress_rule_from_json(rule, EGRESS_ALLOW, more + s->n_grants, reterr);
+        r = egress_rule_from_json(rule, EGRESS_ALLOW, s->grants + s->n_grants, reterr);
         if (r < 0)
                 return error_prefix(reterr, r, "grant");
         s->n_grants++;

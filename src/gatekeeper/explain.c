@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "config/config.h"
 #include "gatekeeper/internal.h"
 
@@ -15,15 +16,9 @@ typedef struct Grants {
 
 static int take_grant(const NetworkGrant *g, void *userdata) {
         Grants *all = userdata;
-        EgressRule *more;
 
-        if (all->n == all->room) {
-                more = realloc(all->rules, (all->room + 16) * sizeof(*more));
-                if (!more)
-                        return -ENOMEM;
-                all->rules = more;
-                all->room += 16;
-        }
+        if (ARRAY_RESERVE(all->rules, all->room, all->n + 1) < 0)
+                return -ENOMEM;
         if (egress_rule_parse(g->rule, EGRESS_ALLOW, all->rules + all->n, &(Error) { 0 }) >= 0)
                 all->n++;
         return 0;

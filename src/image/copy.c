@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "image/internal.h"
 
 void image_config_done(ImageConfig *c) {
@@ -28,13 +29,6 @@ void image_done(Image *image) {
         free(image->layers);
         free(image->config_digest);
         *image = (Image) { 0 };
-}
-
-static int copy_text(const char *from, char **to) {
-        if (!from)
-                return 0;
-        *to = strdup(from);
-        return *to ? 0 : -ENOMEM;
 }
 
 static int copy_strv(const Strv *from, Strv *to) {
@@ -71,7 +65,7 @@ int image_config_copy(const ImageConfig *from, ImageConfig *to) {
 
         *to = (ImageConfig) { .uid = from->uid, .gid = from->gid };
         for (size_t i = 0; i < ELEMENTSOF(texts) && r >= 0; i++)
-                r = copy_text(texts[i].from, texts[i].to);
+                r = string_copy(texts[i].to, texts[i].from);
         for (size_t i = 0; i < ELEMENTSOF(lists) && r >= 0; i++)
                 r = copy_strv(lists[i].from, lists[i].to);
         if (r < 0)
@@ -97,7 +91,7 @@ int image_copy(const Image *from, Image *to) {
         memcpy(to->layer, from->layer, sizeof(to->layer));
         r = image_config_copy(&from->config, &to->config);
         for (size_t i = 0; i < ELEMENTSOF(texts) && r >= 0; i++)
-                r = copy_text(texts[i].from, texts[i].to);
+                r = string_copy(texts[i].to, texts[i].from);
         if (r < 0)
                 image_done(to);
         return r;

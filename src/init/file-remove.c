@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "init/file-place.h"
 
 #define BUFFER_SIZE 32768
@@ -48,15 +49,8 @@ static int file_remove_enter(FileRemoveRemoval *m, int dirfd, const char *name) 
 
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
-        if (m->n == m->room) {
-                size_t room = MAX_OF(m->room * 2, (size_t) 16);
-                FileRemoveLevel *levels = realloc(m->levels, room * sizeof(*levels));
-
-                if (!levels)
-                        return -ENOMEM;
-                m->levels = levels;
-                m->room = room;
-        }
+        if (ARRAY_RESERVE(m->levels, m->room, m->n + 1) < 0)
+                return -ENOMEM;
         if (m->n > HELD_MAX)
                 m->levels[m->n - 1].fd = fd_close(m->levels[m->n - 1].fd);
         m->levels[m->n++] = (FileRemoveLevel) { .fd = TAKE_FD(fd), .device = st.st_dev, .inode = st.st_ino };

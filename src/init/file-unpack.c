@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "init/file-place.h"
 
 #define DIRECTORY_MODE 0755
@@ -209,15 +210,8 @@ static int file_unpack_put_directory(FileUnpack *u, const FileEntry *e, int dirf
 static int later_add(FileUnpack *u, const FileEntry *e) {
         FileUnpackLater later = { .mode = e->mode, .uid = e->uid, .gid = e->gid, .mtime_nsec = e->mtime_nsec };
 
-        if (u->n_later == u->later_room) {
-                size_t room = MAX_OF(u->later_room * 2, (size_t) 64);
-                FileUnpackLater *p = realloc(u->later, room * sizeof(*p));
-
-                if (!p)
-                        return -ENOMEM;
-                u->later = p;
-                u->later_room = room;
-        }
+        if (ARRAY_RESERVE(u->later, u->later_room, u->n_later + 1) < 0)
+                return -ENOMEM;
         later.path = strdup(e->path);
         if (!later.path)
                 return -ENOMEM;

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "init/file-place.h"
 
@@ -32,15 +33,8 @@ static void level_done(WalkLevel *l) {
 static int level_add(WalkLevel *l, const char *name) {
         size_t size = strlen(name) + 1;
 
-        if (l->text_room - l->text_size < size) {
-                size_t room = MAX_OF(l->text_room * 2, (size_t) 1024);
-                char *text = realloc(l->text, room);
-
-                if (!text)
-                        return -ENOMEM;
-                l->text = text;
-                l->text_room = room;
-        }
+        if (ARRAY_RESERVE(l->text, l->text_room, l->text_size + size) < 0)
+                return -ENOMEM;
         memcpy(l->text + l->text_size, name, size);
         l->text_size += size;
         l->n++;
@@ -89,15 +83,8 @@ static int file_walk_push(Walk *w, int fd, const struct stat *st) {
         WalkLevel level = { .path_length = strlen(w->path), .st = *st };
         int r;
 
-        if (w->n_levels == w->room) {
-                size_t room = MAX_OF(w->room * 2, (size_t) 16);
-                WalkLevel *levels = realloc(w->levels, room * sizeof(*levels));
-
-                if (!levels)
-                        return -ENOMEM;
-                w->levels = levels;
-                w->room = room;
-        }
+        if (ARRAY_RESERVE(w->levels, w->room, w->n_levels + 1) < 0)
+                return -ENOMEM;
         r = level_read(&level, fd);
         if (r < 0) {
                 level_done(&level);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/id.h"
 #include "jail/cgroup-ops.h"
@@ -91,15 +92,8 @@ int cgroup_open(const char *instance, const char *id, Cgroup *ret) {
 }
 
 static int list_add(IdList *list, const char *id) {
-        if (list->n == list->room) {
-                size_t room = list->room ? list->room * 2 : LIST_ROOM;
-                void *bigger = reallocarray(list->ids, room, sizeof(list->ids[0]));
-
-                if (!bigger)
-                        return -ENOMEM;
-                list->ids = bigger;
-                list->room = room;
-        }
+        if (ARRAY_RESERVE(list->ids, list->room, list->n + 1) < 0)
+                return -ENOMEM;
         memcpy(list->ids[list->n++], id, JAIL_ID_LENGTH + 1);
         return 0;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json/text.h"
+#include "base/text.h"
 #include "base/error.h"
 #include "base/macro.h"
 

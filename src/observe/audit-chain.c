@@ -1,5 +1,6 @@
 /* audit-chain.c: one record, and the head. */
 
+#include "base/text.h"
 #include "observe/audit-chain.h"
 
 #include <errno.h>
@@ -20,15 +21,10 @@
 const AuditHead audit_head_empty = { .hash = AUDIT_ZEROS, .base_hash = AUDIT_ZEROS };
 
 void audit_digest(AuditHash hash, const void *data, size_t size, char ret[AUDIT_HASH_DIGITS + 1]) {
-        static const char digits[] = "0123456789abcdef";
         uint8_t bytes[AUDIT_HASH_SIZE];
 
         hash(data, size, bytes);
-        for (size_t i = 0; i < sizeof(bytes); i++) {
-                ret[2 * i] = digits[bytes[i] >> 4];
-                ret[2 * i + 1] = digits[bytes[i] & 15];
-        }
-        ret[AUDIT_HASH_DIGITS] = '\0';
+        hex_encode(bytes, sizeof(bytes), ret);
 }
 
 static bool audit_chain_take(const char **p, const char *end, const char *text) {

@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 #include "core/secret.h"
-#include "json/text.h"
+#include "base/text.h"
 #include "observe/audit.h"
 
 struct Audit {

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "observe/audit-chain.h"
 
@@ -38,17 +39,10 @@ static bool is_audit_file(const char *name, unsigned *ret) {
 }
 
 static int audit_read_add_number(AuditFiles *f, size_t *room, unsigned number) {
-        unsigned *bigger;
-
         if (f->n >= FILES_MAX)
                 return -E2BIG;
-        if (f->n == *room) {
-                *room = MAX_OF(*room * 2, (size_t) 16);
-                bigger = reallocarray(f->numbers, *room, sizeof(*bigger));
-                if (!bigger)
-                        return -ENOMEM;
-                f->numbers = bigger;
-        }
+        if (ARRAY_RESERVE(f->numbers, *room, f->n + 1) < 0)
+                return -ENOMEM;
         f->numbers[f->n++] = number;
         return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "observe/audit-internal.h"
 
 #define SETTLE_USEC  USEC_PER_SEC

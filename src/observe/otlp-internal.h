@@ -5,7 +5,7 @@
 #include <uthash.h>
 
 #include "config/config.h"
-#include "json/text.h"
+#include "base/text.h"
 #include "observe/otlp.h"
 #include "outbound/outbound.h"
 

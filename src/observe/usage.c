@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "core/store.h"
 #include "observe/internal.h"
@@ -91,20 +92,6 @@ int usage_flush(Observe *o) {
         return r;
 }
 
-static int observe_usage_make_room(Observe *o) {
-        size_t room = MAX_OF(o->room_pending * 2, (size_t) FLUSH_AT);
-        UsageRow *larger;
-
-        if (o->n_pending < o->room_pending)
-                return 0;
-        larger = reallocarray(o->pending, room, sizeof(*larger));
-        if (!larger)
-                return -ENOMEM;
-        o->pending = larger;
-        o->room_pending = room;
-        return 0;
-}
-
 static char *observe_usage_copy(const char *text) {
         return text && *text ? strdup(text) : NULL;
 }
@@ -112,7 +99,7 @@ static char *observe_usage_copy(const char *text) {
 static void observe_usage_queue(Observe *o, const Sandbox *sb, const UsageRow *row) {
         UsageRow *slot;
 
-        if (observe_usage_make_room(o) < 0)
+        if (ARRAY_RESERVE(o->pending, o->room_pending, o->n_pending + 1) < 0)
                 return;
         slot = &o->pending[o->n_pending++];
         *slot = *row;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "policy/internal.h"
 
 #define GROUP_MAX     63
@@ -89,14 +90,12 @@ static void read_group(NetworkReader *n, const char *position, json_t *v) {
 
 static void egress_parse_add_rule(NetworkReader *n, EgressRule *rule, size_t place) {
         EgressPolicy *p = &n->policy;
-        EgressRule *bigger = reallocarray(p->rules, p->n_rules + 1, sizeof(*bigger));
 
-        if (!bigger) {
+        if (ARRAY_EXTEND(p->rules, p->n_rules) < 0) {
                 n->reader.error = -ENOMEM;
                 egress_rule_done(rule);
                 return;
         }
-        p->rules = bigger;
         n->places.at[p->n_rules] = (uint16_t) place;
         p->rules[p->n_rules++] = *rule;
 }

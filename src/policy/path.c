@@ -3,14 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "policy/internal.h"
-
-static int hex(char c) {
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* RFC 3986: those mean the same with and without the percent sign. */
 static bool is_unreserved(int c) {
@@ -23,7 +17,7 @@ static int path_decode(const char *text, size_t size, char *ret, size_t room) {
 
         for (size_t i = 0; i < size; i++) {
                 unsigned char c = (unsigned char) text[i];
-                int high = i + 2 < size ? hex(text[i + 1]) : -1, low = i + 2 < size ? hex(text[i + 2]) : -1;
+                int high = i + 2 < size ? hex_digit(text[i + 1]) : -1, low = i + 2 < size ? hex_digit(text[i + 2]) : -1;
 
                 if (c <= 0x20 || c >= 0x7f || (c == '%' && (high < 0 || low < 0)))
                         return -EINVAL;
@@ -89,12 +83,12 @@ static int character(const char *p, size_t *ret_size) {
         *ret_size = 1;
         if (*p != '%')
                 return *p;
-        while (q[0] == '2' && q[1] == '5' && hex(q[2]) >= 0 && hex(q[3]) >= 0)
+        while (q[0] == '2' && q[1] == '5' && hex_digit(q[2]) >= 0 && hex_digit(q[3]) >= 0)
                 q += 2;
-        if (hex(q[0]) < 0 || hex(q[1]) < 0)
+        if (hex_digit(q[0]) < 0 || hex_digit(q[1]) < 0)
                 return *p;
         *ret_size = (size_t) (q + 2 - p);
-        return hex(q[0]) * 16 + hex(q[1]);
+        return hex_digit(q[0]) * 16 + hex_digit(q[1]);
 }
 
 static bool is_separator(int c) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "policy/policy-internal.h"
 
 #define NAME_MAX_BYTES 128
@@ -129,13 +130,11 @@ static void check_whole(CredentialReader *r) {
 
 static void policy_credentials_add(CredentialReader *r) {
         Policy *p = &r->whole->policy;
-        PolicyCredential *bigger = reallocarray(p->credentials, p->n_credentials + 1, sizeof(*bigger));
 
-        if (!bigger) {
+        if (ARRAY_EXTEND(p->credentials, p->n_credentials) < 0) {
                 r->whole->reader.error = -ENOMEM;
                 return;
         }
-        p->credentials = bigger;
         if (r->credential.where == 0)
                 r->credential.where = CREDENTIAL_IN_HEADER;
         p->credentials[p->n_credentials++] = r->credential;

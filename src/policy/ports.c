@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/parse.h"
 #include "policy/internal.h"
 
@@ -31,11 +32,8 @@ int egress_ports_parse(const char *text, size_t size, EgressPorts *ret) {
 }
 
 int egress_rule_add_ports(EgressRule *r, EgressPorts ports) {
-        EgressPorts *bigger = reallocarray(r->ports, r->n_ports + 1, sizeof(*bigger));
-
-        if (!bigger)
+        if (ARRAY_EXTEND(r->ports, r->n_ports) < 0)
                 return -ENOMEM;
-        r->ports = bigger;
         r->ports[r->n_ports++] = ports;
         return 0;
 }

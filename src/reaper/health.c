@@ -9,6 +9,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "core/probe.h"
 #include "reaper/internal.h"
@@ -68,15 +69,8 @@ static void reaper_health_entry_free(HealthEntry *e) {
 }
 
 static int reaper_health_enqueue(Health *h, Sandbox *sb) {
-        if (h->n_queue == h->room) {
-                size_t room = h->room ? h->room * 2 : 64;
-                void *bigger = reallocarray(h->queue, room, sizeof(*h->queue));
-
-                if (!bigger)
-                        return -ENOMEM;
-                h->queue = bigger;
-                h->room = room;
-        }
+        if (ARRAY_RESERVE(h->queue, h->room, h->n_queue + 1) < 0)
+                return -ENOMEM;
         h->queue[h->n_queue++] = sandbox_ref(sb);
         return 0;
 }

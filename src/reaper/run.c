@@ -12,6 +12,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "reaper/internal.h"
 
@@ -115,15 +116,8 @@ RunItem *sweep_run_add(ReaperRun *run, const char *name, CleanupRule rule, const
         CleanupReport *report = &run->report;
         RunItem *item;
 
-        if (report->n_items == run->items_room) {
-                size_t room = run->items_room ? run->items_room * 2 : ROOM_AT_FIRST;
-                CleanupItem **bigger = reallocarray(report->items, room, sizeof(*bigger));
-
-                if (!bigger)
-                        return NULL;
-                report->items = bigger;
-                run->items_room = room;
-        }
+        if (ARRAY_RESERVE(report->items, run->items_room, report->n_items + 1) < 0)
+                return NULL;
         item = calloc(1, sizeof(*item));
         if (!item)
                 return NULL;

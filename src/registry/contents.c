@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define MEMBERS_MAX   32768
 #define TEXT_MAX      ((size_t) 8 * 1024 * 1024)  /* one document */
 #define TEXTS_MAX     ((size_t) 64 * 1024 * 1024) /* all of them */
@@ -69,16 +71,7 @@ static Content *contents_add(Contents *a, const char *name, Error *reterr) {
                 (void) error_set(reterr, -EFBIG, "the archive has more than %d members", MEMBERS_MAX);
                 return NULL;
         }
-        if (a->n == a->room) {
-                size_t room = a->room * 2 + 64;
-                Content *grown = reallocarray(a->items, room, sizeof(*grown));
-
-                if (grown) {
-                        a->items = grown;
-                        a->room = room;
-                }
-        }
-        c = a->n < a->room ? a->items + a->n : NULL;
+        c = ARRAY_RESERVE(a->items, a->room, a->n + 1) < 0 ? NULL : a->items + a->n;
         if (c) {
                 *c = (Content) { .name = strdup(name) };
                 a->n += c->name != NULL;

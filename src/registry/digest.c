@@ -4,6 +4,8 @@
 #include <openssl/evp.h>
 #include <string.h>
 
+#include "base/text.h"
+
 bool digest_is_prefix(const char *text) {
         static const size_t prefix = sizeof(DIGEST_PREFIX) - 1;
 
@@ -30,16 +32,11 @@ int hasher_add(Hasher *h, const void *data, size_t size) {
 
 static int digest_finish(EVP_MD_CTX *context, Digest *ret) {
         unsigned char value[EVP_MAX_MD_SIZE];
-        char *p = ret->text + sizeof(DIGEST_PREFIX) - 1;
 
         if (EVP_DigestFinal_ex(context, value, NULL) != 1)
                 return -EIO;
         memcpy(ret->text, DIGEST_PREFIX, sizeof(DIGEST_PREFIX) - 1);
-        for (size_t i = 0; i < 32; i++) {
-                *p++ = "0123456789abcdef"[value[i] >> 4];
-                *p++ = "0123456789abcdef"[value[i] & 15];
-        }
-        *p = 0;
+        hex_encode(value, 32, ret->text + sizeof(DIGEST_PREFIX) - 1);
         return 0;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "json/text.h"
+#include "base/text.h"
 #include "registry/digest.h"
 
 typedef struct Exchange Exchange;

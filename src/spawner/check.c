@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/array.h"
 #include "base/id.h"
 #include "base/path.h"
 #include "spawner/ground.h"
@@ -46,7 +47,6 @@ static bool is_template_name(const char *name) {
 int template_add(Templates *t, const char *text, Error *reterr) {
         _cleanup_free_ char *name = strdup(text), *directory = NULL;
         char *sign = name ? strchr(name, '=') : NULL;
-        Template *bigger;
         int r;
 
         if (!name)
@@ -61,10 +61,8 @@ int template_add(Templates *t, const char *text, Error *reterr) {
         r = path_normalize(sign + 1, &directory);
         if (r < 0)
                 return error_set(reterr, r, "--template: '%s' is no absolute path", sign + 1);
-        bigger = reallocarray(t->items, t->n + 1, sizeof(Template));
-        if (!bigger)
+        if (ARRAY_EXTEND(t->items, t->n) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        t->items = bigger;
         t->items[t->n++] = (Template) { .name = TAKE_PTR(name), .directory = TAKE_PTR(directory) };
         return 0;
 }

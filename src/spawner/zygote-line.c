@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "spawner/zygote.h"
 
 static const char *const languages[] = { "python" };
@@ -35,7 +36,7 @@ static int zygote_line_check(const ZygoteLine *line, Error *reterr) {
 int zygote_add(ZygoteLines *lines, const char *text, Error *reterr) {
         _cleanup_free_ char *template_name = strdup(text), *language = NULL, *imports = NULL;
         char *sign = template_name ? strchr(template_name, ':') : NULL, *second = sign ? strchr(sign + 1, ':') : NULL;
-        ZygoteLine *bigger, line;
+        ZygoteLine line;
         int r;
 
         if (!second)
@@ -43,10 +44,7 @@ int zygote_add(ZygoteLines *lines, const char *text, Error *reterr) {
         *sign = *second = '\0';
         language = strdup(sign + 1);
         imports = strdup(second + 1);
-        bigger = reallocarray(lines->items, lines->n + 1, sizeof(*lines->items));
-        if (bigger)
-                lines->items = bigger;
-        if (!language || !imports || !bigger)
+        if (!language || !imports || ARRAY_EXTEND(lines->items, lines->n) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
         line = (ZygoteLine) { .template_name = template_name, .language = language, .imports = imports };
         r = lines->n >= ZYGOTES_MAX ? error_set(reterr, -E2BIG, "--zygote: more than %d", ZYGOTES_MAX) : zygote_line_check(&line, reterr);

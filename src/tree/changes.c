@@ -146,7 +146,7 @@ int changes_take(const Delta *d, void *userdata, Error *reterr) {
                 r = write_details(c, d, &w);
         json_end_object(&w);
         if (r < 0 && r != -ENOENT && r != -ESTALE) { /* which are of a disk in use */
-                free(w.data);
+                json_discard(&w);
                 return error_set(reterr, r, "'%.300s': %m", d->path);
         }
         r = json_finish(&w, STDOUT_FILENO);

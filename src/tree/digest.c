@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 static EVP_MD *sha256;
 
@@ -52,7 +53,6 @@ int digest_end(TreeDigest *d, char ret[static DIGEST_TEXT_SIZE]) {
         if (EVP_DigestFinal_ex(d->context, sum, &n) != 1 || n != 32)
                 return -EIO;
         (void) strcpy(ret, "sha256:");
-        for (unsigned i = 0; i < n; i++)
-                (void) snprintf(ret + 7 + 2 * (size_t) i, 3, "%02x", sum[i]);
+        hex_encode(sum, n, ret + 7);
         return 0;
 }

@@ -5,18 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 
 int listing_add(TreeListing *l, const char *name) {
-        if (l->n == l->room) {
-                size_t room = l->room ? l->room * 2 : 32;
-                char **names = reallocarray(l->names, room, sizeof(*names));
-
-                if (!names)
-                        return -ENOMEM;
-                l->names = names;
-                l->room = room;
-        }
+        if (ARRAY_RESERVE(l->names, l->room, l->n + 1) < 0)
+                return -ENOMEM;
         l->names[l->n] = strdup(name);
         return l->names[l->n] ? (l->n++, 0) : -ENOMEM;
 }

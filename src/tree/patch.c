@@ -4,22 +4,16 @@
 #include <git2.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/text.h"
 
 int patch_prepare(void) {
         return git_libgit2_init() < 0 ? -ENOMEM : 0;
 }
 
-/* The data has a NUL behind its end. */
 bool patch_is_text(const char *data, size_t size) {
-        for (const unsigned char *p = (const unsigned char *) data, *end = p + size; p < end;) {
-                size_t n = *p == 0 ? 0 : *p < 0x80 ? 1 : json_sequence_length(p);
+        bool cut;
 
-                if (n == 0)
-                        return false;
-                p += n;
-        }
-        return true;
+        return utf8_prefix(data, size, &cut) == size && !memchr(data, '\0', size);
 }
 
 int patch_make(const char *path, const char *before, size_t n_before, const char *now, size_t n_now, char **ret) {

@@ -49,8 +49,7 @@ int report_end_result(JsonWriter *w, Error *reterr) {
         json_end_object(w);
         json_end_object(w);
         if (!listening) {
-                free(w->data);
-                *w = (JsonWriter) { 0 };
+                json_discard(w);
                 return 0;
         }
         r = json_finish(w, REPORT_FD);

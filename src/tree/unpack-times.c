@@ -6,21 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "tree/place.h"
 
 int directory_times_add(DirectoryTimes *t, const char *path, const struct stat *st, const struct timespec *mtime) {
         char *copy;
 
-        if (t->n == t->room) {
-                size_t room = t->room ? t->room * 2 : 64;
-                DirectoryTime *items = reallocarray(t->items, room, sizeof(*items));
-
-                if (!items)
-                        return -ENOMEM;
-                t->items = items;
-                t->room = room;
-        }
+        if (ARRAY_RESERVE(t->items, t->room, t->n + 1) < 0)
+                return -ENOMEM;
         copy = strdup(path);
         if (!copy)
                 return -ENOMEM;

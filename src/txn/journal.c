@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "txn/plan.h"
 #include "txn/record.h"
@@ -41,15 +42,8 @@ static int txn_journal_take_line(Journal *j, char *line) {
         r = record_get_text(line + used);
         if (r < 0)
                 return r;
-        if (j->n == j->room) {
-                size_t room = j->room ? j->room * 2 : 64;
-                JournalLine *bigger = reallocarray(j->lines, room, sizeof(JournalLine));
-
-                if (!bigger)
-                        return -ENOMEM;
-                j->lines = bigger;
-                j->room = room;
-        }
+        if (ARRAY_RESERVE(j->lines, j->room, j->n + 1) < 0)
+                return -ENOMEM;
         found.path = strdup(line + used);
         if (!found.path)
                 return -ENOMEM;

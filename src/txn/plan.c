@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 
 #define PERMISSIONS 07777
@@ -84,18 +85,10 @@ static bool is_covered(const TxnPlan *plan, const char *path) {
 
 static int txn_plan_add_step(Planning *p, const Change *c) {
         TxnPlan *plan = p->plan;
-        Step *bigger;
         char *path;
 
-        if (plan->n == plan->room) {
-                size_t room = plan->room ? plan->room * 2 : 64;
-
-                bigger = reallocarray(plan->steps, room, sizeof(Step));
-                if (!bigger)
-                        return -ENOMEM;
-                plan->steps = bigger;
-                plan->room = room;
-        }
+        if (ARRAY_RESERVE(plan->steps, plan->room, plan->n + 1) < 0)
+                return -ENOMEM;
         path = strdup(c->path);
         if (!path)
                 return -ENOMEM;

@@ -1,5 +1,6 @@
 /* What a transaction says of itself: lines of name=value. Bytes that could be mistaken are %XX. */
 
+#include "base/text.h"
 #include "txn/record.h"
 
 #include <fcntl.h>
@@ -22,13 +23,6 @@ void record_put_text(FILE *f, const char *text) {
                         fputc(*p, f);
 }
 
-static int digit(char c) {
-        static const char digits[] = "0123456789abcdef";
-        const char *p = c ? strchr(digits, c) : NULL;
-
-        return p ? (int) (p - digits) : -1;
-}
-
 int record_get_text(char *text) {
         char *out = text;
 
@@ -39,8 +33,8 @@ int record_get_text(char *text) {
                         *out++ = *p;
                         continue;
                 }
-                high = digit(p[1]);
-                low = high < 0 ? -1 : digit(p[2]);
+                high = hex_digit(p[1]);
+                low = high < 0 ? -1 : hex_digit(p[2]);
                 if (low < 0 || high * 16 + low == 0)
                         return -EBADMSG;
                 *out++ = (char) (high * 16 + low);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "txn/txn.h"
 
@@ -40,18 +41,12 @@ typedef struct Levels {
 
 static int remove_push(Levels *l, int dirfd, const char *name) {
         int fd = open_to_clear(dirfd, name);
-        RemoveLevel *items;
 
         if (fd < 0)
                 return fd;
-        if (l->n == l->room) {
-                items = reallocarray(l->items, l->room + 64, sizeof(RemoveLevel));
-                if (!items) {
-                        (void) fd_close(fd);
-                        return -ENOMEM;
-                }
-                l->items = items;
-                l->room += 64;
+        if (ARRAY_RESERVE(l->items, l->room, l->n + 1) < 0) {
+                (void) fd_close(fd);
+                return -ENOMEM;
         }
         (void) fchmod(fd, 0700);
         l->items[l->n].directory = fdopendir(fd);

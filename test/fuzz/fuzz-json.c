@@ -9,16 +9,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         JsonWriter w = { 0 };
 
         json_write_string(&w, /* key= */ NULL, text);
-        MUST(w.error == 0 && w.size >= 2 && w.data[0] == '"' && w.data[w.size - 1] == '"');
-        for (size_t i = 1; i < w.size - 1; i++) {
-                unsigned char c = (unsigned char) w.data[i];
+        MUST(w.out.error == 0 && w.out.size >= 2 && w.out.data[0] == '"' && w.out.data[w.out.size - 1] == '"');
+        for (size_t i = 1; i < w.out.size - 1; i++) {
+                unsigned char c = (unsigned char) w.out.data[i];
 
                 MUST(c >= 0x20 && c != '"');
                 if (c == '\\')
-                        i += w.data[i + 1] == 'u' ? 5 : 1;
-                MUST(i < w.size - 1);
+                        i += w.out.data[i + 1] == 'u' ? 5 : 1;
+                MUST(i < w.out.size - 1);
         }
-        MUST(w.size <= 6 * strlen(text) + 2);
-        free(w.data);
+        MUST(w.out.size <= 6 * strlen(text) + 2);
+        json_discard(&w);
         return 0;
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "api/router.h"
-#include "json/text.h"
+#include "base/text.h"
 
 static const ApiRoute routes[] = {
         { "POST", "/api/sandbox" },

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "json/text.h"
+#include "base/text.h"
 #include "api/ws.h"
 #include "base/fd.h"
 

@@ -1,6 +1,7 @@
 /* Paths, lists of strings, descriptors, errors and log lines. Numbers and sizes have test-parse.c. */
 #include "unit.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,11 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/strv.h"
+#include "base/text.h"
 
 /* path */
 
@@ -188,6 +191,66 @@ TEST(strv_env_replaces) {
 }
 
 /* fd */
+
+TEST(array_grows) {
+        _cleanup_free_ uint32_t *items = NULL;
+        size_t room = 0, n = 0;
+
+        for (; n < 1000; n++) {
+                check_result("array_reserve", ARRAY_RESERVE(items, room, n + 1), 0);
+                check_true("room", room > n);
+                items[n] = (uint32_t) n;
+        }
+        for (size_t i = 0; i < n; i++)
+                check_uint("item", items[i], i);
+        room = SIZE_MAX / 8;
+        check_result("beyond memory", ARRAY_RESERVE(items, room, SIZE_MAX / 2), -ENOMEM);
+        check_uint("room", room, SIZE_MAX / 8);
+        check_uint("the array stays", items[999], 999);
+}
+
+TEST(array_extends_by_one) {
+        _cleanup_free_ uint64_t *items = NULL;
+
+        for (size_t n = 0; n < 100; n++) {
+                check_result("array_extend", ARRAY_EXTEND(items, n), 0);
+                items[n] = n;
+        }
+        check_uint("first", items[0], 0);
+        check_uint("last", items[99], 99);
+        check_result("beyond memory", ARRAY_EXTEND(items, SIZE_MAX / 8), -ENOMEM);
+        check_uint("the array stays", items[99], 99);
+}
+
+TEST(hex) {
+        const uint8_t bytes[] = { 0x00, 0x09, 0xaf, 0xff };
+        uint8_t read[sizeof(bytes)];
+        char text[2 * sizeof(bytes) + 1];
+
+        hex_encode(bytes, sizeof(bytes), text);
+        check_string("digits", text, "0009afff");
+        check_result("back", hex_decode(text, read, sizeof(read)), 0);
+        check_true("bytes", memcmp(read, bytes, sizeof(bytes)) == 0);
+        check_result("capitals", hex_decode("0009AFFF", read, sizeof(read)), 0);
+        check_result("too short", hex_decode("0009aff", read, sizeof(read)), -EINVAL);
+        check_result("too long", hex_decode("0009afff0", read, sizeof(read)), -EINVAL);
+        check_result("no digit", hex_decode("0009agff", read, sizeof(read)), -EINVAL);
+        for (int c = 0; c < 256; c++)
+                check_int("digit", hex_digit((char) c), isxdigit(c) ? (int) strtol((char[]) { (char) c, '\0' }, NULL, 16) : -1);
+}
+
+TEST(string_copy) {
+        char *text = NULL;
+
+        check_result("nothing", string_copy(&text, NULL), 0);
+        check_true("nothing", text == NULL);
+        check_result("one", string_copy(&text, "one"), 0);
+        check_result("two", string_copy(&text, "two"), 0);
+        check_string("two", text, "two");
+        check_result("nothing", string_copy(&text, NULL), 0);
+        check_string("stays", text, "two");
+        free(text);
+}
 
 TEST(fd_close) {
         int fds[2];

@@ -15,7 +15,7 @@
 #include "api/native/execution/exec.h"
 #include "api/native/execution/feed.h"
 #include "base/fd.h"
-#include "json/text.h"
+#include "base/text.h"
 
 /* The core, as far as a reader sees it: journals are files, watches are a list. */
 

@@ -15,7 +15,7 @@ static char *finish(JsonWriter *w, char *buffer, size_t size) {
         ssize_t n;
 
         check_result("json_finish", json_finish(w, fd), 0);
-        check_true("nothing is left", w->data == NULL && w->size == 0 && w->depth == 0);
+        check_true("nothing is left", w->out.data == NULL && w->out.size == 0 && w->depth == 0);
         check_int("rewind", lseek(fd, 0, SEEK_SET), 0);
         n = fd_read_full(fd, buffer, size - 1);
         check_true("read", n >= 0);
@@ -142,5 +142,5 @@ TEST(write_error) {
 
         json_write_null(&w, NULL);
         check_result("json_finish", json_finish(&w, full), -ENOSPC);
-        check_true("nothing is left", w.data == NULL);
+        check_true("nothing is left", w.out.data == NULL);
 }

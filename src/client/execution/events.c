@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/text.h"
 #include "client/http/digest.h"
 
 void event_reader_done(EventReader *r) {
@@ -12,30 +14,16 @@ void event_reader_done(EventReader *r) {
         *r = (EventReader) { 0 };
 }
 
-static int client_events_make_room(EventReader *r, size_t size) {
-        uint8_t *bigger;
-
-        if (r->decoded_room >= size)
-                return 0;
-        bigger = realloc(r->decoded, size);
-        if (!bigger)
-                return -ENOMEM;
-        r->decoded = bigger;
-        r->decoded_room = size;
-        return 0;
-}
-
 /* Four digits; -1: they are none. */
 static int client_events_hex_value(const char *text) {
-        static const char digits[] = "0123456789abcdefABCDEF";
         int value = 0;
 
         for (int i = 0; i < 4; i++) {
-                const char *found = text[i] ? strchr(digits, text[i]) : NULL;
+                int digit = hex_digit(text[i]);
 
-                if (!found)
+                if (digit < 0)
                         return -1;
-                value = value * 16 + (int) (found - digits < 16 ? found - digits : found - digits - 6);
+                value = value * 16 + digit;
         }
         return value;
 }
@@ -149,7 +137,7 @@ static bool read_offset(const char *p, const char *end, uint64_t *ret) {
 }
 
 static int client_events_decode(EventReader *r, const char *text, size_t size, bool base64, size_t *ret) {
-        int error = client_events_make_room(r, size + 1);
+        int error = ARRAY_RESERVE(r->decoded, r->decoded_room, size + 1);
         ssize_t n;
 
         if (error < 0)

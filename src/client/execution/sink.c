@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 
 /* An open file description of our own, so that O_NONBLOCK is no business of those who share the caller's. Not for files: they
@@ -54,15 +55,8 @@ static ssize_t sink_write_some(const Sink *s, const char *data, size_t size) {
 static int sink_keep(Sink *s, const char *data, size_t size) {
         if (s->start > 0 && s->start == s->end)
                 s->start = s->end = 0;
-        if (s->end + size > s->room) {
-                size_t room = s->end + size;
-                char *bigger = realloc(s->buffer, room);
-
-                if (!bigger)
-                        return -ENOMEM;
-                s->buffer = bigger;
-                s->room = room;
-        }
+        if (ARRAY_RESERVE(s->buffer, s->room, s->end + size) < 0)
+                return -ENOMEM;
         memcpy(s->buffer + s->end, data, size);
         s->end += size;
         return 0;

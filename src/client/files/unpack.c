@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "client/files/tar.h"
@@ -138,16 +139,9 @@ static int unpack_remember(Unpack *u, const TarEntry *e) {
 
         if (!later.path)
                 return -ENOMEM;
-        if (u->n_later == u->later_room) {
-                size_t room = u->later_room ? u->later_room * 2 : 64;
-                UnpackLater *bigger = reallocarray(u->later, room, sizeof(UnpackLater));
-
-                if (!bigger) {
-                        free(later.path);
-                        return -ENOMEM;
-                }
-                u->later = bigger;
-                u->later_room = room;
+        if (ARRAY_RESERVE(u->later, u->later_room, u->n_later + 1) < 0) {
+                free(later.path);
+                return -ENOMEM;
         }
         u->later[u->n_later++] = later;
         return 0;

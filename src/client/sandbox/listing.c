@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 
 #define PAGES_MAX 10000
@@ -21,13 +22,11 @@ static const json_t *listing_rows(const Listing *l, size_t page) {
 }
 
 static int listing_get_page(const Place *p, Url *u, const char *cursor, Listing *l) {
-        Answer *bigger = reallocarray(l->pages, l->n_pages + 1, sizeof(Answer));
         const Url base = *u;
         int r;
 
-        if (!bigger)
+        if (ARRAY_EXTEND(l->pages, l->n_pages) < 0)
                 return log_failure(-ENOMEM, "out of memory");
-        l->pages = bigger;
         url_query(u, "cursor", cursor);
         r = client_need(p, /* method= */ NULL, u, /* body= */ NULL, l->pages + l->n_pages);
         url_cut(u, &base);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "client/http/digest.h"
 #include "client/human.h"
 #include "client/sandbox/replay.h"
@@ -19,8 +20,7 @@ static void hex_of(const void *data, size_t size, char ret[static 2 * SHA256_SIZ
         uint8_t sum[SHA256_SIZE];
 
         sha256(data, size, sum);
-        for (size_t i = 0; i < sizeof(sum); i++)
-                (void) snprintf(ret + 2 * i, 3, "%02x", sum[i]);
+        hex_encode(sum, sizeof(sum), ret);
 }
 
 static void replay_compare_put_line(char mark, const char *text, size_t size) {

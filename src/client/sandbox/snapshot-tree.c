@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "client/human.h"
 #include "client/sandbox/listing.h"
 #include "client/sandbox/snapshot.h"
@@ -33,12 +34,9 @@ static const Node *snapshot_tree_find(const Nodes *all, const char *id) {
 }
 
 static int snapshot_tree_add(Nodes *all, const json_t *json, bool is_snapshot) {
-        Node *items = reallocarray(all->items, all->n + 1, sizeof(*items));
-
-        if (!items)
+        if (ARRAY_EXTEND(all->items, all->n) < 0)
                 return -1;
-        all->items = items;
-        items[all->n++] = (Node) { .json = json, .id = json_get_text_or(json, "id", ""), .is_snapshot = is_snapshot };
+        all->items[all->n++] = (Node) { .json = json, .id = json_get_text_or(json, "id", ""), .is_snapshot = is_snapshot };
         return 0;
 }
 

@@ -2,6 +2,7 @@
  * values there are. Long ones each with a failure table (Knuth, Morris, Pratt): a guest that prints the beginning of a long value again
  * and again would make comparing at each byte slow for everybody. */
 
+#include "base/array.h"
 #include "core/mask.h"
 
 #include <assert.h>
@@ -129,7 +130,7 @@ bool mask_has(const Mask *m, const void *value, size_t size) {
 /* 1: added. */
 static int add_pattern(Mask *m, const void *data, size_t size) {
         uint32_t *failure = NULL;
-        MaskPattern *bigger, *p;
+        MaskPattern *p;
         int r;
 
         if (size < MASK_MIN || has_pattern(m, data, size))
@@ -137,10 +138,8 @@ static int add_pattern(Mask *m, const void *data, size_t size) {
         r = mask_make_room(m, size);
         if (r < 0)
                 return r;
-        bigger = reallocarray(m->patterns, m->n + 1, sizeof(*bigger));
-        if (!bigger)
+        if (ARRAY_EXTEND(m->patterns, m->n) < 0)
                 return -ENOMEM;
-        m->patterns = bigger;
         if (size >= LONG && !(failure = make_failure(data, size)))
                 return -ENOMEM;
 

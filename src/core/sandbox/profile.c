@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/macro.h"
+#include "base/text.h"
 #include "base/word.h"
 #include "core/limits.h"
 #include "core/settings.h"
@@ -90,10 +91,7 @@ const Profile *profile_find(const Config *settings, const char *name) {
 }
 
 static int profile_copy_text(char **at, const char *text) {
-        if (*at || !text)
-                return 0; /* the spec's own goes first */
-        *at = strdup(text);
-        return *at ? 0 : -ENOMEM;
+        return *at ? 0 : string_copy(at, text); /* the spec's own goes first */
 }
 
 /* The name of an assignment, as strv_get_env() wants it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "core/profile.h"
 #include "core/sandbox.h"
@@ -132,16 +133,14 @@ void sandbox_volumes_done(SandboxSpec *spec) {
 }
 
 int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable) {
-        SandboxVolume *list, v;
+        SandboxVolume v;
 
         if (spec->n_volumes >= SANDBOX_VOLUMES_MAX)
                 return -E2BIG;
-        list = reallocarray(spec->volumes, spec->n_volumes + 1, sizeof(*list));
-        if (!list)
+        if (ARRAY_EXTEND(spec->volumes, spec->n_volumes) < 0)
                 return -ENOMEM;
-        spec->volumes = list;
         v = (SandboxVolume) { strdup(name), strdup(tree), strdup(target), writable };
-        list[spec->n_volumes++] = v; /* whole or not, it goes with the rest */
+        spec->volumes[spec->n_volumes++] = v; /* whole or not, it goes with the rest */
         return v.name && v.tree && v.target ? 0 : -ENOMEM;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "core/manager.h"
 #include "core/trees.h"
 
@@ -54,16 +55,7 @@ static int template_refuse_unknown(const Manager *m, const char *name, Error *re
 }
 
 static int template_set_text(char **where, const char *text) {
-        char *copy;
-
-        if (!text || !*text)
-                return 0;
-        copy = strdup(text);
-        if (!copy)
-                return -ENOMEM;
-        free(*where);
-        *where = copy;
-        return 0;
+        return text && *text ? string_copy(where, text) : 0;
 }
 
 /* The caller's win, name by name. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/text.h"
 
 void http_frame_init(HttpFrame *f, HttpFraming framing, uint64_t length) {
         assert(f);
@@ -31,13 +32,6 @@ static ssize_t frame_line(const uint8_t *data, size_t size, size_t max) {
         return end - data + 1;
 }
 
-static int http_frame_hex_value(uint8_t c) {
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static ssize_t frame_chunk_head(HttpFrame *f, const uint8_t *data, size_t size) {
         ssize_t n = frame_line(data, size, FRAME_LINE_MAX);
         uint64_t length = 0;
@@ -45,10 +39,10 @@ static ssize_t frame_chunk_head(HttpFrame *f, const uint8_t *data, size_t size) 
 
         if (n <= 0)
                 return n;
-        for (i = 0; i < n - 2 && http_frame_hex_value(data[i]) >= 0; i++) {
+        for (i = 0; i < n - 2 && hex_digit(data[i]) >= 0; i++) {
                 if (i == 15) /* what no body has */
                         return -EBADMSG;
-                length = length << 4 | (uint64_t) http_frame_hex_value(data[i]);
+                length = length << 4 | (uint64_t) hex_digit(data[i]);
         }
         if (i == 0 || (i < n - 2 && data[i] != ';'))
                 return -EBADMSG;

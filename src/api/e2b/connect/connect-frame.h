@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "json/text.h"
+#include "base/text.h"
 
 #define CONNECT_HEAD_SIZE 5
 

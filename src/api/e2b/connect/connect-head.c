@@ -7,6 +7,7 @@
 
 #include "api/e2b/connect/connect-internal.h"
 #include "base/parse.h"
+#include "base/text.h"
 
 #define TIMEOUT_MS_MAX   UINT64_C(9999999999) /* ten digits, as the protocol says */
 #define PING_SECONDS     90

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/e2b/connect/connect-json.h"
+#include "base/text.h"
 
 #define VALUES_MAX 200000 /* in one document: each takes much more room than its letters */
 

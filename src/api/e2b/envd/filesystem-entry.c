@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "api/e2b/envd/filesystem.h"
+#include "base/array.h"
 
 #define ENTRIES_FIRST 64
 #define NSEC_PER_SEC  INT64_C(1000000000)
@@ -78,11 +79,10 @@ static Filesystem__FileType filesystem_entry_type_of(uint32_t mode) {
 }
 
 static int filesystem_entry_add_label(Filesystem__EntryInfo *i, const char *key, const char *value) {
-        Filesystem__EntryInfo__MetadataEntry **metadata = realloc(i->metadata, (i->n_metadata + 1) * sizeof(*metadata)), *m;
+        Filesystem__EntryInfo__MetadataEntry *m;
 
-        if (!metadata)
+        if (ARRAY_EXTEND(i->metadata, i->n_metadata) < 0)
                 return -ENOMEM;
-        i->metadata = metadata;
         m = calloc(1, sizeof(*m));
         if (!m)
                 return -ENOMEM;
@@ -163,15 +163,8 @@ int fs_entry_new(const FileEntry *e, const char *directory, Filesystem__EntryInf
 }
 
 int fs_entry_add(FsCall *c, const FileEntry *e, const char *directory) {
-        if (c->n_entries == c->room) {
-                size_t room = MAX_OF(c->room * 2, (size_t) ENTRIES_FIRST);
-                Filesystem__EntryInfo **entries = realloc(c->entries, room * sizeof(*entries));
-
-                if (!entries)
-                        return -ENOMEM;
-                c->entries = entries;
-                c->room = room;
-        }
+        if (ARRAY_RESERVE(c->entries, c->room, c->n_entries + 1) < 0)
+                return -ENOMEM;
         if (fs_entry_new(e, directory, c->entries + c->n_entries) < 0)
                 return -ENOMEM;
         c->n_entries++;

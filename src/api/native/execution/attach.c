@@ -16,7 +16,7 @@
 #include "api/native/execution/exec.h"
 #include "api/native/execution/feed.h"
 #include "api/ws.h"
-#include "json/text.h"
+#include "base/text.h"
 
 #define PIECE_MAX       ((size_t) 64 << 10)
 #define BACKLOG_MAX     ((size_t) 256 << 10)

@@ -8,7 +8,7 @@
 
 #include "api/native/execution/exec.h"
 #include "base/fd.h"
-#include "json/text.h"
+#include "base/text.h"
 
 #define OUTPUT_MAX ((size_t) 8 << 20)                         /* of one stream, in an answer */
 #define ANSWER_MAX (2 * 6 * OUTPUT_MAX + ((size_t) 32 << 20)) /* a byte may become six characters; the command may be long */

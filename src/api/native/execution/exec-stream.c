@@ -15,7 +15,7 @@
 
 #include "api/native/execution/exec.h"
 #include "api/native/execution/feed.h"
-#include "json/text.h"
+#include "base/text.h"
 
 #define PIECE_MAX      ((size_t) 32 << 10) /* of a journal, in one event */
 #define BATCH_SIZE     ((size_t) 128 << 10) /* of text, before it is passed on */

@@ -15,7 +15,9 @@
 #include <sys/stat.h>
 
 #include "api/native/execution/logs.h"
+#include "base/array.h"
 #include "base/shape.h"
+#include "base/text.h"
 #include "core/events.h"
 
 #define NSEC_PER_USEC INT64_C(1000)
@@ -39,19 +41,9 @@ void log_queue_done(LogQueue *q) {
 }
 
 static int queue_grow(LogQueue *q) {
-        size_t room = q->room ? q->room * 2 : 64;
-        LogEvent *bigger;
-
         if (q->first == q->n)
                 q->first = q->n = 0;
-        if (q->n < q->room)
-                return 0;
-        bigger = reallocarray(q->events, room, sizeof(*bigger));
-        if (!bigger)
-                return -ENOMEM;
-        q->events = bigger;
-        q->room = room;
-        return 0;
+        return ARRAY_RESERVE(q->events, q->room, q->n + 1);
 }
 
 static int log_lines_queue_add(const StoreEvent *row, void *userdata) {

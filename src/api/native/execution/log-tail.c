@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/native/execution/logs.h"
+#include "base/array.h"
 #include "base/fd.h"
 
 #define BLOCK  ((size_t) 64 << 10)
@@ -63,11 +64,8 @@ static int tail_stream(LogTail *t, const Execution *x, ExecutionStream stream, L
 }
 
 static int add_part(LogParts *parts, const LogPart *part) {
-        LogPart *bigger = reallocarray(parts->items, parts->n + 1, sizeof(*bigger));
-
-        if (!bigger)
+        if (ARRAY_EXTEND(parts->items, parts->n) < 0)
                 return -ENOMEM;
-        parts->items = bigger;
         parts->items[parts->n++] = *part;
         return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "api/native/execution/feed.h"
 #include "api/native/native.h"
-#include "json/text.h"
+#include "base/text.h"
 
 #define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is told in pieces */
 #define LOG_TAIL_MAX 100000

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "api/native/files/files.h"
+#include "base/text.h"
 
 static const char *type_name(uint32_t mode) {
         static const struct {

@@ -3,7 +3,7 @@
 
 #include "api/native/native.h"
 #include "api/native/values.h"
-#include "json/text.h"
+#include "base/text.h"
 #include "core/fileop.h"
 
 /* files.c: a request for the worker, as a user of the sandbox, about one path. field is what the caller called it. Answers

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "json/text.h"
+#include "base/text.h"
 
 static int base64_letter_value(char c) {
         if (c >= 'A' && c <= 'Z')

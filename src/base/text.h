@@ -1,8 +1,8 @@
-/* text.h: JSON as text, written by hand, for what is large or comes often: the output of commands, lists of files.
+/* text.h: text that grows, and the forms that bytes have as text: JSON strings, UTF-8, base64, hexadecimal.
  *
  * Text grows up to the ceiling it was made with. A failure (no memory, -EFBIG at the ceiling) sticks, and is looked at once,
- * at the end. Also here: which bytes are UTF-8, and where to cut them.
- * Must not know: jansson, HTTP, sandboxes. */
+ * at the end. JSON is written by hand where it is large or comes often: the output of commands, lists of files.
+ * Knows libc only. */
 #pragma once
 
 #include <stdbool.h>
@@ -37,6 +37,10 @@ void text_quote_base64(Text *t, const void *data, size_t size);
 /* ISO-8601 in UTC with milliseconds. */
 void text_quote_time(Text *t, int64_t nsec);
 
+/* Length of the UTF-8 character at p, of which `left` bytes are there: 0 when it is none (overlong forms, surrogates and what is
+ * beyond U+10FFFF are none either), -1 when the bytes end within it. */
+int utf8_length(const void *p, size_t left);
+
 /* How much of it, from the beginning, is UTF-8. ret_cut: what follows is the beginning of one more character, so that bytes
  * which are still to come decide. */
 size_t utf8_prefix(const void *data, size_t size, bool *ret_cut);
@@ -45,3 +49,11 @@ size_t utf8_prefix(const void *data, size_t size, bool *ret_cut);
 void base64_encode(const void *data, size_t size, char *ret); /* BASE64_SIZE(size) characters, not terminated */
 #define BASE64_ROOM(n) ((n) / 4 * 3 + 3) /* bytes that n letters may stand for, at most */
 ssize_t base64_read(const char *text, size_t size, uint8_t *ret); /* the bytes; -EBADMSG */
+
+int hex_digit(char c); /* its value; -1: it is none */
+void hex_encode(const void *data, size_t size, char *ret); /* 2 * size lower-case digits, terminated */
+/* Exactly 2 * size digits, and nothing behind them; -EINVAL. */
+int hex_decode(const char *text, void *ret, size_t size);
+
+/* Replaces *to by a copy of the string; NULL leaves it as it is. */
+int string_copy(char **to, const char *from);

@@ -1,4 +1,4 @@
-#include "json/text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -75,9 +75,8 @@ void text_format(Text *t, const char *format, ...) {
                 text_put(t, buffer, (size_t) n);
 }
 
-/* Length of the character at p, of which `left` bytes are there: 0 when it is none (overlong forms, surrogates and what is
- * beyond U+10FFFF are none either), -1 when the bytes end within it. */
-static int character_length(const uint8_t *p, size_t left) {
+int utf8_length(const void *data, size_t left) {
+        const uint8_t *p = data;
         static const struct {
                 uint8_t first, last, second_first, second_last, length;
         } forms[] = {
@@ -134,7 +133,7 @@ size_t utf8_prefix(const void *data, size_t size, bool *ret_cut) {
                         i += 8;
                         continue;
                 }
-                n = character_length(p + i, size - i);
+                n = utf8_length(p + i, size - i);
                 if (n <= 0) {
                         *ret_cut = n < 0;
                         break;
@@ -200,7 +199,7 @@ void text_quote(Text *t, const void *data, size_t size) {
                         text_put_escaped(t, *p++);
                         continue;
                 }
-                n = character_length(p, (size_t) (end - p));
+                n = utf8_length(p, (size_t) (end - p));
                 if (n > 0)
                         text_put(t, p, (size_t) n);
                 else
@@ -259,4 +258,47 @@ void text_quote_time(Text *t, int64_t nsec) {
         }
         text_format(t, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
                         tm.tm_min, tm.tm_sec, (int) (within / 1000000));
+}
+
+int hex_digit(char c) {
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+void hex_encode(const void *data, size_t size, char *ret) {
+        static const char digits[] = "0123456789abcdef";
+        const uint8_t *p = data;
+
+        for (size_t i = 0; i < size; i++) {
+                *ret++ = digits[p[i] >> 4];
+                *ret++ = digits[p[i] & 15];
+        }
+        *ret = '\0';
+}
+
+int hex_decode(const char *text, void *ret, size_t size) {
+        uint8_t *p = ret;
+
+        for (size_t i = 0; i < size; i++) {
+                int high = hex_digit(text[2 * i]), low = high < 0 ? -1 : hex_digit(text[2 * i + 1]);
+
+                if (low < 0)
+                        return -EINVAL;
+                p[i] = (uint8_t) (high << 4 | low);
+        }
+        return text[2 * size] ? -EINVAL : 0;
+}
+
+int string_copy(char **to, const char *from) {
+        char *copy = from ? strdup(from) : NULL;
+
+        if (!from)
+                return 0;
+        if (!copy)
+                return -ENOMEM;
+        free(*to);
+        *to = copy;
+        return 0;
 }

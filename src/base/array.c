@@ -1,0 +1,37 @@
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+#define ROOM_FIRST ((size_t) 16)
+
+/* The pointer is of any type: it is copied, since void ** would be another one. */
+static int array_resize(void *items, size_t room, size_t size) {
+        void *array;
+
+        memcpy(&array, items, sizeof(array));
+        array = reallocarray(array, room, size);
+        if (!array)
+                return -ENOMEM;
+        memcpy(items, &array, sizeof(array));
+        return 0;
+}
+
+int array_reserve(void *items, size_t *room, size_t needed, size_t size) {
+        size_t more = MAX_OF(*room * 2, ROOM_FIRST), wanted = MAX_OF(needed, more);
+        int r;
+
+        if (needed <= *room)
+                return 0;
+        r = array_resize(items, wanted, size);
+        if (r >= 0)
+                *room = wanted;
+        return r;
+}
+
+int array_extend(void *items, size_t n, size_t size) {
+        return array_resize(items, n + 1, size);
+}
