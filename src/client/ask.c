@@ -67,26 +67,49 @@ int ask_receive(const Place *place, void *options, const Operands *words, const 
 void show_nothing(const json_t *answer, const char *word) {
 }
 
-void show_pretty(const json_t *answer, const char *word) {
-        _cleanup_free_ char *text = client_json_print(answer, /* pretty= */ true);
+static void show_json(const json_t *answer, bool pretty) {
+        _cleanup_free_ char *text = client_json_print(answer, pretty);
 
         puts(text ? text : "?");
+}
+
+void show_pretty(const json_t *answer, const char *word) {
+        show_json(answer, /* pretty= */ true);
+}
+
+void show_compact(const json_t *answer, const char *word) {
+        show_json(answer, /* pretty= */ false);
+}
+
+static int ask_status(const Verb *v, const json_t *answer) {
+        bool negated = v->good && v->good[0] == '!';
+
+        return !v->good || json_get_bool(answer, v->good + negated) != negated ? 0 : v->bad > 0 ? v->bad : 1;
+}
+
+static void ask_print_word(const Common *c, const json_t *answer, const char *word) {
+        const char *name = c->verb->named ? json_get_text(c->body.object, "name") : NULL;
+
+        puts(name ? name : c->verb->prints ? json_get_text_or(answer, c->verb->prints, "") : word ? word : "");
 }
 
 int ask_show(const Common *c, const Operands *words, const Answer *a) {
         const Verb *v = c->verb;
         const char *word = words->n > 0 ? words->items[0] : NULL;
+        const json_t *answer = v->only ? json_object_get(a->json, v->only) : a->json;
         int status = 0;
 
-        if (c->json)
+        if (c->json && v->only)
+                show_compact(answer, word);
+        else if (c->json)
                 answer_print(a);
         else if (v->columns)
-                status = columns_show(v->columns, v->n_columns, v->list ? json_at(a->json, v->list) : a->json);
+                status = columns_show(v->columns, v->n_columns, v->list ? json_at(answer, v->list) : answer);
         else if (v->show)
-                v->show(a->json, word);
+                v->show(answer, word);
         else
-                puts(v->prints ? json_get_text_or(a->json, v->prints, "") : word ? word : "");
-        return status == 0 && v->status ? v->status(a->json) : status;
+                ask_print_word(c, answer, word);
+        return status == 0 ? ask_status(v, answer) : status;
 }
 
 static int ask_one(const Place *place, Common *c, char **word, bool *first) {

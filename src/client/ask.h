@@ -37,3 +37,4 @@ int ask_show(const Common *c, const Operands *words, const Answer *a);
 /* Ways to show an answer. */
 void show_nothing(const json_t *answer, const char *word);
 void show_pretty(const json_t *answer, const char *word); /* as JSON, indented */
+void show_compact(const json_t *answer, const char *word); /* as JSON, on a line */

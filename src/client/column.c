@@ -53,6 +53,12 @@ void cell_count(Table *t, const json_t *row, const Column *c) {
         table_cell_format(t, "%.0f", column_number(row, c, 0));
 }
 
+void cell_of(Table *t, const json_t *row, const Column *c) {
+        const Column total = { .key = c->unit };
+
+        table_cell_format(t, "%.0f/%.0f", column_number(row, c, 0), column_number(row, &total, 0));
+}
+
 void cell_size(Table *t, const json_t *row, const Column *c) {
         char text[HUMAN_MAX];
 

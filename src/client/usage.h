@@ -55,7 +55,8 @@ struct Verb {
         bool each;           /* ask once for each operand */
         bool lines;          /* each, with --json: one answer a line, not a list of them */
 
-        /* What is shown of the answer, unless --json is given: a table, or what a function prints, or one text of it, or the operand. */
+        /* What is shown of the answer (of `only` this member), unless --json is given: a table, or what a function prints, or one text of it, or the operand. */
+        const char *only;
         const struct Column *columns;
         size_t n_columns;
         const char *list;  /* the member that has the rows; NULL: the answer is the list */
@@ -63,7 +64,9 @@ struct Verb {
         const char *quiet; /* the member of each row that --quiet prints */
         void (*show)(const json_t *answer, const char *word);
         const char *prints;
-        int (*status)(const json_t *answer); /* the exit status; NULL: 0 */
+        bool named;       /* prints: the name instead that the body gives it, if it gives one */
+        const char *good; /* the member that is true when all is well ("!stuck": that is false), else … */
+        int bad;          /* … this is the exit status; 0: 1 */
 
         /* Or it has verbs of its own. */
         const Verb *parts;

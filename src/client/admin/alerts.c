@@ -91,10 +91,6 @@ static void alerts_show_test(const json_t *answer, const char *channel) {
                 log_error("channel '%s': %s", channel, json_get_text_or(answer, "error", "was not delivered"));
 }
 
-static int alerts_test_status(const json_t *answer) {
-        return json_get_bool(answer, "delivered") ? 0 : EXIT_OWN_FAILURE;
-}
-
 static const Verb alerts_parts[] = {
         { "ls", "alerts ls [options]", "Lists alerts, the newest first: what is wrong now, and what was.", VERB_OPTIONS(ls_options),
           .path = "/api/alerts", VERB_COLUMNS(alert_columns) },
@@ -107,7 +103,8 @@ static const Verb alerts_parts[] = {
         { "channels", "alerts channels [options]", "Lists where alerts are sent, and how that goes.", .path = "/api/alerts/channels",
           VERB_COLUMNS(channel_columns) },
         { "test", "alerts test CHANNEL [options]", "Sends a test message to a channel.", VERB_ONE("no channel given"),
-          VERB_POST("/api/alerts/test"), .operand = "channel", .show = alerts_show_test, .status = alerts_test_status },
+          VERB_POST("/api/alerts/test"), .operand = "channel", .show = alerts_show_test, .good = "delivered",
+          .bad = EXIT_OWN_FAILURE },
 };
 
 const Verb command_alerts = {

@@ -23,18 +23,8 @@ static const Option allow_options[] = {
         { "scope", 0, "SCOPE", "once (default), sandbox, or profile: also for later\nsandboxes of the same profile", BODY_TEXT("scope") },
 };
 
-static void cell_decision(Table *t, const json_t *approval, const Column *c) {
-        const char *status = json_get_text_or(approval, "status", "");
-
-        table_cell_colour(t, status,
-                        strcmp(status, "open") == 0            ? COLOUR_YELLOW
-                                : strcmp(status, "allowed") == 0 ? COLOUR_GREEN
-                                : strcmp(status, "denied") == 0  ? COLOUR_RED
-                                                                 : COLOUR_FAINT);
-}
-
 static const Column approval_columns[] = {
-        { "ID", "id" }, { "STATUS", "status", cell_decision }, { ">AGE", "askedAt", cell_age }, { "SANDBOX", "sandbox" }, { "WHAT", "object" },
+        { "ID", "id" }, { "STATUS", "status", cell_status }, { ">AGE", "askedAt", cell_age }, { "SANDBOX", "sandbox" }, { "WHAT", "object" },
         { "SCOPE", "scope" }, { "BY", "by" },
 };
 

@@ -18,8 +18,6 @@
 #include "client/verbs.h"
 #include "observe/audit-chain.h"
 
-#define EXIT_BROKEN 1
-
 /* Records. */
 
 #define LINE_MAX_BYTES ((size_t) 16 << 20)
@@ -162,7 +160,7 @@ static void audit_print_count(const json_t *verdict, const char *key, const char
                 printf("  %s%lld %s\n", before, n, after);
 }
 
-static void audit_print_verdict(const json_t *verdict) {
+void audit_show_verdict(const json_t *verdict, const char *word) {
         const json_t *problem = json_object_get(verdict, "problem");
         const char *file = json_get_text(problem, "file");
 
@@ -191,10 +189,9 @@ static json_t *audit_verdict_json(const AuditVerdict *v) {
                         (json_int_t) v->torn, "lost", (json_int_t) v->lost, "problem", problem);
 }
 
-static int verify_dir(const AuditOptions *o) {
+static int verify_dir(const AuditOptions *o, const Operands *words) {
         _cleanup_close_ int fd = open_dir(o->dir);
-        _cleanup_json_ json_t *verdict = NULL;
-        _cleanup_free_ char *text = NULL;
+        _cleanup_answer_ Answer a = { 0 };
         AuditVerifier v;
         int r;
 
@@ -204,29 +201,17 @@ static int verify_dir(const AuditOptions *o) {
         if (r >= 0)
                 while ((r = audit_verify_slice(&v, SIZE_MAX)) > 0)
                         ;
-        verdict = r < 0 ? NULL : audit_verdict_json(&v.verdict);
+        a.json = r < 0 ? NULL : audit_verdict_json(&v.verdict);
+        a.text = a.json ? client_json_print(a.json, /* pretty= */ false) : NULL;
         audit_verify_done(&v);
-        if (!verdict)
+        if (!a.text)
                 return verb_refuse("cannot read the records of '%s': %s", o->dir, strerror(r < 0 ? -r : ENOMEM));
-        text = o->common.json ? client_json_print(verdict, /* pretty= */ false) : NULL;
-        if (text)
-                puts(text);
-        else
-                audit_print_verdict(verdict);
-        return json_get_bool(verdict, "intact") ? 0 : EXIT_BROKEN;
+        a.size = strlen(a.text);
+        return ask_show(&o->common, words, &a);
 }
 
 int audit_verify(const Place *place, void *options, const Operands *words) {
         const AuditOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
 
-        if (o->dir)
-                return verify_dir(o);
-        if (ask_need(place, options, words, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o->common.json)
-                answer_print(&a);
-        else
-                audit_print_verdict(a.json);
-        return json_get_bool(a.json, "intact") ? 0 : EXIT_BROKEN;
+        return o->dir ? verify_dir(o, words) : ask_run(place, options, words);
 }

@@ -10,8 +10,6 @@
 #include "client/human.h"
 #include "client/verbs.h"
 
-#define EXIT_FOUND 1
-
 static const Option verify_options[] = { AUDIT_DIR_OPTION };
 static const Option export_options[] = { AUDIT_DIR_OPTION, AUDIT_FILTER_OPTIONS };
 static const Option ls_options[] = { AUDIT_FILTER_OPTIONS };
@@ -61,17 +59,13 @@ static void print_lists(const json_t *answer, const char *word) {
         }
 }
 
-static int audit_state_status(const json_t *answer) {
-        return json_get_bool(answer, "consistent") ? 0 : EXIT_FOUND;
-}
-
 static const Verb audit_parts[] = {
         { "state", "audit state [options]", "Compares what the daemon has on record with what is there. Exit status 1: they differ.",
           .more = "`cove audit` alone means this. `cove reconcile` puts it right.", .path = "/api/sandbox/audit", .show = print_lists,
-          .status = audit_state_status },
+          .good = "consistent" },
         { "verify", "audit verify [options]", "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
           .more = "Keep what it prints: a later check has to find the same record at the same number.", VERB_OPTIONS(verify_options),
-          VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify" },
+          VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify", .show = audit_show_verdict, .good = "intact" },
         { "export", "audit export [options]", "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
           VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions), .path = "/api/audit" },
         { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions),

@@ -18,6 +18,7 @@ typedef struct AuditOptions {
         uint64_t count;
 } AuditOptions;
 
+void audit_show_verdict(const json_t *verdict, const char *word);
 int audit_verify(const Place *place, void *options, const Operands *words);
 int audit_export(const Place *place, void *options, const Operands *words);
 int audit_ls(const Place *place, void *options, const Operands *words);

@@ -38,7 +38,7 @@ static void client_cleanup_print_item(const json_t *item) {
                         colours ? colour_off() : "", id ? id : "?", found ? " would go" : good ? "" : " failed", why ? why : "");
 }
 
-static int cleanup_report(const json_t *report, const char *done) {
+static void cleanup_report(const json_t *report, const char *done) {
         const json_t *counts = json_object_get(report, "counts"), *item;
         const char *error = json_get_text(report, "error");
         long long removed = (long long) json_get_integer(counts, "removed", 0), failed = (long long) json_get_integer(counts, "failed", 0);
@@ -56,7 +56,6 @@ static int cleanup_report(const json_t *report, const char *done) {
 
                 log_error("%s", text ? text : "?");
         }
-        return error || failed > 0 ? EXIT_LEFT : 0;
 }
 
 /* The last step of the procedure: how many there are now. */
@@ -72,17 +71,16 @@ static void cleanup_show_stats(const Place *place) {
 static int cleanup_run(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        int status;
 
         if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (c->json) {
+        if (c->json)
                 answer_print(&a);
-                return json_get_bool(a.json, "ok") ? 0 : EXIT_LEFT;
+        else {
+                cleanup_report(a.json, strcmp(c->verb->name, "reconcile") == 0 ? "Reconciled" : "Cleanup completed");
+                cleanup_show_stats(place);
         }
-        status = cleanup_report(a.json, strcmp(c->verb->name, "reconcile") == 0 ? "Reconciled" : "Cleanup completed");
-        cleanup_show_stats(place);
-        return status;
+        return json_get_bool(a.json, "ok") ? 0 : EXIT_LEFT;
 }
 
 /* The cleaners themselves. */
@@ -117,11 +115,7 @@ static void cleanup_show_status(const json_t *answer, const char *word) {
                 printf("%s %s\n", healthy ? "✓" : "✗", healthy ? "the cleaners are well" : json_get_text_or(answer, "message", "the cleaners are not well"));
 }
 
-static int cleanup_status(const json_t *answer) {
-        return json_get_bool(answer, "healthy") ? 0 : EXIT_LEFT;
-}
-
-static const Verb cleanup_status_verb = { .path = "/api/sandbox/cleanup", .show = cleanup_show_status, .status = cleanup_status };
+static const Verb cleanup_status_verb = { .path = "/api/sandbox/cleanup", .show = cleanup_show_status, .good = "healthy" };
 static const Verb cleanup_emergency_verb = { .name = "cleanup", .method = "POST", .path = "/api/sandbox/cleanup/emergency" };
 
 static int cleanup_choose(const Place *place, void *options, const Operands *words) {

@@ -67,10 +67,6 @@ static void policy_show_explanation(const json_t *answer, const char *word) {
         printf("→ %s\n", cure ? cure : "");
 }
 
-static int policy_explanation_status(const json_t *answer) {
-        return json_get_bool(answer, "allowed") ? 0 : 1;
-}
-
 static int client_policy_explain(const Place *place, void *options, const Operands *words) {
         const PolicyOptions *o = options;
 
@@ -118,7 +114,7 @@ static const Verb policy_parts[] = {
           .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
                   "Example: cove policy explain box https://pypi.org/simple/",
           VERB_OPTIONS(explain_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox and no URL given",
-          VERB_RUN(client_policy_explain, PolicyOptions), .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .status = policy_explanation_status },
+          VERB_RUN(client_policy_explain, PolicyOptions), .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .good = "allowed" },
         { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
         { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),
           .path = "/api/sandbox/%/policy", .show = show_pretty },

@@ -19,10 +19,6 @@ static const Option pool_options[] = {
         { "drain", 0,   NULL, "end those that stand ready, so that they are made anew", OPTION_FLAG(PoolOptions, drain) },
 };
 
-static void cell_ready(Table *t, const json_t *pool, const Column *c) {
-        table_cell_format(t, "%lld/%lld", (long long) json_get_integer(pool, "idle", 0), (long long) json_get_integer(pool, "target", 0));
-}
-
 static void cell_error(Table *t, const json_t *pool, const Column *c) {
         table_cell_colour(t, json_get_text(pool, c->key), COLOUR_RED);
 }
@@ -32,7 +28,7 @@ static void cell_error(Table *t, const json_t *pool, const Column *c) {
 static const Column pool_columns[] = {
         { "TEMPLATE", "template" },
         { "PROFILE", "profile" },
-        { ">READY", "idle", cell_ready },
+        { ">READY", "idle", cell_of, .unit = "target" },
         { ">MAKING", "preparing", cell_count },
         { ">IN USE", "inUse", cell_count },
         { ">HITS", "hitRate", cell_number, .scale = 100, .digits = 1, .unit = "%" },

@@ -7,8 +7,6 @@
 #include "client/human.h"
 #include "client/verbs.h"
 
-#define EXIT_STUCK 1
-
 static const Option why_options[] = {
         { "sample", 0, "TIME", "how long to look (default 500ms)", QUERY_MILLISECONDS("sampleMs") },
 };
@@ -71,15 +69,11 @@ static void why_show(const json_t *d, const char *word) {
         printf("→ %s\n", json_get_text_or(d, "suggestion", "-"));
 }
 
-static int why_status(const json_t *d) {
-        return json_get_bool(d, "stuck") ? EXIT_STUCK : 0;
-}
-
 const Verb command_why = {
         .synopsis = "why SANDBOX [options]",
         .about = "Looks twice at a sandbox and says what it does: busy loop, waiting, hung, memory growing,\n"
                  "too many processes, or nothing wrong; with the numbers, known words in its output, red\n"
                  "flags, and what to do. Exit status 1: it is stuck.",
         .more = "Example: cove why build-7",
-        VERB_OPTIONS(why_options), VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/diagnosis", .show = why_show, .status = why_status,
+        VERB_OPTIONS(why_options), VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/diagnosis", .show = why_show, .good = "!stuck",
 };

@@ -49,22 +49,12 @@ static const Option run_options[] = {
         { "quiet",    'q', NULL,         "only the program's own output",                         OPTION_FLAG(AgentOptions, quiet)   },
 };
 
-static void cell_progress(Table *t, const json_t *x, const Column *c) {
-        const char *status = json_get_text_or(x, "status", "");
-
-        table_cell_colour(t, status, colour_of_status(strcmp(status, "dead") == 0 ? "failed" : status));
-}
-
-static void cell_attempt(Table *t, const json_t *x, const Column *c) {
-        table_cell_format(t, "%lld/%lld", (long long) json_get_integer(x, "attempt", 0), (long long) json_get_integer(x, "maxAttempts", 0));
-}
-
 static const Column agent_columns[] = {
         { "ID", "id" },
         { "TASK", "taskId" },
         { "TYPE", "agentType" },
-        { "STATUS", "status", cell_progress },
-        { "ATTEMPT", "attempt", cell_attempt },
+        { "STATUS", "status", cell_status },
+        { "ATTEMPT", "attempt", cell_of, .unit = "maxAttempts" },
         { ">QUEUED", "timings.queuedMs", cell_span, .scale = 1000 },
         { ">RAN", "timings.executionMs", cell_span, .scale = 1000 },
         { "ERROR", "error.code" },

@@ -110,11 +110,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
                 log_warning("'%s' was there already, and is as it was", name ? name : "");
-        if (c->json)
-                answer_print(&a);
-        else
-                puts(name ? name : json_get_text_or(a.json, "id", ""));
-        return 0;
+        return ask_show(c, words, &a);
 }
 
 const Verb command_create = {
@@ -122,5 +118,5 @@ const Verb command_create = {
         .about = "Makes a sandbox and prints its id (its name, with --name) when it is ready.",
         .more = "SIZE takes K, M, G, T (powers of 1024); TIME takes ms, s, m, h, d.\n"
                 "Example: id=$(cove create --memory 256M --timeout 1h)",
-        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"),
+        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .prints = "id", .named = true,
 };

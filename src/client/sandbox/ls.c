@@ -34,13 +34,6 @@ static void cell_state(Table *t, const json_t *sandbox, const Column *c) {
         table_cell_colour(t, json_get_bool(sandbox, "parked") ? "paused (disk)" : status, colour_of_status(status));
 }
 
-static void cell_commands(Table *t, const json_t *sandbox, const Column *c) {
-        const json_t *executions = json_object_get(sandbox, c->key);
-
-        table_cell_format(t, "%lld/%lld", (long long) json_get_integer(executions, "running", 0),
-                        (long long) json_get_integer(executions, "total", 0));
-}
-
 static void cell_expiry(Table *t, const json_t *sandbox, const Column *c) {
         const char *what = json_get_text_or(sandbox, "onTimeout", "kill");
         char text[HUMAN_MAX];
@@ -54,7 +47,7 @@ static void cell_expiry(Table *t, const json_t *sandbox, const Column *c) {
 
 static const Column ls_columns[] = {
         { "ID", "id" }, { "NAME", "name" }, { "STATUS", "status", cell_state }, { ">AGE", "created_at", cell_age },
-        { ">COMMANDS", "executions", cell_commands }, { "AGENT", "agent_type" }, { "TASK", "task_id" }, { "TIMEOUT", "expires_at", cell_expiry },
+        { ">COMMANDS", "executions.running", cell_of, .unit = "executions.total" }, { "AGENT", "agent_type" }, { "TASK", "task_id" }, { "TIMEOUT", "expires_at", cell_expiry },
 };
 
 static int ls_run(const Place *place, void *options, const Operands *words) {
