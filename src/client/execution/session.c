@@ -225,21 +225,10 @@ static int client_session_run(Loop *l) {
         return l->link->end && l->session->role != SESSION_WATCHES ? verdict_tell(l->link->end) : 0;
 }
 
-static int session_open_signals(void) {
-        static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGWINCH };
-        sigset_t set;
-
-        (void) sigemptyset(&set);
-        for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
-                (void) sigaddset(&set, numbers[i]);
-        if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-                return -errno;
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int session_run(Session *s) {
         Loop l = { .session = s, .link = s->link, .leaving = -1 };
-        _cleanup_close_ int signal_fd = session_open_signals();
+        static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGWINCH };
+        _cleanup_close_ int signal_fd = terminal_signals(signals, ELEMENTSOF(signals));
         _cleanup_free_ char *input = malloc(INPUT_PIECE);
         struct stat st = { 0 };
         int status;

@@ -74,10 +74,8 @@ static int link_http_take_event(void *userdata, const Event *e) {
                 return 0;
         if (e->kind == EVENT_STDOUT || e->kind == EVENT_STDERR)
                 return link_http_take_output(h, e);
-        if (e->kind == EVENT_START && !h->link.execution && json_get_text(e->json, "id")) {
-                h->link.execution = strdup(json_get_text(e->json, "id"));
-                return h->link.execution ? 0 : -ENOMEM;
-        }
+        if (e->kind == EVENT_START && !h->link.execution && json_get_text(e->json, "id"))
+                return link_begin(&h->link, json_get_text(e->json, "id"));
         if (e->kind == EVENT_EXIT)
                 h->link.end = json_incref((json_t *) e->json);
         return 0;
@@ -145,10 +143,7 @@ static int link_http_take_refusal(LinkHttp *h, Error *reterr) {
         if (a->head.status == 503 && (h->link.execution || answer_has_code(a, "recovering")) && plan_retry(h))
                 return 0;
         h->link.gone = a->head.status == 404 && h->lost_at > 0;
-        if (!h->link.gone)
-                (void) answer_tell(a);
-        h->link.refused = true;
-        return error_set(reterr, -EREMOTEIO, "refused");
+        return link_refuse(&h->link, a, reterr);
 }
 
 /* The stream has ended: with the exit event, or because only what is there was asked for, or too early. */
@@ -313,7 +308,7 @@ static int link_http_resize(Link *l, unsigned columns, unsigned rows) {
         return 0;
 }
 
-static Link *link_http_free(Link *l) {
+static void link_http_done(Link *l) {
         LinkHttp *h = link_http_of(l);
 
         call_done(&h->events);
@@ -322,12 +317,7 @@ static Link *link_http_free(Link *l) {
         answer_done(&h->refusal);
         answer_done(&h->input_answer);
         event_reader_done(&h->reader);
-        json_decref(l->end);
-        free(l->sandbox);
-        free(l->execution);
         free(h->body);
-        free(h);
-        return NULL;
 }
 
 static const LinkOps link_http_ops = {
@@ -338,45 +328,35 @@ static const LinkOps link_http_ops = {
         .input = link_http_input,
         .signal = link_http_signal,
         .resize = link_http_resize,
-        .free = link_http_free,
+        .done = link_http_done,
+        .size = sizeof(LinkHttp),
 };
 
-static LinkHttp *link_http_make(const Place *place, const char *sandbox) {
-        LinkHttp *h = calloc(1, sizeof(LinkHttp));
+static LinkHttp *link_http_make(const Place *place, const char *sandbox, const char *execution, bool follow) {
+        LinkHttp *h = link_make(&link_http_ops, place, sandbox, execution);
 
         if (!h)
                 return NULL;
-        h->link = (Link) { .ops = &link_http_ops, .place = place, .sandbox = strdup(sandbox) };
         h->events = h->input = h->control = (Call) CALL_INIT;
         h->reader = (EventReader) { .event = link_http_take_event, .userdata = h };
-        if (!h->link.sandbox) {
-                (void) link_free(&h->link);
-                return NULL;
-        }
+        h->follow = follow;
         return h;
 }
 
 Link *link_http_new(const Place *place, const char *sandbox, char *body) {
-        LinkHttp *h = link_http_make(place, sandbox);
+        LinkHttp *h = link_http_make(place, sandbox, /* execution= */ NULL, /* follow= */ true);
 
         if (!h)
                 return NULL;
         h->body = body;
-        h->follow = true;
         return &h->link;
 }
 
 Link *link_http_follow(const Place *place, const char *sandbox, const char *execution, bool follow) {
-        LinkHttp *h = link_http_make(place, sandbox);
+        LinkHttp *h = link_http_make(place, sandbox, execution, follow);
 
         if (!h)
                 return NULL;
-        h->follow = follow;
         h->input_over = true;
-        h->link.execution = strdup(execution);
-        if (!h->link.execution) {
-                (void) link_free(&h->link);
-                return NULL;
-        }
         return &h->link;
 }

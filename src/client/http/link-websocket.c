@@ -33,10 +33,8 @@ static int link_websocket_take_text(LinkWebSocket *w, const char *data, size_t s
 
         if (strcmp(type, "exit") == 0 && !w->link.end)
                 w->link.end = json_incref(j);
-        if (strcmp(type, "start") == 0 && id && !w->link.execution) {
-                w->link.execution = strdup(id);
-                return w->link.execution ? 0 : -ENOMEM;
-        }
+        if (strcmp(type, "start") == 0 && id && !w->link.execution)
+                return link_begin(&w->link, id);
         return j ? 0 : -EBADMSG;
 }
 
@@ -72,9 +70,7 @@ static int refused(LinkWebSocket *w, Error *reterr) {
 
         a->head.status = w->call.answer.status;
         answer_parse(a);
-        (void) answer_tell(a);
-        w->link.refused = true;
-        return error_set(reterr, -EREMOTEIO, "refused");
+        return link_refuse(&w->link, a, reterr);
 }
 
 static int link_websocket_tell(LinkWebSocket *w, int r, Error *reterr) {
@@ -179,18 +175,13 @@ static int link_websocket_resize(Link *l, unsigned columns, unsigned rows) {
         return link_websocket_send_text(l, text);
 }
 
-static Link *link_websocket_free(Link *l) {
+static void link_websocket_done(Link *l) {
         LinkWebSocket *w = link_websocket_of(l);
 
         call_done(&w->call);
         answer_done(&w->refusal);
         (void) websocket_free(w->socket);
-        json_decref(l->end);
-        free(l->sandbox);
-        free(l->execution);
         free(w->path);
-        free(w);
-        return NULL;
 }
 
 static const LinkOps link_websocket_ops = {
@@ -201,25 +192,16 @@ static const LinkOps link_websocket_ops = {
         .input = link_websocket_input,
         .signal = link_websocket_signal,
         .resize = link_websocket_resize,
-        .free = link_websocket_free,
+        .done = link_websocket_done,
+        .size = sizeof(LinkWebSocket),
 };
 
 Link *link_websocket_new(const Place *place, const char *sandbox, const char *execution, const char *path) {
-        LinkWebSocket *w = calloc(1, sizeof(LinkWebSocket));
+        LinkWebSocket *w = link_make(&link_websocket_ops, place, sandbox, execution);
 
         if (!w)
                 return NULL;
-        w->link = (Link) {
-                .ops = &link_websocket_ops,
-                .place = place,
-                .sandbox = strdup(sandbox),
-                .execution = execution ? strdup(execution) : NULL,
-        };
         w->call = (Call) CALL_INIT;
         w->path = strdup(path);
-        if (!w->link.sandbox || (execution && !w->link.execution) || !w->path) {
-                (void) link_free(&w->link);
-                return NULL;
-        }
-        return &w->link;
+        return w->path ? &w->link : link_free(&w->link);
 }

@@ -218,25 +218,14 @@ static int wait_for_next(Top *t, usec_t interval) {
         return polls[0].revents ? take_key(t) : 0;
 }
 
-static int top_open_signals(void) {
-        sigset_t set;
-
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGINT);
-        (void) sigaddset(&set, SIGTERM);
-        (void) sigaddset(&set, SIGHUP);
-        (void) sigaddset(&set, SIGWINCH);
-        (void) sigprocmask(SIG_BLOCK, &set, NULL);
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int run_live(Top *t, usec_t interval) {
+        static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH };
         _cleanup_close_ int signal_fd = -EBADF;
         int r = top_look(t); /* before the screen is taken: what fails at once is told where it can be read */
 
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        t->signal_fd = signal_fd = top_open_signals();
+        t->signal_fd = signal_fd = terminal_signals(signals, ELEMENTSOF(signals));
         enter_screen();
         do
                 r = draw(t);
