@@ -242,6 +242,7 @@ static void verb_end(const Verb *v, Common *options) {
                         strv_done((Strv *) (void *) ((char *) options + v->options[i].offset));
         json_builder_done(&options->body);
         strv_done(&options->queries);
+        strv_done(&options->own);
         free(options);
 }
 

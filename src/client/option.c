@@ -128,6 +128,27 @@ OPTION_KIND(body_env_file) {
         return option_each_line(o, value, ENV_FILE_MAX, body_take_line, target, reterr);
 }
 
+static int option_keep(Strv *list, const char *name, const char *value, Error *reterr) {
+        _cleanup_free_ char *assignment = NULL;
+        int r;
+
+        if (asprintf(&assignment, "%s=%s", name, value) < 0) {
+                assignment = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        list->max = QUERIES_MAX;
+        r = strv_set_env(list, assignment);
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
+OPTION_KIND(option_own) {
+        return option_keep(&((Common *) target)->own, o->name, value ? value : "", reterr);
+}
+
+const char *common_said(const Common *c, const char *option) {
+        return strv_get_env(&c->own, option);
+}
+
 /* The query. */
 
 const char *common_query(const Common *c, const char *parameter) {
@@ -135,17 +156,7 @@ const char *common_query(const Common *c, const char *parameter) {
 }
 
 static int query_put(const Option *o, void *target, const char *value, Error *reterr) {
-        Strv *queries = &((Common *) target)->queries;
-        _cleanup_free_ char *assignment = NULL;
-        int r;
-
-        if (asprintf(&assignment, "%s=%s", o->key, value) < 0) {
-                assignment = NULL;
-                return error_set(reterr, -ENOMEM, "out of memory");
-        }
-        queries->max = QUERIES_MAX;
-        r = strv_set_env(queries, assignment);
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+        return option_keep(&((Common *) target)->queries, o->key, value, reterr);
 }
 
 static int query_put_number(const Option *o, void *target, uint64_t n, Error *reterr) {

@@ -11,6 +11,13 @@
 OPTION_KIND(option_duration);
 #define OPTION_DURATION(type, field) .set = option_duration, OPTION_FIELD(type, field)
 
+/* For the verb itself, by the option's name. */
+OPTION_KIND(option_own);
+#define OPTION_OWN .set = option_own
+
+/* Its value, "" where it takes none; NULL: it was not given. */
+const char *common_said(const Common *c, const char *option);
+
 /* Into the body. */
 OPTION_KIND(body_text);
 OPTION_KIND(body_true);

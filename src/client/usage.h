@@ -21,6 +21,7 @@ typedef struct Common {
         bool json, help, quiet;
         JsonBuilder body; /* of the request, as far as options say what is in it */
         Strv queries;     /* likewise: NAME=VALUE */
+        Strv own;         /* what options say to the verb: NAME=VALUE */
         const Verb *verb;
 } Common;
 

@@ -11,16 +11,11 @@
 
 #define EXIT_LEFT 1 /* some could not be cleaned up */
 
-typedef struct CleanupOptions {
-        Common common;
-        bool emergency, status;
-} CleanupOptions;
-
 static const Option cleanup_options[] = {
         { "dry-run",   'n', NULL,   "only tell what would go",                                   QUERY_TRUE("dryRun")                   },
-        { "emergency", 0,   NULL,   "end every sandbox that is not critical",                    OPTION_FLAG(CleanupOptions, emergency) },
+        { "emergency", 0,   NULL,   "end every sandbox that is not critical",                    OPTION_OWN },
         { "older",     0,   "TIME", "everything older than this goes, plain sandboxes too, as\nin 10m", QUERY_SECONDS("maxAgeSeconds")  },
-        { "status",    0,   NULL,   "how the cleaners do by themselves, and what they did last", OPTION_FLAG(CleanupOptions, status)    },
+        { "status",    0,   NULL,   "how the cleaners do by themselves, and what they did last", OPTION_OWN },
 };
 
 static const Option reconcile_options[] = {
@@ -119,16 +114,16 @@ static const Verb cleanup_status_verb = { .path = "/api/sandbox/cleanup", .show 
 static const Verb cleanup_emergency_verb = { .name = "cleanup", .method = "POST", .path = "/api/sandbox/cleanup/emergency" };
 
 static int cleanup_choose(const Place *place, void *options, const Operands *words) {
-        CleanupOptions *o = options;
+        Common *o = options;
 
-        if (o->status) {
-                strv_done(&o->common.queries);
+        if (common_said(o, "status")) {
+                strv_done(&o->queries);
                 return ask_as(&cleanup_status_verb, place, o, words);
         }
-        if (o->emergency && common_query(&o->common, "maxAgeSeconds"))
+        if (common_said(o, "emergency") && common_query(o, "maxAgeSeconds"))
                 return verb_refuse("--older and --emergency: an emergency does not ask for the age; leave one of them out");
-        if (o->emergency)
-                o->common.verb = &cleanup_emergency_verb;
+        if (common_said(o, "emergency"))
+                o->verb = &cleanup_emergency_verb;
         return cleanup_run(place, o, words);
 }
 
@@ -138,7 +133,7 @@ const Verb command_cleanup = {
         .about = "Cleans up now what is broken, left behind or over: what the daemon also does by itself\n"
                  "every few minutes. Exit status 1: something could not be cleaned up.",
         .more = "Example: cove cleanup --dry-run",
-        VERB_OPTIONS(cleanup_options), VERB_RUN(cleanup_choose, CleanupOptions), .method = "POST", .path = "/api/sandbox/cleanup",
+        VERB_OPTIONS(cleanup_options), .run = cleanup_choose, .method = "POST", .path = "/api/sandbox/cleanup",
 };
 
 const Verb command_reconcile = {

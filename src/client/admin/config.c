@@ -7,36 +7,31 @@
 #include "client/offline.h"
 #include "client/verbs.h"
 
-typedef struct ConfigOptions {
-        Common common;
-        bool defaults;
-} ConfigOptions;
-
 static const Option show_options[] = {
-        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", OPTION_FLAG(ConfigOptions, defaults) },
+        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", OPTION_OWN },
 };
 
 static int client_config_check(const Place *place, void *options, const Operands *words) {
-        const ConfigOptions *o = options;
+        const Common *o = options;
         char *argv[] = { (char *) "coved", (char *) "--check-config", words->n > 0 ? words->items[0] : (char *) "",
-                         o->common.json ? (char *) "--json" : NULL, NULL };
+                         o->json ? (char *) "--json" : NULL, NULL };
 
         return offline_become_coved("config", argv);
 }
 
 static int client_config_show(const Place *place, void *options, const Operands *words) {
-        const ConfigOptions *o = options;
-        _cleanup_url_ Url u = url_of("/api/config?format=%s", o->common.json ? NULL : "yaml");
+        const Common *o = options;
+        _cleanup_url_ Url u = url_of("/api/config?format=%s", o->json ? NULL : "yaml");
         _cleanup_answer_ Answer a = { 0 };
 
-        if (o->defaults) {
+        if (common_said(o, "defaults")) {
                 char *argv[] = { (char *) "coved", (char *) "--default-config", NULL };
 
                 return offline_become_coved("config", argv);
         }
         if (client_transfer(place, &REQUEST(.path = url_text(&u), .accept = "application/json"), /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
+        if (o->json)
                 answer_print(&a);
         else
                 fputs(a.text, stdout);
@@ -63,14 +58,14 @@ static void client_config_print_complaints(const json_t *errors) {
 }
 
 static int config_reload(const Place *place, void *options, const Operands *words) {
-        const ConfigOptions *o = options;
+        const Common *o = options;
         _cleanup_answer_ Answer a = { 0 };
         const json_t *errors;
 
         if (client_try(place, "POST", /* body= */ NULL, &a, "/api/config/reload") < 0)
                 return EXIT_OWN_FAILURE;
         errors = json_object_get(json_object_get(a.json, "error"), "errors");
-        if (o->common.json && a.json)
+        if (o->json && a.json)
                 answer_print(&a);
         else if (answer_is_good(&a))
                 print_reloaded(a.json);
@@ -84,11 +79,11 @@ static int config_reload(const Place *place, void *options, const Operands *word
 static const Verb config_parts[] = {
         { "check", "config check [FILE] [options]", "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
           .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.", .operands_max = 1,
-          VERB_RUN(client_config_check, ConfigOptions) },
+          .run = client_config_check },
         { "show", "config show [options]", "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
-          .more = "Example: cove config show --defaults > cove.yaml", VERB_OPTIONS(show_options), VERB_RUN(client_config_show, ConfigOptions) },
+          .more = "Example: cove config show --defaults > cove.yaml", VERB_OPTIONS(show_options), .run = client_config_show },
         { "reload", "config reload [options]", "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
-          VERB_RUN(config_reload, ConfigOptions) },
+          .run = config_reload },
 };
 
 const Verb command_config = {

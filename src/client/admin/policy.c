@@ -16,13 +16,8 @@
 
 #define FILE_BYTES_MAX (1 << 20)
 
-typedef struct PolicyOptions {
-        Common common;
-        const char *file;
-} PolicyOptions;
-
 static const Option explain_options[] = {
-        { "file", 'f', "FILE|-", "of this policy, without a daemon, instead of a sandbox's", OPTION_TEXT(PolicyOptions, file) },
+        { "file", 'f', "FILE|-", "of this policy, without a daemon, instead of a sandbox's", OPTION_OWN },
         { "method", 'X', "METHOD", "of the request (default: GET)", QUERY_TEXT("method") },
 };
 
@@ -39,10 +34,10 @@ static int policy_presets(const Place *place, void *options, const Operands *wor
         return offline_become_coved("policy", argv);
 }
 
-static int explain_offline(const PolicyOptions *o, const Operands *words) {
-        char *argv[] = { (char *) "coved", (char *) "--check-policy", (char *) o->file, (char *) "--explain-url", words->items[0],
+static int explain_offline(const Common *o, const Operands *words) {
+        char *argv[] = { (char *) "coved", (char *) "--check-policy", (char *) common_said(o, "file"), (char *) "--explain-url", words->items[0],
                          NULL, NULL, NULL, NULL };
-        const char *method = common_query(&o->common, "method");
+        const char *method = common_query(o, "method");
         size_t n = 5;
 
         if (words->n > 1)
@@ -51,7 +46,7 @@ static int explain_offline(const PolicyOptions *o, const Operands *words) {
                 argv[n++] = (char *) "--explain-method";
                 argv[n++] = (char *) method;
         }
-        if (o->common.json)
+        if (o->json)
                 argv[n] = (char *) "--json";
         return offline_become_coved("policy", argv);
 }
@@ -68,9 +63,9 @@ static void policy_show_explanation(const json_t *answer, const char *word) {
 }
 
 static int client_policy_explain(const Place *place, void *options, const Operands *words) {
-        const PolicyOptions *o = options;
+        const Common *o = options;
 
-        if (o->file)
+        if (common_said(o, "file"))
                 return explain_offline(o, words);
         return words->n < 2 ? verb_refuse("no URL given: cove policy explain ID URL") : ask_run(place, options, words);
 }
@@ -114,7 +109,7 @@ static const Verb policy_parts[] = {
           .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
                   "Example: cove policy explain box https://pypi.org/simple/",
           VERB_OPTIONS(explain_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox and no URL given",
-          VERB_RUN(client_policy_explain, PolicyOptions), .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .good = "allowed" },
+          .run = client_policy_explain, .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .good = "allowed" },
         { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
         { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),
           .path = "/api/sandbox/%/policy", .show = show_pretty },

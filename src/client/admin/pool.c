@@ -9,14 +9,9 @@
 
 #define INTERVAL_DEFAULT 2 /* seconds */
 
-typedef struct PoolOptions {
-        Common common;
-        bool watch, drain;
-} PoolOptions;
-
 static const Option pool_options[] = {
-        { "watch", 'w', NULL, "again every two seconds, until Ctrl-C",                  OPTION_FLAG(PoolOptions, watch) },
-        { "drain", 0,   NULL, "end those that stand ready, so that they are made anew", OPTION_FLAG(PoolOptions, drain) },
+        { "watch", 'w', NULL, "again every two seconds, until Ctrl-C",                  OPTION_OWN },
+        { "drain", 0,   NULL, "end those that stand ready, so that they are made anew", OPTION_OWN },
 };
 
 static void cell_error(Table *t, const json_t *pool, const Column *c) {
@@ -60,16 +55,16 @@ static const Verb drain_verb = { .method = "POST", .path = "/api/pool/drain", .s
 
 /* --watch: until somebody ends us, or the daemon does not answer any more. */
 static int pool_verb_run(const Place *place, void *options, const Operands *words) {
-        const PoolOptions *o = options;
+        const Common *o = options;
         int status;
 
-        if (o->drain)
+        if (common_said(o, "drain"))
                 return ask_as(&drain_verb, place, options, words);
         for (;;) {
-                if (o->watch && isatty(STDOUT_FILENO) && !o->common.json)
+                if (common_said(o, "watch") && isatty(STDOUT_FILENO) && !o->json)
                         printf("\033[H\033[J");
                 status = ask_run(place, options, words);
-                if (!o->watch || status != 0 || fflush(stdout) != 0)
+                if (!common_said(o, "watch") || status != 0 || fflush(stdout) != 0)
                         return status;
                 (void) nanosleep(&(struct timespec) { .tv_sec = INTERVAL_DEFAULT }, NULL);
         }
@@ -79,5 +74,5 @@ const Verb command_pool = {
         .synopsis = "pool [options]",
         .about = "Shows the sandboxes that were made ahead of demand, by pool: how many stand ready, how many\n"
                  "callers found one.",
-        VERB_OPTIONS(pool_options), VERB_RUN(pool_verb_run, PoolOptions), .path = "/api/pool", .show = pool_show,
+        VERB_OPTIONS(pool_options), .run = pool_verb_run, .path = "/api/pool", .show = pool_show,
 };

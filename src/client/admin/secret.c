@@ -17,21 +17,15 @@
 
 #define VALUE_MAX 65536 /* as the daemon has it; one byte more, and it says so itself */
 
-typedef struct SecretOptions {
-        Common common;
-        const char *value_file;
-        bool all;
-} SecretOptions;
-
 #define TENANT_OPTION { "tenant", 't', "NAME", "whose; for admins", QUERY_TEXT("tenant") }
 
 static const Option set_options[] = {
-        { "value-file", 'f', "FILE", "the value is in this file", OPTION_TEXT(SecretOptions, value_file) },
+        { "value-file", 'f', "FILE", "the value is in this file", OPTION_OWN },
         TENANT_OPTION,
 };
 static const Option ls_options[] = { TENANT_OPTION };
 static const Option rm_options[] = {
-        { "all", 0, NULL, "every secret of every tenant, also when the key is lost", OPTION_FLAG(SecretOptions, all) },
+        { "all", 0, NULL, "every secret of every tenant, also when the key is lost", OPTION_OWN },
         TENANT_OPTION,
 };
 
@@ -94,8 +88,9 @@ static int secret_read_file(const char *path, Value *ret, Error *reterr) {
         return 0;
 }
 
-static int secret_read_value(const SecretOptions *o, const char *name, Value *ret, Error *reterr) {
-        int r = o->value_file ? secret_read_file(o->value_file, ret, reterr) : read_stdin(name, ret, reterr);
+static int secret_read_value(const Common *o, const char *name, Value *ret, Error *reterr) {
+        const char *file = common_said(o, "value-file");
+        int r = file ? secret_read_file(file, ret, reterr) : read_stdin(name, ret, reterr);
 
         if (r < 0)
                 return r;
@@ -109,9 +104,9 @@ static int secret_read_value(const SecretOptions *o, const char *name, Value *re
 /* The verbs. */
 
 static int secret_set(const Place *place, void *options, const Operands *words) {
-        const SecretOptions *o = options;
+        const Common *o = options;
         _cleanup_(value_done) Value value = { 0 };
-        _cleanup_url_ Url u = url_of("/api/secrets/%s?tenant=%s", words->items[0], common_query(&o->common, "tenant"));
+        _cleanup_url_ Url u = url_of("/api/secrets/%s?tenant=%s", words->items[0], common_query(o, "tenant"));
         _cleanup_answer_ Answer a = { 0 };
         Error error = { 0 };
 
@@ -123,7 +118,7 @@ static int secret_set(const Place *place, void *options, const Operands *words) 
         if (client_transfer(place, &REQUEST(.method = "PUT", .path = url_text(&u), .type = "application/octet-stream", .body = value.data, .body_size = value.size),
                             /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
+        if (o->json)
                 (void) fwrite(a.text, 1, a.size, stdout);
         else
                 puts(words->items[0]);
@@ -137,13 +132,14 @@ static const Column secret_columns[] = {
 static const Verb rm_all_verb = { .method = "DELETE", .path = "/api/secrets?all=true", .show = show_nothing };
 
 static int remove_secrets(const Place *place, void *options, const Operands *words) {
-        SecretOptions *o = options;
+        Common *o = options;
+        bool all = common_said(o, "all");
 
-        if (o->all == (words->n > 0))
-                return verb_refuse(o->all ? "secret rm: --all goes without names" : "secret rm: no secret given");
-        if (!o->all)
+        if (all == (words->n > 0))
+                return verb_refuse(all ? "secret rm: --all goes without names" : "secret rm: no secret given");
+        if (!all)
                 return ask_run(place, o, words);
-        strv_done(&o->common.queries);
+        strv_done(&o->queries);
         return ask_as(&rm_all_verb, place, o, words);
 }
 
@@ -156,11 +152,11 @@ static const Verb secret_parts[] = {
           VERB_OPTIONS(set_options), .operands_min = 1, .operands_max = 2,
           /* the second is told why it is none */
           .missing = "no name given",
-          VERB_RUN(secret_set, SecretOptions) },
+          .run = secret_set },
         { "ls", "secret ls [options]", "Lists the secrets: names and times. Nobody can read a value back.", VERB_OPTIONS(ls_options),
           .path = "/api/secrets", VERB_COLUMNS(secret_columns) },
         { "rm", "secret rm NAME… | --all [options]", "Removes secrets. What runs keeps the value that it was started with.",
-          VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, VERB_RUN(remove_secrets, SecretOptions), VERB_DELETE("/api/secrets/%") },
+          VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, .run = remove_secrets, VERB_DELETE("/api/secrets/%") },
 };
 
 const Verb command_secret = {

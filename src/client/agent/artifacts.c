@@ -11,13 +11,8 @@
 #include "client/ask.h"
 #include "client/verbs.h"
 
-typedef struct ArtifactsOptions {
-        Common common;
-        const char *output;
-} ArtifactsOptions;
-
 static const Option get_options[] = {
-        { "output", 'o', "FILE", "where to write it (default: stdout)", OPTION_TEXT(ArtifactsOptions, output) },
+        { "output", 'o', "FILE", "where to write it (default: stdout)", OPTION_OWN },
 };
 
 static void cell_owner(Table *t, const json_t *artifact, const Column *c) {
@@ -57,15 +52,16 @@ static int client_artifacts_take_body(void *userdata, const void *data, size_t s
 }
 
 static int client_artifacts_get(const Place *place, void *options, const Operands *words) {
-        const ArtifactsOptions *o = options;
-        _cleanup_url_ Url u = url_of(o->common.json ? "/api/artifacts/%s/info" : "/api/artifacts/%s", words->items[0]);
+        const Common *o = options;
+        const char *output = common_said(o, "output");
+        _cleanup_url_ Url u = url_of(o->json ? "/api/artifacts/%s/info" : "/api/artifacts/%s", words->items[0]);
         _cleanup_close_ int fd = -EBADF;
         ClientArtifactsSink sink = { .fd = STDOUT_FILENO };
 
-        if (o->output) {
-                fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (output) {
+                fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
                 if (fd < 0)
-                        return verb_refuse("cannot write to '%s': %m", o->output);
+                        return verb_refuse("cannot write to '%s': %m", output);
                 sink.fd = fd;
         }
         return client_receive(place, &u, /* accept= */ NULL, client_artifacts_take_body, &sink, &sink.error) < 0 ? EXIT_OWN_FAILURE : 0;
@@ -75,7 +71,7 @@ static const Verb artifacts_parts[] = {
         { "ls", "artifacts ls [OWNER] [options]", "Lists what was kept: of all, or of one agent execution or sandbox.", .operands_max = 1,
           .run = artifacts_verb_list, .path = "/api/artifacts?limit=10000", VERB_COLUMNS(artifact_columns) },
         { "get", "artifacts get ID [options]", "Prints an artifact, or writes it to a file.", VERB_OPTIONS(get_options),
-          VERB_ONE("no artifact given"), VERB_RUN(client_artifacts_get, ArtifactsOptions) },
+          VERB_ONE("no artifact given"), .run = client_artifacts_get },
         { "rm", "artifacts rm ID… [options]", "Removes artifacts, from the bucket too.", VERB_SOME("no artifact given"),
           VERB_DELETE("/api/artifacts/%") },
 };

@@ -10,19 +10,14 @@
 #include "client/sandbox/listing.h"
 #include "client/verbs.h"
 
-typedef struct PsOptions {
-        Common common;
-        bool all;
-} PsOptions;
-
 static const Option ps_options[] = {
-        { "all",   'a', NULL, "also those that have ended", OPTION_FLAG(PsOptions, all) },
+        { "all",   'a', NULL, "also those that have ended", OPTION_OWN },
         { "quiet", 'q', NULL, "ids only",                   OPTION_FLAG(Common, quiet)  },
 };
 
 typedef struct Ps {
         const Place *place;
-        const PsOptions *options;
+        const Common *options;
         Table *table;
         bool first; /* of a JSON list */
 } Ps;
@@ -89,9 +84,9 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
         size_t i;
 
         json_array_foreach(a->json, i, execution) {
-                if (!ps->options->all && ps_has_ended(execution))
+                if (!common_said(ps->options, "all") && ps_has_ended(execution))
                         continue; /* since we asked */
-                if (ps->options->common.quiet)
+                if (ps->options->quiet)
                         puts(json_get_text_or(execution, "id", ""));
                 else {
                         table_cell(ps->table, sandbox);
@@ -102,7 +97,7 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
 
 /* What was asked for a moment ago is on its way. */
 static Url ps_url(const Ps *ps, const char *sandbox) {
-        return url_of("/api/sandbox/%s/exec?status=%s", sandbox, ps->options->all ? NULL : "starting,running");
+        return url_of("/api/sandbox/%s/exec?status=%s", sandbox, common_said(ps->options, "all") ? NULL : "starting,running");
 }
 
 /* One document: {"sandbox id": [executions]}. */
@@ -119,13 +114,13 @@ static int ps_show_sandbox(Ps *ps, const json_t *sandbox) {
         _cleanup_answer_ Answer a = { 0 };
         Error error = { 0 };
 
-        if (json_get_integer(counts, ps->options->all ? "total" : "running", 1) == 0)
+        if (json_get_integer(counts, common_said(ps->options, "all") ? "total" : "running", 1) == 0)
                 return 0;
         if (client_ask(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0)
                 return verb_refuse("%s", error.text);
         if (!answer_is_good(&a)) /* it went between the list and the question */
                 return 0;
-        if (ps->options->common.json)
+        if (ps->options->json)
                 ps_show_json(ps, sandbox, &a);
         else
                 ps_show(ps, sandbox_label(sandbox), &a);
@@ -138,11 +133,11 @@ static int ps_show_all(Ps *ps) {
 
         if (status != 0)
                 return status;
-        if (ps->options->common.json)
+        if (ps->options->json)
                 printf("{");
         for (const json_t *sandbox; status == 0 && (sandbox = listing_row(&l));)
                 status = ps_show_sandbox(ps, sandbox);
-        if (ps->options->common.json)
+        if (ps->options->json)
                 printf("}\n");
         return status;
 }
@@ -153,7 +148,7 @@ static int ps_show_one(Ps *ps, const char *sandbox) {
 
         if (client_need(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (ps->options->common.json)
+        if (ps->options->json)
                 answer_print(&a);
         else
                 ps_show(ps, sandbox, &a);
@@ -161,16 +156,16 @@ static int ps_show_one(Ps *ps, const char *sandbox) {
 }
 
 static int ps_run(const Place *place, void *options, const Operands *words) {
-        const PsOptions *o = options;
+        const Common *o = options;
         _cleanup_table_ Table *t = columns_table(ps_columns, ELEMENTSOF(ps_columns));
         Ps ps = { .place = place, .options = o, .table = t, .first = true };
         int status = !t ? verb_refuse("out of memory") : words->n > 0 ? ps_show_one(&ps, words->items[0]) : ps_show_all(&ps);
 
-        return status != 0 || o->common.quiet || o->common.json ? status : table_finish(t);
+        return status != 0 || o->quiet || o->json ? status : table_finish(t);
 }
 
 const Verb command_ps = {
         .synopsis = "ps [SANDBOX] [options]",
         .about = "Lists the commands that run in a sandbox; without SANDBOX, in all of them.",
-        VERB_OPTIONS(ps_options), .operands_max = 1, VERB_RUN(ps_run, PsOptions),
+        VERB_OPTIONS(ps_options), .operands_max = 1, .run = ps_run,
 };

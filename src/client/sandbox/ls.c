@@ -13,14 +13,9 @@ static void ls_print_names(const json_t *sandbox) {
         puts(sandbox_label(sandbox));
 }
 
-typedef struct LsOptions {
-        Common common;
-        bool names;
-} LsOptions;
-
 static const Option ls_options[] = {
         { "quiet",      'q', NULL,        "ids only",                                 OPTION_FLAG(Common, quiet)           },
-        { "names",      0,   NULL,        "names only; the id of one without a name", OPTION_FLAG(LsOptions, names)        },
+        { "names",      0,   NULL,        "names only; the id of one without a name", OPTION_OWN },
         { "status",     's', "STATUS",    "only those in this state, as in running",  QUERY_TEXT("status")                 },
         { "name",       'n', "NAME",      "only the one of this name",                QUERY_TEXT("name")                   },
         { "agent-type", 0,   "TYPE",      "only those of this type of agent",         QUERY_TEXT("agentType")              },
@@ -51,9 +46,9 @@ static const Column ls_columns[] = {
 };
 
 static int ls_run(const Place *place, void *options, const Operands *words) {
-        LsOptions *o = options;
+        Common *o = options;
 
-        if (o->names && !o->common.json && !o->common.quiet)
+        if (common_said(o, "names") && !o->json && !o->quiet)
                 return ask_rows(place, o, words, ls_print_names);
         return ask_run(place, o, words);
 }
@@ -62,5 +57,5 @@ const Verb command_ls = {
         .synopsis = "ls [options]",
         .about = "Lists the sandboxes, in the order in which they were made.",
         .more = "Example: cove rm -f $(cove ls -q --status failed)",
-        VERB_OPTIONS(ls_options), VERB_RUN(ls_run, LsOptions), .path = "/api/sandbox/list", .pages = true, .quiet = "id", VERB_COLUMNS(ls_columns),
+        VERB_OPTIONS(ls_options), .run = ls_run, .path = "/api/sandbox/list", .pages = true, .quiet = "id", VERB_COLUMNS(ls_columns),
 };

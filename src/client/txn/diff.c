@@ -14,22 +14,17 @@
 #define PATHS_MAX 256
 #define LINE_MAX_BYTES (64u << 20)
 
-typedef struct DiffOptions {
-        Common common;
-        bool patch, stat, names;
-} DiffOptions;
-
 static const Option diff_options[] = {
-        { "patch", 'p', NULL, "the changes themselves, as unified diffs", OPTION_FLAG(DiffOptions, patch) },
-        { "stat",  0,   NULL, "how many lines of each file, and the sum", OPTION_FLAG(DiffOptions, stat)  },
-        { "names", 0,   NULL, "names only",                               OPTION_FLAG(DiffOptions, names) },
+        { "patch", 'p', NULL, "the changes themselves, as unified diffs", OPTION_OWN },
+        { "stat",  0,   NULL, "how many lines of each file, and the sum", OPTION_OWN },
+        { "names", 0,   NULL, "names only",                               OPTION_OWN },
 };
 
-static DiffMode diff_mode_of(const DiffOptions *o) {
-        return o->common.json ? DIFF_JSON : o->patch ? DIFF_PATCH : o->stat ? DIFF_STAT : o->names ? DIFF_NAMES : DIFF_LINES;
+static DiffMode diff_mode_of(const Common *o) {
+        return o->json ? DIFF_JSON : common_said(o, "patch") ? DIFF_PATCH : common_said(o, "stat") ? DIFF_STAT : common_said(o, "names") ? DIFF_NAMES : DIFF_LINES;
 }
 
-static int show_txn(const DiffOptions *o, const Operands *words, DiffShow *show) {
+static int show_txn(const Common *o, const Operands *words, DiffShow *show) {
         _cleanup_txn_ Txn t = TXN_EMPTY;
         Strv paths = STRV_INIT(PATHS_MAX);
         int r = txn_open_told(words->items[0], /* lock= */ false, &t);
@@ -61,10 +56,10 @@ static int diff_take_line(void *userdata, const char *line, size_t size) {
         return diff_show_json(l->show, change);
 }
 
-static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Operands *words, DiffShow *show) {
+static int diff_show_sandbox(const Place *place, const Common *o, const Operands *words, DiffShow *show) {
         DiffLines lines = { .show = show };
         _cleanup_lines_ LineReader reader = { .line = diff_take_line, .userdata = &lines, .max = LINE_MAX_BYTES };
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes?patch=%s", words->items[0], o->patch || o->stat ? "1" : NULL);
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes?patch=%s", words->items[0], common_said(o, "patch") || common_said(o, "stat") ? "1" : NULL);
 
         for (unsigned i = 1; i < words->n; i++)
                 url_query(&u, "path", words->items[i]);
@@ -72,11 +67,11 @@ static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Ope
 }
 
 static int diff_run(const Place *place, void *options, const Operands *words) {
-        const DiffOptions *o = options;
+        const Common *o = options;
         DiffShow show;
         int r;
 
-        diff_show_begin(&show, diff_mode_of(o), o->patch || o->stat);
+        diff_show_begin(&show, diff_mode_of(o), common_said(o, "patch") || common_said(o, "stat"));
         r = txn_id_is_valid(words->items[0]) ? show_txn(o, words, &show) : diff_show_sandbox(place, o, words, &show);
         if (r < 0) {
                 json_decref(show.list);
@@ -91,5 +86,5 @@ const Verb command_diff = {
         .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
                 "Example: cove diff --patch txn-k3v9x2 src | less -R",
         VERB_OPTIONS(diff_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
-        VERB_RUN(diff_run, DiffOptions),
+        .run = diff_run,
 };

@@ -12,13 +12,8 @@
 
 #define PATHS_MAX 256
 
-typedef struct DiscardOptions {
-        Common common;
-        bool force;
-} DiscardOptions;
-
 static const Option discard_options[] = {
-        { "force", 'f', NULL, "also after a commit that did not come to its end", OPTION_FLAG(DiscardOptions, force) },
+        { "force", 'f', NULL, "also after a commit that did not come to its end", OPTION_OWN },
 };
 
 /* What an interrupted commit has left in the directory is not ours to keep secret. */
@@ -40,12 +35,12 @@ static int clear_commit(const Txn *t, bool force) {
         return r;
 }
 
-static void discard_tell(const DiscardOptions *o, const Txn *t, bool gone) {
-        if (o->common.json)
+static void discard_tell(const Common *o, const Txn *t, bool gone) {
+        if (o->json)
                 printf("{\"id\": \"%s\", \"kept\": %s}\n", t->id, gone ? "false" : "true");
 }
 
-static int discard_paths(const DiscardOptions *o, const Txn *t, const Operands *words) {
+static int discard_paths(const Common *o, const Txn *t, const Operands *words) {
         Strv paths = STRV_INIT(PATHS_MAX);
         Error error = { 0 };
         int r = txn_paths(t, words->items + 1, words->n - 1, &paths);
@@ -61,14 +56,14 @@ static int discard_paths(const DiscardOptions *o, const Txn *t, const Operands *
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-static int discard_transaction(const DiscardOptions *o, const Operands *words) {
+static int discard_transaction(const Common *o, const Operands *words) {
         _cleanup_txn_ Txn t = TXN_EMPTY;
         Error error = { 0 };
         int r = txn_open(words->items[0], /* lock= */ true, &t, &error);
 
         if (r < 0 && r != -EBADMSG)
                 return verb_refuse("%s", error.text);
-        if (r >= 0 && clear_commit(&t, o->force) < 0)
+        if (r >= 0 && clear_commit(&t, common_said(o, "force")) < 0)
                 return EXIT_OWN_FAILURE;
         if (words->n > 1)
                 return discard_paths(o, &t, words);
@@ -80,7 +75,7 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
 }
 
 /* What it began from is a snapshot, or an empty disk; the second has nothing to be put back. */
-static int discard_sandbox(const DiscardOptions *o, const Place *place, const Operands *words) {
+static int discard_sandbox(const Common *o, const Place *place, const Operands *words) {
         _cleanup_answer_ Answer sandbox = { 0 }, restored = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };
         const char *snapshot;
@@ -102,13 +97,13 @@ static int discard_sandbox(const DiscardOptions *o, const Place *place, const Op
                 (void) answer_tell(&restored);
         if (!answer_is_good(&restored))
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
+        if (o->json)
                 answer_print(&restored);
         return 0;
 }
 
 static int discard_run(const Place *place, void *options, const Operands *words) {
-        const DiscardOptions *o = options;
+        const Common *o = options;
 
         return txn_id_is_valid(words->items[0]) ? discard_transaction(o, words) : discard_sandbox(o, place, words);
 }
@@ -119,5 +114,5 @@ const Verb command_discard = {
         .more = "A sandbox goes back to the snapshot it began from.\n"
                 "With PATH, a transaction loses only what is there and below.",
         VERB_OPTIONS(discard_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
-        VERB_RUN(discard_run, DiscardOptions),
+        .run = discard_run,
 };
