@@ -36,6 +36,8 @@ static void sequence_turn_back(SequenceRun *run, const Error *why) {
 /* The step that goes on has ended, with a result of its begin() or undo(). */
 static void sequence_take(SequenceRun *run, int result, const Error *error) {
         if (run->undoing) {
+                if (error && error->code < 0)
+                        run->error = *error;
                 if (run->at == 0)
                         run->at = run->sequence->n_steps; /* nothing is left to undo */
                 else

@@ -33,7 +33,7 @@ typedef enum SequenceResult {
 typedef struct SequenceStep {
         const char *name; /* what is going on, for logs and errors */
         int (*begin)(void *object, Error *reterr); /* SequenceResult; negative: it failed, and its undo is called as well. An error without a text gets one */
-        int (*undo)(void *object, Error *why);     /* NULL: nothing to undo. STEP_DONE or STEP_WAITS. It may say more in `why`, the error that will be told */
+        int (*undo)(void *object, Error *why); /* NULL: nothing to undo. It may say more in `why`, the error that will be told; one that fails says so there */
         void (*cancel)(void *object); /* hastens the end of the step while it waits; NULL: its end is awaited */
 } SequenceStep;
 
@@ -69,7 +69,8 @@ int sequence_start(SequenceRun *run, const Sequence *sequence, void *object, Err
 /* The same from a step in the middle: those before it were done by an earlier life of the program, and are undone like others. */
 int sequence_start_at(SequenceRun *run, const Sequence *sequence, size_t step, void *object, Error *reterr);
 
-void sequence_heard(SequenceRun *run, const Error *error /* NULL: the step is done */); /* the object may be gone afterwards */
+/* The object may be gone afterwards. An undo that fails does not end the undoing; its error is told in place of the one that led to it. */
+void sequence_heard(SequenceRun *run, const Error *error /* NULL: the step is done */);
 void sequence_heard_again(SequenceRun *run); /* a part of the step is done: it begins once more */
 void sequence_continue(SequenceRun *run);
 

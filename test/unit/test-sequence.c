@@ -24,6 +24,7 @@ typedef enum UndoWay {
         UNDO_DONE,
         UNDO_WAITS,
         UNDO_HEARD_WITHIN,
+        UNDO_FAILS,
         _UNDO_WAY_MAX,
 } UndoWay;
 
@@ -78,6 +79,8 @@ static int trial_undo(Trial *t, size_t i, Error *why) {
         say(t, (char) ('A' + i));
         if (t->undo == UNDO_HEARD_WITHIN)
                 sequence_heard(&t->run, NULL);
+        if (t->undo == UNDO_FAILS)
+                return error_set(why, -EIO, "broken");
         return t->undo == UNDO_DONE ? STEP_DONE : STEP_WAITS;
 }
 
@@ -269,4 +272,20 @@ TEST(cancelled_by_the_step_itself) {
         check_result("start", sequence_start(&t.run, &sequence, &t, &error), -ECANCELED);
         check_string("it is hastened", t.said, "ab~BA");
         check_string("why", error.text, "not wanted");
+}
+
+TEST(an_undo_that_fails_is_what_is_told) {
+        Trial t = { .ways = { WAY_DONE, WAY_WAITS, WAY_FAILS }, .undo = UNDO_WAITS };
+        Error error = { 0 };
+
+        check_result("start", sequence_start(&t.run, &at_once, &t, &error), 1);
+        sequence_heard(&t.run, NULL);
+        check_string("the third is undone", t.said, "abcC");
+        sequence_heard(&t.run, &(Error) { -ENOSPC, "no room to go back" });
+        check_string("the next one all the same", t.said, "abcCB");
+        sequence_heard(&t.run, NULL);
+        sequence_heard(&t.run, NULL);
+        check_string("its end", t.said, "abcCBA!");
+        check_result("code", t.error.code, -ENOSPC);
+        check_string("text", t.error.text, "no room to go back");
 }
