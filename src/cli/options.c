@@ -14,64 +14,44 @@
 
 #define HELP_COLUMN 28
 
-static const Option *cli_options_find_name(const Option *options, size_t n, const char *name, size_t length) {
-        for (size_t i = 0; i < n; i++)
-                if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0)
-                        return options + i;
+const Option *option_find(const OptionTable *tables, size_t n_tables, const char *name, char letter) {
+        size_t length = name ? strcspn(name, "=") : 0;
+
+        for (const OptionTable *t = tables; t < tables + n_tables; t++)
+                for (const Option *o = t->options; o < t->options + t->n; o++)
+                        if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0 : letter && o->letter == letter)
+                                return o;
         return NULL;
 }
 
-static const Option *cli_options_find_letter(const Option *options, size_t n, char letter) {
-        for (size_t i = 0; i < n; i++)
-                if (options[i].letter == letter)
-                        return options + i;
-        return NULL;
-}
+int option_read(const OptionTable *tables, size_t n_tables, int argc, char **argv, void *target, Error *reterr) {
+        const char *word = argv[0], *name = word[1] == '-' ? word + 2 : NULL, *equals = name ? strchr(name, '=') : NULL;
+        const Option *o = option_find(tables, n_tables, name, !name && word[2] == '\0' ? word[1] : '\0');
+        bool apart = o && o->argument && !equals;
+        int r;
 
-static const Option *cli_options_find(const Option *options, size_t n, const char *word, const char **ret_value, bool *ret_inline) {
-        size_t length;
-
-        *ret_inline = false;
-        *ret_value = NULL;
-        if (word[1] != '-')
-                return word[2] == '\0' ? cli_options_find_letter(options, n, word[1]) : NULL;
-
-        length = strcspn(word + 2, "=");
-        if (word[2 + length] == '=') {
-                *ret_inline = true;
-                *ret_value = word + 2 + length + 1;
-        }
-        return cli_options_find_name(options, n, word + 2, length);
+        if (!o)
+                return error_set(reterr, -EINVAL, "unknown option '%s'", word);
+        if (!o->argument && equals)
+                return error_set(reterr, -EINVAL, "option --%s takes no value, got '%s'", o->name, equals + 1);
+        if (apart && argc < 2)
+                return error_set(reterr, -EINVAL, "option --%s needs a value: --%s %s", o->name, o->name, o->argument);
+        r = o->set(o, target, apart ? argv[1] : equals ? equals + 1 : NULL, reterr);
+        return r < 0 ? r : apart ? 2 : 1;
 }
 
 int options_parse(const Option *options, size_t n, int argc, char **argv, void *target, Error *reterr) {
-        int i;
+        const OptionTable table = { options, n };
+        int i, used;
 
-        for (i = 1; i < argc; i++) {
-                const char *word = argv[i], *value;
-                const Option *o;
-                bool is_inline;
-                int r;
-
-                if (strcmp(word, "--") == 0)
+        for (i = 1; i < argc; i += used) {
+                if (strcmp(argv[i], "--") == 0)
                         return i + 1;
-                if (word[0] != '-' || word[1] == '\0')
+                if (argv[i][0] != '-' || argv[i][1] == '\0')
                         return i;
-
-                o = cli_options_find(options, n, word, &value, &is_inline);
-                if (!o)
-                        return error_set(reterr, -EINVAL, "unknown option '%s'", word);
-                if (!o->argument && is_inline)
-                        return error_set(reterr, -EINVAL, "option --%s takes no value, got '%s'", o->name, value);
-                if (o->argument && !is_inline) {
-                        if (++i >= argc)
-                                return error_set(reterr, -EINVAL, "option --%s needs a value: --%s %s", o->name,
-                                                o->name, o->argument);
-                        value = argv[i];
-                }
-                r = o->set(o, target, value, reterr);
-                if (r < 0)
-                        return r;
+                used = option_read(&table, 1, argc - i, argv + i, target, reterr);
+                if (used < 0)
+                        return used;
         }
         return i;
 }

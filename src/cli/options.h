@@ -25,7 +25,18 @@ struct Option {
         uint64_t min, max;
 };
 
-/* Returns the index of the first word that is no option. */
+typedef struct OptionTable {
+        const Option *options;
+        size_t n;
+} OptionTable;
+
+/* By the name, up to its end or "=", or by the letter; of several tables the first one that has it. NULL: none. */
+const Option *option_find(const OptionTable *tables, size_t n_tables, const char *name, char letter);
+
+/* One option: argv[0], and argv[1] where that is its value. Returns how many words it was. */
+int option_read(const OptionTable *tables, size_t n_tables, int argc, char **argv, void *target, Error *reterr);
+
+/* All of them. Returns the index of the first word that is no option. */
 int options_parse(const Option *options, size_t n, int argc, char **argv, void *target, Error *reterr);
 
 void options_print(const Option *options, size_t n);

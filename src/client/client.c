@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 
 #define RECOVERY_MAX   (30 * USEC_PER_SEC) /* how long we wait for a daemon that has just started */
@@ -199,6 +200,16 @@ int client_transfer(const Place *p, const Request *q, const Error *error, Answer
                 *ret = a;
                 a = (Answer) { 0 };
         }
+        return 0;
+}
+
+int client_file_take(void *file, const void *data, size_t size) {
+        ClientFile *f = file;
+        int r = fd_write_all(f->fd, data, size);
+
+        if (r < 0)
+                return error_set(&f->error, r, f->name ? "cannot write '%s': %m" : "cannot write %s: %m", f->name ? f->name : "it");
+        f->size += size;
         return 0;
 }
 

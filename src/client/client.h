@@ -50,5 +50,15 @@ int client_need_path(const Place *p, JsonBuilder *body, Answer *ret, const char 
  * the source or the sink says of its own failure; NULL: nothing. ret NULL: the answer does not matter. */
 int client_transfer(const Place *p, const Request *q, const Error *error, Answer *ret);
 
+/* A sink that writes to a descriptor. */
+typedef struct ClientFile {
+        int fd;
+        const char *name; /* for people; NULL: it has none */
+        uint64_t size;    /* so far */
+        Error error;
+} ClientFile;
+
+int client_file_take(void *file, const void *data, size_t size);
+
 /* The body of a good answer to GET, as it comes. accept NULL: anything; error: as above. */
 int client_receive(const Place *p, const Url *u, const char *accept, HttpBody sink, void *sink_data, const Error *error);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "client/human.h"
 #include "client/verbs.h"
 
@@ -63,25 +62,13 @@ static const Column agent_columns[] = {
 
 /* What a program has written. */
 
-typedef struct AgentCopy {
-        int fd;
-        uint64_t n;
-} AgentCopy;
-
-static int copy_on(void *userdata, const void *data, size_t size) {
-        AgentCopy *c = userdata;
-        int r = fd_write_all(c->fd, data, size);
-
-        c->n += r < 0 ? 0 : size;
-        return r;
-}
-
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
         _cleanup_url_ Url u = url_of("/api/agents/executions/%s/logs?stream=%s&from=%llu&follow=%s", id, stream, (unsigned long long) from,
                         follow ? "true" : "false");
-        AgentCopy copy = { .fd = fd };
-        int r = client_receive(place, &u, "application/octet-stream", copy_on, &copy, /* error= */ NULL);
-        return r < 0 ? r : (ssize_t) copy.n;
+        ClientFile file = { .fd = fd, .name = stream };
+        int r = client_receive(place, &u, "application/octet-stream", client_file_take, &file, /* error= */ NULL);
+
+        return r < 0 ? r : (ssize_t) file.size;
 }
 
 static int agent_logs(const Place *place, void *options, const Operands *words) {

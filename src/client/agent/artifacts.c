@@ -39,32 +39,20 @@ static int artifacts_verb_list(const Place *place, void *options, const Operands
         return ask_show(c, words, &a);
 }
 
-typedef struct ClientArtifactsSink {
-        int fd;
-        Error error;
-} ClientArtifactsSink;
-
-static int client_artifacts_take_body(void *userdata, const void *data, size_t size) {
-        ClientArtifactsSink *s = userdata;
-        int r = fd_write_all(s->fd, data, size);
-
-        return r < 0 ? error_set(&s->error, r, "cannot write it: %s", strerror(-r)) : 0;
-}
-
 static int client_artifacts_get(const Place *place, void *options, const Operands *words) {
         const Common *o = options;
         const char *output = common_said(o, "output");
         _cleanup_url_ Url u = url_of(o->json ? "/api/artifacts/%s/info" : "/api/artifacts/%s", words->items[0]);
         _cleanup_close_ int fd = -EBADF;
-        ClientArtifactsSink sink = { .fd = STDOUT_FILENO };
+        ClientFile file = { .fd = STDOUT_FILENO, };
 
         if (output) {
                 fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
                 if (fd < 0)
                         return verb_refuse("cannot write to '%s': %m", output);
-                sink.fd = fd;
+                file.fd = fd;
         }
-        return client_receive(place, &u, /* accept= */ NULL, client_artifacts_take_body, &sink, &sink.error) < 0 ? EXIT_OWN_FAILURE : 0;
+        return client_receive(place, &u, /* accept= */ NULL, client_file_take, &file, &file.error) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 static const Verb artifacts_parts[] = {

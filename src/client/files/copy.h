@@ -25,6 +25,9 @@ char *copy_join(const char *directory, const char *name);
 /* The URL of a request about a path: a % is the sandbox. */
 Url copy_url(const Copy *c, const char *page, const char *path);
 
+/* An archive that the daemon sends, into a directory of ours. name: for people, beside the progress. Tells what is wrong. */
+int copy_unpack(const Place *place, const Url *u, int dirfd, const char *name, Progress *progress);
+
 /* local "-": our stdin, our stdout. */
 int copy_up(Copy *c, const char *local, const char *remote, bool to_directory);
 int copy_down(Copy *c, const char *remote, const char *local, bool to_directory);

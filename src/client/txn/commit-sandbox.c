@@ -11,8 +11,8 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "client/files/copy.h"
 #include "client/files/layer.h"
-#include "client/files/unpack.h"
 #include "client/human.h"
 #include "client/template/making.h"
 #include "client/verbs.h"
@@ -40,44 +40,14 @@ static int ask_sandbox(CommitSandboxFetch *f, const char *from) {
         return r;
 }
 
-typedef struct CommitSandboxSink {
-        Unpack *unpack;
-        Error error;
-} CommitSandboxSink;
-
-static int commit_sandbox_take(void *userdata, const void *data, size_t size) {
-        CommitSandboxSink *s = userdata;
-        int r = unpack_write(s->unpack, data, size);
-
-        if (r < 0)
-                s->error = *unpack_error(s->unpack);
-        return r;
-}
-
-static int fetch_layer(const CommitSandboxFetch *f, int upper) {
-        _cleanup_unpack_ Unpack *unpack = unpack_new(upper);
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes.tar?path=%s", f->sandbox, f->from);
-        CommitSandboxSink sink = { .unpack = unpack };
-        int r;
-
-        if (!unpack)
-                return log_failure(-ENOMEM, "out of memory");
-        r = client_receive(f->place, &u, /* accept= */ NULL, commit_sandbox_take, &sink, &sink.error);
-        if (r < 0)
-                return r;
-        r = unpack_finish(unpack);
-        if (r < 0)
-                log_error("%s", unpack_error(unpack)->text);
-        return r;
-}
-
 /* The archive becomes an upper over the directory, as a guest would have left it, and is applied by the same rules. */
 static int commit_sandbox_apply(CommitVerb *v, CommitSandboxFetch *f, Txn *t, const Strv *paths, CommitResult *ret, Error *reterr) {
         CommitOptions o = commit_options_of(v, paths);
         _cleanup_close_ int dir = txn_open_dir(t, reterr), upper = dir < 0 ? -EBADF : txn_open_upper(t, reterr), part = -EBADF;
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes.tar?path=%s", f->sandbox, f->from);
         int r = dir < 0 ? dir : upper < 0 ? upper : 0;
 
-        if (r >= 0 && fetch_layer(f, upper) < 0)
+        if (r >= 0 && copy_unpack(f->place, &u, upper, f->sandbox, /* progress= */ NULL) < 0)
                 return 1; /* has been told */
         if (r >= 0)
                 r = layer_to_upper(upper, reterr);
