@@ -67,7 +67,7 @@ void cell_size(Table *t, const json_t *row, const Column *c) {
 
 void cell_age(Table *t, const json_t *row, const Column *c) {
         const char *text = json_text_of(json_at(row, c->key));
-        usec_t at, now = human_now();
+        usec_t at, now = clock_wall_usec();
         char age[HUMAN_MAX];
 
         table_cell(t, human_parse_time(text, &at) < 0 ? c->otherwise : human_span(now > at ? now - at : 0, age));

@@ -11,23 +11,11 @@
 #define ASSIGN_MAX   1024
 #define ENV_FILE_MAX (4 << 20)
 
-/* "--memory", for complaints. */
-typedef struct OptionName {
-        char text[40];
-} OptionName;
-
-static OptionName option_name(const Option *o) {
-        OptionName n;
-
-        (void) snprintf(n.text, sizeof(n.text), "--%s", o->name);
-        return n;
-}
-
 OPTION_KIND(option_duration) {
-        return value_duration(option_name(o).text, value, option_field(o, target), reterr);
+        return value_duration(o->name, value, option_field(o, target), reterr);
 }
 
-/* The body. */
+/* The body. What is read on the way is no field of the target: the option's offset is 0. */
 
 static JsonBuilder *option_body(void *target) {
         return &((Common *) target)->body;
@@ -45,7 +33,7 @@ OPTION_KIND(body_true) {
 
 OPTION_KIND(body_seconds) {
         usec_t usec;
-        int r = value_duration(option_name(o).text, value, &usec, reterr);
+        int r = option_duration(o, &usec, value, reterr);
 
         if (r >= 0)
                 json_put_number(option_body(target), o->key, (double) usec / USEC_PER_SEC);
@@ -54,11 +42,12 @@ OPTION_KIND(body_seconds) {
 
 static int body_put_size(const Option *o, void *target, const char *value, double unit, Error *reterr) {
         uint64_t bytes;
-        int r = value_size(option_name(o).text, value, &bytes, reterr);
+        int r = parse_size(value, &bytes);
 
-        if (r >= 0)
-                json_put_number(option_body(target), o->key, (double) bytes / unit);
-        return r;
+        if (r < 0 || bytes > INT64_MAX)
+                return error_set(reterr, r < 0 ? r : -ERANGE, "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M", o->name, value);
+        json_put_number(option_body(target), o->key, (double) bytes / unit);
+        return 0;
 }
 
 OPTION_KIND(body_megabytes) {
@@ -71,7 +60,7 @@ OPTION_KIND(body_bytes) {
 
 OPTION_KIND(body_number) {
         uint64_t n;
-        int r = value_number(option_name(o).text, value, o->min, o->max, &n, reterr);
+        int r = option_number(o, &n, value, reterr);
 
         if (r >= 0)
                 json_put_integer(option_body(target), o->key, (int64_t) n);
@@ -176,14 +165,14 @@ OPTION_KIND(query_true) {
 
 OPTION_KIND(query_number) {
         uint64_t n;
-        int r = value_number(option_name(o).text, value, o->min, o->max, &n, reterr);
+        int r = option_number(o, &n, value, reterr);
 
         return r < 0 ? r : query_put_number(o, target, n, reterr);
 }
 
 static int query_put_duration(const Option *o, void *target, const char *value, usec_t unit, Error *reterr) {
         usec_t usec;
-        int r = value_duration(option_name(o).text, value, &usec, reterr);
+        int r = option_duration(o, &usec, value, reterr);
 
         return r < 0 ? r : query_put_number(o, target, usec / unit, reterr);
 }

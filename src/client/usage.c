@@ -133,16 +133,7 @@ int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *re
         return 0;
 }
 
-int value_size(const char *name, const char *value, uint64_t *ret, Error *reterr) {
-        int r = parse_size(value, ret);
-
-        if (r < 0 || *ret > INT64_MAX)
-                return error_set(reterr, r < 0 ? r : -ERANGE,
-                                "%s: '%s' is no size; write a number with K, M, G or T, as in 512M", name, value);
-        return 0;
-}
-
-int value_duration(const char *name, const char *value, usec_t *ret, Error *reterr) {
+int value_duration(const char *option, const char *value, usec_t *ret, Error *reterr) {
         int r;
 
         if (strcmp(value, "none") == 0 || strcmp(value, "never") == 0) {
@@ -151,16 +142,7 @@ int value_duration(const char *name, const char *value, usec_t *ret, Error *rete
         }
         r = parse_duration(value, ret);
         if (r < 0)
-                return error_set(reterr, r, "%s%s'%s' is no time; write a number with ms, s, m, h or d, as in 30s, or none",
-                                name ? name : "", name ? ": " : "", value);
-        return 0;
-}
-
-int value_number(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
-        int r = parse_uint64(value, min, max, ret);
-
-        if (r < 0)
-                return error_set(reterr, r, "%s: '%s' is not a number from %llu to %llu", name, value,
-                                (unsigned long long) min, (unsigned long long) max);
+                return error_set(reterr, r, "%s%s%s'%s' is no time; write a number with ms, s, m, h or d, as in 30s, or none",
+                                option ? "--" : "", option ? option : "", option ? ": " : "", value);
         return 0;
 }

@@ -97,7 +97,5 @@ int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *re
 
 void usage_print(const Verb *v);
 
-/* Values that people write. name goes in front of the complaint: "--memory"; NULL: nothing does. */
-int value_size(const char *name, const char *value, uint64_t *ret, Error *reterr);
-int value_duration(const char *name, const char *value, usec_t *ret, Error *reterr); /* "0", "none", "never": 0 */
-int value_number(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr);
+/* "0", "none" and "never" are 0. option goes in front of the complaint; NULL: nothing does. */
+int value_duration(const char *option, const char *value, usec_t *ret, Error *reterr);

@@ -26,7 +26,7 @@ static void version_print_text(const Answer *a, const Place *place) {
         if (!a->json)
                 return;
         printf("coved %s, API %lld, provider %s, at %s\n", json_get_text_or(a->json, "version", "?"),
-                        (long long) json_get_integer(a->json, "api", 0), json_get_text_or(a->json, "provider", "?"),
+                        json_count(a->json, "api"), json_get_text_or(a->json, "provider", "?"),
                         place->label);
         json_array_foreach(missing, i, guard)
                 printf("%s%s", i == 0 ? "guards missing: " : ", ", json_text_of(guard) ? json_text_of(guard) : "?");

@@ -264,7 +264,7 @@ TEST(ends_as_exit_statuses) {
 
 TEST(requests_are_built) {
         const char *env[] = { "A=1", "B=", "C=x=y" };
-        JsonBuilder b = { 0 }, inner = { 0 };
+        JsonBuilder b = { 0 };
         _cleanup_free_ char *text = NULL, *empty = NULL;
         Error error = { 0 };
 
@@ -274,9 +274,7 @@ TEST(requests_are_built) {
         json_put_text(&b, "text", "\"\xc3\xa9");
         json_put_number(&b, "whole", 512);
         json_put_number(&b, "half", 0.5);
-        json_put_object(&b, "empty", &inner);
-        json_put_true(&inner, "yes");
-        json_put_object(&b, "object", &inner);
+        json_put_true(&b, "object.yes");
         json_put_assignments(&b, "env", (char *const *) env, 3);
         json_put_words(&b, "words", (char *const *) env, 1);
         text = json_builder_print(&b, &error);
@@ -284,7 +282,6 @@ TEST(requests_are_built) {
                         "{\"text\":\"\\\"\xc3\xa9\",\"whole\":512,\"half\":0.5,\"object\":{\"yes\":true},"
                         "\"env\":{\"A\":\"1\",\"B\":\"\",\"C\":\"x=y\"},\"words\":[\"A=1\"]}");
         json_builder_done(&b);
-        json_builder_done(&inner);
 }
 
 TEST(what_is_no_utf8_is_refused) {

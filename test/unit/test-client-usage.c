@@ -245,21 +245,29 @@ TEST(places_that_are_none) {
 }
 
 TEST(values) {
+        const Option memory = { .name = "memory", BODY_BYTES("memory") }, tail = { .name = "tail", .max = 10 };
+        Common c = { 0 };
         Error error = { 0 };
         uint64_t n;
         usec_t t;
 
-        check_result("size", value_size("--memory", "1.5G", &n, &error), 0);
-        check_uint("size", n, 1610612736);
-        check_result("no size", value_size("--memory", "much", &n, &error), -EINVAL);
+        check_result("size", body_bytes(&memory, &c, "1.5G", &error), 0);
+        check_int("size", json_get_integer(c.body.object, "memory", 0), 1610612736);
+        check_result("no size", body_bytes(&memory, &c, "much", &error), -EINVAL);
         check_part("words", error.text, "--memory: 'much'");
+        check_result("beyond all", body_bytes(&memory, &c, "9000000T", &error), -ERANGE);
         check_result("never", value_duration(NULL, "never", &t, &error), 0);
         check_uint("never", t, 0);
         check_result("time", value_duration(NULL, "1m30s", &t, &error), 0);
         check_uint("time", t, 90 * USEC_PER_SEC);
-        check_result("no time", value_duration("--timeout", "soon", &t, &error), -EINVAL);
-        check_result("number", value_number("--tail", "7", 0, 10, &n, &error), 0);
-        check_result("too large", value_number("--tail", "11", 0, 10, &n, &error), -ERANGE);
+        check_result("no time", value_duration("timeout", "soon", &t, &error), -EINVAL);
+        check_part("words", error.text, "--timeout: 'soon' is no time");
+        check_result("no time", value_duration(NULL, "soon", &t, &error), -EINVAL);
+        check_int("no option", strncmp(error.text, "'soon' is no time", 17), 0);
+        check_result("number", option_number(&tail, &n, "7", &error), 0);
+        check_uint("number", n, 7);
+        check_result("too large", option_number(&tail, &n, "11", &error), -ERANGE);
+        json_builder_done(&c.body);
 }
 
 static const char *env_of(const Common *c, const char *name) {

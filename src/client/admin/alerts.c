@@ -76,12 +76,9 @@ static void alerts_show(const json_t *alert, const char *word) {
         const char *key;
         json_t *value;
 
-        json_object_foreach((json_t *) alert, key, value) {
-                _cleanup_free_ char *text = json_is_null(value) ? NULL : human_value(value);
-
-                if (text)
-                        printf("%-16s %s\n", key, text);
-        }
+        json_object_foreach((json_t *) alert, key, value)
+                if (!json_is_null(value))
+                        human_member("", 16, key, value);
 }
 
 static void alerts_show_test(const json_t *answer, const char *channel) {

@@ -33,7 +33,7 @@ static void print_part(const char *before, const char *text, int width) {
 
 static void print_call(const json_t *record) {
         print_part(" ", json_get_text_or(record, "actor", "-"), 12);
-        printf(" %3lld", (long long) json_get_integer(record, "status", 0));
+        printf(" %3lld", json_count(record, "status"));
         print_part(" ", json_get_text_or(record, "method", "-"), 0);
         print_part(" ", json_get_text_or(record, "path", "-"), 0);
         print_part(" ", json_get_text(record, "file"), 0);
@@ -52,7 +52,7 @@ static void print_record(const char *line, size_t size) {
         Error error = { 0 };
         json_t *record = json_parse(line, size, &error);
 
-        printf("%8lld", (long long) json_get_integer(record, "seq", 0));
+        printf("%8lld", json_count(record, "seq"));
         print_part(" ", json_get_text_or(record, "at", "-"), 0);
         if (strcmp(json_get_text_or(record, "kind", ""), "call") == 0)
                 print_call(record);
@@ -103,7 +103,7 @@ static int open_dir(const char *path) {
 /* Words for a time that the daemon would understand, as records have it. */
 static int time_text(const AuditOptions *o, const char *name, char ret[static 32]) {
         const char *value = common_query(&o->common, name);
-        usec_t usec, now = human_now();
+        usec_t usec, now = clock_wall_usec();
 
         if (!value)
                 return 0;
@@ -154,7 +154,7 @@ int audit_export(const Place *place, void *options, const Operands *words) {
 /* The check. */
 
 static void audit_print_count(const json_t *verdict, const char *key, const char *before, const char *after) {
-        long long n = (long long) json_get_integer(verdict, key, 0);
+        long long n = json_count(verdict, key);
 
         if (n > 0)
                 printf("  %s%lld %s\n", before, n, after);
@@ -165,13 +165,13 @@ void audit_show_verdict(const json_t *verdict, const char *word) {
         const char *file = json_get_text(problem, "file");
 
         if (json_get_bool(verdict, "intact")) {
-                printf("✓ %lld records in %lld files, unbroken\n", (long long) json_get_integer(verdict, "records", 0),
-                                (long long) json_get_integer(verdict, "files", 0));
-                printf("✓ the newest is record %lld, %s\n", (long long) json_get_integer(verdict, "last", 0), json_get_text_or(verdict, "hash", "?"));
+                printf("✓ %lld records in %lld files, unbroken\n", json_count(verdict, "records"),
+                                json_count(verdict, "files"));
+                printf("✓ the newest is record %lld, %s\n", json_count(verdict, "last"), json_get_text_or(verdict, "hash", "?"));
                 audit_print_count(verdict, "torn", "after ", "crashes an unfinished record was taken off");
                 audit_print_count(verdict, "lost", "", "records could not be written when they came (a full disk?)");
         } else if (file && *file)
-                printf("✗ %s:%lld: %s\n", file, (long long) json_get_integer(problem, "line", 0), json_get_text_or(problem, "message", "?"));
+                printf("✗ %s:%lld: %s\n", file, json_count(problem, "line"), json_get_text_or(problem, "message", "?"));
         else
                 printf("✗ %s\n", json_get_text_or(problem, "message", "?"));
         if (json_get_bool(verdict, "failing"))

@@ -5,7 +5,6 @@
 #include "client/admin/audit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "client/human.h"
 #include "client/verbs.h"
@@ -20,12 +19,9 @@ static const Option tail_options[] = {
 };
 
 static void client_audit_print_item(const json_t *item) {
-        const char *text = json_text_of(item), *id = text ? text : json_get_text(item, "id"), *reason = json_get_text(item, "reason");
-        char *clean = human_clean(id ? id : "?"), *why = reason ? human_clean(reason) : NULL;
+        const char *text = json_text_of(item), *reason = json_get_text(item, "reason");
 
-        printf("    %s%s%s\n", clean ? clean : "?", why ? ": " : "", why ? why : "");
-        free(clean);
-        free(why);
+        human_line("    %s%s%s", text ? text : json_get_text_or(item, "id", "?"), reason ? ": " : "", reason ? reason : "");
 }
 
 /* Every list of the answer is of things that should not be. */
@@ -51,12 +47,8 @@ static void print_lists(const json_t *answer, const char *word) {
                 json_array_foreach(list, k, item)
                         client_audit_print_item(item);
         }
-        if (error) {
-                char *clean = human_clean(error);
-
-                printf("✗ %s\n", clean ? clean : "?");
-                free(clean);
-        }
+        if (error)
+                human_line("✗ %s", error);
 }
 
 static const Verb audit_parts[] = {

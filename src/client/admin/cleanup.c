@@ -36,21 +36,18 @@ static void client_cleanup_print_item(const json_t *item) {
 static void cleanup_report(const json_t *report, const char *done) {
         const json_t *counts = json_object_get(report, "counts"), *item;
         const char *error = json_get_text(report, "error");
-        long long removed = (long long) json_get_integer(counts, "removed", 0), failed = (long long) json_get_integer(counts, "failed", 0);
+        long long removed = json_count(counts, "removed"), failed = json_count(counts, "failed");
         size_t i;
 
         json_array_foreach(json_object_get(report, "items"), i, item)
                 client_cleanup_print_item(item);
         if (json_get_bool(report, "dryRun"))
-                printf("%lld found, nothing was done: a dry run\n", (long long) json_get_integer(counts, "found", 0));
+                printf("%lld found, nothing was done: a dry run\n", json_count(counts, "found"));
         else
                 printf("%s: %lld removed, %lld failed, %lld scanned in %.1f ms\n", done, removed, failed,
-                                (long long) json_get_integer(counts, "scanned", 0), json_get_number(report, "durationMs", 0));
-        if (error) {
-                _cleanup_free_ char *text = human_clean(error);
-
-                log_error("%s", text ? text : "?");
-        }
+                                json_count(counts, "scanned"), json_get_number(report, "durationMs", 0));
+        if (error)
+                log_error("%s", error);
 }
 
 /* The last step of the procedure: how many there are now. */
@@ -59,8 +56,8 @@ static void cleanup_show_stats(const Place *place) {
 
         if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/stats") >= 0)
                 printf("Now: %lld active, %lld provisioning, %lld terminating, %lld ended\n",
-                                (long long) json_get_integer(a.json, "active", 0), (long long) json_get_integer(a.json, "provisioning", 0),
-                                (long long) json_get_integer(a.json, "terminating", 0), (long long) json_get_integer(a.json, "ended", 0));
+                                json_count(a.json, "active"), json_count(a.json, "provisioning"),
+                                json_count(a.json, "terminating"), json_count(a.json, "ended"));
 }
 
 static int cleanup_run(const Place *place, void *options, const Operands *words) {

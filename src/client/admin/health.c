@@ -32,7 +32,7 @@ static void print_share(const char *name, const json_t *health, const char *key)
 }
 
 static void client_health_print_count(const char *name, const json_t *health, const char *key) {
-        printf("%-12s %9lld\n", name, (long long) json_get_integer(health, key, 0));
+        printf("%-12s %9lld\n", name, json_count(health, key));
 }
 
 static void cell_met(Table *t, const json_t *target, const Column *c) {

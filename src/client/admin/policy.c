@@ -53,13 +53,9 @@ static int explain_offline(const Common *o, const Operands *words) {
 
 /* The words of coved --explain-url. */
 static void policy_show_explanation(const json_t *answer, const char *word) {
-        _cleanup_free_ char *text = human_clean(json_get_text_or(answer, "text", "?")), *cure = NULL;
-
-        puts(text ? text : "?");
-        if (!json_has(answer, "cure"))
-                return;
-        cure = human_clean(json_get_text_or(answer, "cure", ""));
-        printf("→ %s\n", cure ? cure : "");
+        human_line("%s", json_get_text_or(answer, "text", "?"));
+        if (json_has(answer, "cure"))
+                human_line("→ %s", json_get_text_or(answer, "cure", ""));
 }
 
 static int client_policy_explain(const Place *place, void *options, const Operands *words) {

@@ -48,7 +48,7 @@ static void pool_show(const json_t *answer, const char *word) {
 }
 
 static void pool_show_drained(const json_t *answer, const char *word) {
-        printf("%lld\n", (long long) json_get_integer(answer, "drained", 0));
+        printf("%lld\n", json_count(answer, "drained"));
 }
 
 static const Verb drain_verb = { .method = "POST", .path = "/api/pool/drain", .show = pool_show_drained };

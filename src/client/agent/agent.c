@@ -24,7 +24,7 @@ static const Option logs_options[] = {
 
 static int agent_priority(const Option *o, void *target, const char *value, Error *reterr) {
         uint64_t n;
-        int r = value_number("--priority", value[0] == '-' ? value + 1 : value, 0, 100, &n, reterr);
+        int r = option_number(o, &n, value[0] == '-' ? value + 1 : value, reterr);
 
         if (r >= 0)
                 json_put_integer(&((Common *) target)->body, "priority", value[0] == '-' ? -(int64_t) n : (int64_t) n);
@@ -40,7 +40,7 @@ static const Option run_options[] = {
         { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",        BODY_ENV("env")                    },
         { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",            BODY_SECONDS("timeoutSeconds")     },
         { "retries",  0,   "N",          "again so often when the sandbox fails",                 BODY_NUMBER("maxRetries", 0, 10)   },
-        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_priority                     },
+        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_priority, .max = 100         },
         { "capture",  0,   "PATTERN",    "keep files of the workspace, such as 'out/**'",         BODY_WORDS("capturePatterns", 64)  },
         { "webhook",  0,   "URL",        "is told of the end",                                    BODY_TEXT("webhook")               },
         { "keep",     0,   NULL,         "the sandbox stays when the program has ended",          BODY_TRUE("keepSandbox")           },
@@ -105,7 +105,7 @@ static void agent_show_queue(const json_t *queue, const char *word) {
         json_t *value;
 
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                printf("%-17s %lld\n", counts[i][1], (long long) json_get_integer(queue, counts[i][0], 0));
+                printf("%-17s %lld\n", counts[i][1], json_count(queue, counts[i][0]));
         printf("%-17s %s\n", "longest wait now", human_span((usec_t) (json_get_number(queue, "oldestWaitMs", 0) * 1000), text));
         print_waits(json_object_get(queue, "waits"));
         json_object_foreach(json_object_get(queue, "byPriority"), key, value)

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "client/ask.h"
-#include "client/execution/detach.h"
 #include "client/execution/pick.h"
 #include "client/execution/session.h"
 #include "client/verbs.h"
@@ -51,7 +50,7 @@ static int attach_join(const Place *place, const ClientAttachOptions *o, const c
         if (!link)
                 return verb_refuse("out of memory");
         session.link = link;
-        return detach_tell(&session, session_run(&session));
+        return session_run_leaving(&session);
 }
 
 static int client_attach(const Place *place, void *options, const Operands *words) {
@@ -73,5 +72,5 @@ const Verb command_attach = {
                  "Leaving it, by the detach key or otherwise, does not end it. Ctrl-C is passed on.",
         .more = "exit status: as of `cove exec`; 0 when left by the key.",
         VERB_OPTIONS(attach_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given",
-        VERB_RUN(client_attach, ClientAttachOptions), .defaults = &(const ClientAttachOptions) { .detach_key = DETACH_KEY_DEFAULT },
+        VERB_RUN(client_attach, ClientAttachOptions), .defaults = &(const ClientAttachOptions) { .detach_key = SESSION_KEY_DEFAULT },
 };

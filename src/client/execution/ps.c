@@ -69,7 +69,7 @@ static void cell_duration(Table *t, const json_t *execution, const Column *c) {
         usec_t since;
 
         if (!json_has(execution, "endedAt") && human_parse_time(json_get_text(execution, "startedAt"), &since) >= 0)
-                msec = (double) (human_now() - since) / USEC_PER_MSEC;
+                msec = (double) (clock_wall_usec() - since) / USEC_PER_MSEC;
         table_cell(t, human_span(msec > 0 ? (usec_t) (msec * 1000) : 0, text));
 }
 

@@ -248,3 +248,25 @@ int session_run(Session *s) {
         sink_done(l.sinks + 1);
         return status;
 }
+
+int session_run_leaving(Session *s) {
+        int status = session_run(s);
+
+        if (s->left && s->link->execution)
+                log_error("left %s alone; `cove attach %s %s` comes back to it", s->link->execution, s->link->sandbox,
+                                s->link->execution);
+        return status;
+}
+
+OPTION_KIND(session_key) {
+        int *key = option_field(o, target);
+
+        if (strcmp(value, "none") == 0) {
+                *key = SESSION_KEY_NONE;
+                return 0;
+        }
+        if (strlen(value) != 2 || value[0] != '^' || value[1] < '@' || value[1] > '~')
+                return error_set(reterr, -EINVAL, "--detach-key: '%s' is no key with Ctrl, as in ^P, and not none", value);
+        *key = value[1] & 0x1f;
+        return 0;
+}

@@ -5,6 +5,7 @@
  * Must not know: HTTP, which verb it is for. */
 #pragma once
 
+#include "cli/options.h"
 #include "client/http/link.h"
 
 #define SESSION_KEY_NONE (-1)
@@ -26,3 +27,11 @@ typedef struct Session {
 
 /* Returns the exit status; what there is to say has been said. */
 int session_run(Session *s);
+
+/* Likewise, of one that can be left by the key: says how to come back. */
+int session_run_leaving(Session *s);
+
+/* A kind of option for that key: "^X", or "none", into an int. */
+#define SESSION_KEY_DEFAULT ('\\' & 0x1f) /* Ctrl-\ */
+OPTION_KIND(session_key);
+#define OPTION_DETACH_KEY(type) .set = session_key, OPTION_FIELD(type, detach_key)

@@ -6,7 +6,6 @@
 
 #include "cli/terminal.h"
 #include "client/ask.h"
-#include "client/execution/detach.h"
 #include "client/execution/session.h"
 #include "client/verbs.h"
 
@@ -46,7 +45,7 @@ static int shell_run(const Place *place, void *options, const Operands *words) {
         if (!link)
                 return verb_refuse("out of memory");
         session.link = link;
-        return detach_tell(&session, session_run(&session));
+        return session_run_leaving(&session);
 }
 
 const Verb command_shell = {
@@ -54,5 +53,5 @@ const Verb command_shell = {
         .about = "Opens a terminal in a sandbox. All keys go to it. It ends when this program ends.",
         .more = "exit status: the shell's own; 125 cove itself failed; 128+N ended by signal N.",
         VERB_OPTIONS(shell_options), VERB_ONE("no sandbox given"), VERB_RUN(shell_run, ShellOptions),
-        .defaults = &(const ShellOptions) { .detach_key = DETACH_KEY_DEFAULT },
+        .defaults = &(const ShellOptions) { .detach_key = SESSION_KEY_DEFAULT },
 };

@@ -32,7 +32,7 @@ static void cell_state(Table *t, const json_t *sandbox, const Column *c) {
 static void cell_expiry(Table *t, const json_t *sandbox, const Column *c) {
         const char *what = json_get_text_or(sandbox, "onTimeout", "kill");
         char text[HUMAN_MAX];
-        usec_t then, now = human_now();
+        usec_t then, now = clock_wall_usec();
 
         if (human_parse_time(json_get_text(sandbox, c->key), &then) < 0)
                 table_cell(t, NULL);

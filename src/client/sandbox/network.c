@@ -22,7 +22,7 @@ static void network_show_usage(const json_t *network, const char *word) {
         printf("%-9s %s\n", "up", human_size((double) json_get_integer(used, "upBytes", 0), text));
         printf("%-9s %s\n", "down", human_size((double) json_get_integer(used, "downBytes", 0), text));
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                printf("%-9s %lld\n", counts[i], (long long) json_get_integer(used, counts[i], 0));
+                printf("%-9s %lld\n", counts[i], json_count(used, counts[i]));
 }
 
 static const Column denial_columns[] = {

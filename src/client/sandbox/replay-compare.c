@@ -114,7 +114,7 @@ static int compare_stream(Replay *r, const json_t *end, uint64_t step, const cha
                 return 0;
         if (!r->o->common.json)
                 printf("✗ %llu: %s differs: %zu bytes, were %lld\n", (unsigned long long) step, stream, a.size,
-                                (long long) json_get_integer(content, "size", 0));
+                                json_count(content, "size"));
         if (!r->o->common.json && !r->shown && !json_get_bool(content, "cut") && replay_content(r, content, &was, &was_size) >= 0) {
                 show_difference(stream, was, was_size, a.text ? a.text : "", a.size);
                 r->shown = true;

@@ -33,7 +33,7 @@ static void snapshot_show_check(const json_t *answer, const char *name) {
 
         if (json_get_bool(answer, "good"))
                 printf("%s: good, %s in %lld entries\n", name, human_size((double) json_get_integer(answer, "bytes", 0), size),
-                                (long long) json_get_integer(answer, "entries", 0));
+                                json_count(answer, "entries"));
         else
                 printf("%s: DAMAGED: %s\n", name, json_get_text_or(answer, "error", "?"));
 }

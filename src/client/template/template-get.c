@@ -17,7 +17,6 @@
 #define SECRET_MAX 65536
 
 static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
-        _cleanup_builder_ JsonBuilder auth = { 0 };
         char secret[SECRET_MAX] = "";
         const char *password = getenv("COVE_REGISTRY_PASSWORD");
         ssize_t n;
@@ -38,9 +37,8 @@ static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
                 log_error("--user: no password; set COVE_REGISTRY_PASSWORD, or give it with --password-stdin");
                 return -EINVAL;
         }
-        json_put_text(&auth, "username", o->user);
-        json_put_text(&auth, "password", password);
-        json_put_object(b, "auth", &auth);
+        json_put_text(b, "auth.username", o->user);
+        json_put_text(b, "auth.password", password);
         explicit_bzero(secret, sizeof(secret));
         return 0;
 }

@@ -62,12 +62,6 @@ static const Column recipe_columns[] = { { "RECIPE", "name" }, { "ABOUT", "about
 
 /* Inspect. */
 
-static void print_value(const char *key, const json_t *value) {
-        _cleanup_free_ char *text = value ? human_value(value) : NULL;
-
-        printf("%-14s %s\n", key, !value || json_is_null(value) ? "-" : text ? text : "?");
-}
-
 static void print_layers(const json_t *layers) {
         const json_t *layer;
         char size[HUMAN_MAX];
@@ -88,14 +82,14 @@ static void print_template(const json_t *t, const char *word) {
 
         for (i = 0; i < ELEMENTSOF(first); i++)
                 if (json_has(t, first[i]))
-                        print_value(first[i], json_object_get(t, first[i]));
+                        human_member("", 14, first[i], json_object_get(t, first[i]));
         printf("%-14s %s, of which %s are shared\n", "size", human_size(json_get_number(t, "bytes", 0), size),
                         human_size(json_get_number(t, "sharedBytes", 0), shared));
         print_layers(json_object_get(t, "layers"));
         json_object_foreach(json_object_get(t, "config"), key, value)
                 if (!json_is_null(value) && json_array_size(value) + json_object_size(value) + (size_t) json_is_string(value) + (size_t) json_is_number(value) > 0)
-                        print_value(key, value);
-        printf("%-14s %lld\n", "sandboxes", (long long) json_get_integer(t, "sandboxCount", 0));
+                        human_member("", 14, key, value);
+        printf("%-14s %lld\n", "sandboxes", json_count(t, "sandboxCount"));
         json_array_foreach(json_object_get(t, "sandboxes"), i, sandbox)
                 printf("%-14s %s\n", "", json_text_of(sandbox));
 }
@@ -110,8 +104,8 @@ static void print_waste(const json_t *waste, const char *word) {
         json_array_foreach(json_object_get(waste, "items"), i, item)
                 printf("%-9s %.24s  %s\n", json_get_text_or(item, "kind", "?"), json_get_text_or(item, "name", "?"),
                                 human_size(json_get_number(item, "bytes", 0), size));
-        printf("%lld layers of %s and %lld blobs of %s would go\n", (long long) json_get_integer(waste, "layers", 0),
-                        human_size(json_get_number(waste, "bytes", 0), bytes), (long long) json_get_integer(waste, "blobs", 0),
+        printf("%lld layers of %s and %lld blobs of %s would go\n", json_count(waste, "layers"),
+                        human_size(json_get_number(waste, "bytes", 0), bytes), json_count(waste, "blobs"),
                         human_size(json_get_number(waste, "blobBytes", 0), blobs));
 }
 
