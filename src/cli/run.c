@@ -1,7 +1,6 @@
 /* cove run: one command in one sandbox, no daemon. */
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <termios.h>
-#include <unistd.h>
 
 static struct termios saved;
 static int saved_fd = -EBADF;

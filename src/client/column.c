@@ -1,7 +1,6 @@
 #include "client/column.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

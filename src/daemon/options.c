@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "cli/options.h"
 #include "daemon/settings.h"
 #include "wire/guard.h"

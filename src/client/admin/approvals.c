@@ -1,7 +1,6 @@
 /* cove approvals: what sandboxes ask for, and the answers. */
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "client/ask.h"

@@ -1,7 +1,6 @@
 /* cove config: the configuration: is it good, what is in force, take it. */
 
 #include <stdio.h>
-#include <string.h>
 
 #include "client/ask.h"
 #include "client/offline.h"

@@ -1,6 +1,5 @@
 /* cove profile: which profiles there are, and what they allow. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "client/ask.h"

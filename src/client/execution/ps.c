@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "client/ask.h"
 #include "client/human.h"
 #include "client/sandbox/listing.h"

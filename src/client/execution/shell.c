@@ -1,7 +1,5 @@
 /* cove shell: a terminal in a sandbox. */
 
-#include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "cli/terminal.h"

@@ -10,10 +10,8 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/parse.h"
 #include "client/files/copy.h"
 #include "client/files/unpack.h"
-#include "client/verbs.h"
 
 #define FILES "/api/sandbox/%/files"
 

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/log.h"
-
 static ssize_t upload_read(void *userdata, void *buffer, size_t size) {
         ClientUpload *s = userdata;
         ssize_t n;

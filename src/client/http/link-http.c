@@ -4,7 +4,6 @@
  * When the daemon is restarted under way, the command lives on: we come back and take the output up where it broke off. */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fd.h"
-#include "base/log.h"
 #include "client/http/link.h"
 #include "client/http/websocket.h"
 

@@ -1,12 +1,9 @@
 /* What came out this time, beside what came out then. */
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "client/http/digest.h"
 #include "client/human.h"

@@ -1,15 +1,12 @@
 #include "client/template/making.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "client/human.h"
-#include "client/table.h"
 #include "client/verbs.h"
 
 #define LOOK_EVERY "0.3" /* seconds; the end is told at once */

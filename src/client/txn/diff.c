@@ -1,8 +1,6 @@
 /* cove diff: what was changed: in a transaction of `cove run --txn`, or in a sandbox of the daemon's. */
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fd.h"
