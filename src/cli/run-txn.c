@@ -13,11 +13,8 @@
 #include "txn/commit.h"
 
 static const char *const fate_names[_TXN_FATE_MAX] = {
-        [TXN_KEPT] = "kept",
-        [TXN_EMPTY_GONE] = "unchanged",
-        [TXN_COMMITTED] = "committed",
-        [TXN_DISCARDED] = "discarded",
-        [TXN_CONFLICT] = "conflict",
+        [TXN_KEPT] = "kept",           [TXN_EMPTY_GONE] = "unchanged", [TXN_COMMITTED] = "committed",
+        [TXN_DISCARDED] = "discarded", [TXN_CONFLICT] = "conflict",
 };
 
 /* The target is absolute; what has a colon and is none belongs to the directory's name. */

@@ -85,6 +85,7 @@ struct Verb {
 
 #define VERB_ANY_NUMBER         UINT_MAX
 #define VERB_ONE(complaint)     .operands_min = 1, .operands_max = 1, .missing = (complaint)
+#define VERB_UP_TO(n, complaint) .operands_min = 1, .operands_max = (n), .missing = (complaint)
 #define VERB_SOME(complaint)    .operands_min = 1, .operands_max = VERB_ANY_NUMBER, .missing = (complaint)
 #define VERB_TWO(first, second) .operands_min = 2, .operands_max = 2, .missing = (first), .missing_last = (second)
 

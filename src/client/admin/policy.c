@@ -103,7 +103,7 @@ static const Verb policy_parts[] = {
         { "explain", "policy explain ID|--file FILE URL [options]", "Says what would become of a request, why, and the line that would change it.",
           .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
                   "Example: cove policy explain box https://pypi.org/simple/",
-          VERB_OPTIONS(explain_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox and no URL given",
+          VERB_OPTIONS(explain_options), VERB_UP_TO(2, "no sandbox and no URL given"),
           .run = client_policy_explain, .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .good = "allowed" },
         { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
         { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),

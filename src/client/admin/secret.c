@@ -40,7 +40,7 @@ static void value_done(Value *v) {
 }
 
 /* Without an echo and without signals, so that whoever gives up does not leave a terminal that shows nothing. */
-static int read_typed(int tty, const char *name, Value *ret) {
+static ssize_t read_typed(int tty, const char *name, Value *ret) {
         struct termios before, quiet;
         ssize_t n = -1;
 
@@ -58,41 +58,22 @@ static int read_typed(int tty, const char *name, Value *ret) {
         (void) dprintf(tty, "\n");
         if (n < 0)
                 return -errno;
-        ret->size = (size_t) n;
-        return n == 0 || memchr(ret->data, '\003', ret->size) ? -ECANCELED : 0;
-}
-
-static int read_stdin(const char *name, Value *ret, Error *reterr) {
-        ssize_t n;
-        int r;
-
-        if (isatty(STDIN_FILENO)) {
-                r = read_typed(STDIN_FILENO, name, ret);
-                return r == -ECANCELED ? error_set(reterr, r, "nothing was typed") : r < 0 ? error_set(reterr, r, "cannot read the terminal: %m") : 0;
-        }
-        n = fd_read_full(STDIN_FILENO, ret->data, sizeof(ret->data));
-        if (n < 0)
-                return error_set(reterr, (int) n, "cannot read stdin: %m");
-        ret->size = (size_t) n;
-        return 0;
-}
-
-static int secret_read_file(const char *path, Value *ret, Error *reterr) {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -errno : fd_read_full(fd, ret->data, sizeof(ret->data));
-
-        if (n < 0)
-                return error_set(reterr, (int) n, "cannot read '%s': %m", path);
-        ret->size = (size_t) n;
-        return 0;
+        return n == 0 || memchr(ret->data, '\003', (size_t) n) ? -ECANCELED : n;
 }
 
 static int secret_read_value(const Common *o, const char *name, Value *ret, Error *reterr) {
-        const char *file = common_said(o, "value-file");
-        int r = file ? secret_read_file(file, ret, reterr) : read_stdin(name, ret, reterr);
+        const char *path = common_said(o, "value-file");
+        _cleanup_close_ int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -EBADF;
+        bool typed = !path && isatty(STDIN_FILENO);
+        ssize_t n = typed ? read_typed(STDIN_FILENO, name, ret) : path && fd < 0 ? -errno : fd_read_full(path ? fd : STDIN_FILENO, ret->data, sizeof(ret->data));
 
-        if (r < 0)
-                return r;
+        if (typed && n == -ECANCELED)
+                return error_set(reterr, (int) n, "nothing was typed");
+        if (n < 0 && path)
+                return error_set(reterr, (int) n, "cannot read '%s': %m", path);
+        if (n < 0)
+                return error_set(reterr, (int) n, "cannot read %s: %m", typed ? "the terminal" : "stdin");
+        ret->size = (size_t) n;
         if (ret->size > 0 && ret->data[ret->size - 1] == '\n')
                 ret->size--;
         if (ret->size > VALUE_MAX)

@@ -280,5 +280,5 @@ const Verb command_code = {
         .more = "The value of the last expression is printed behind what the code prints. Ctrl-C interrupts the code,\n"
                 "and the interpreter keeps its state. With --json the whole result comes as one document at the end.\n\n"
                 "exit status: 0; 1 the code failed; 125 cove itself failed.",
-        VERB_OPTIONS(code_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(code_choose, CodeOptions),
+        VERB_OPTIONS(code_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(code_choose, CodeOptions),
 };

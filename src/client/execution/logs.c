@@ -129,16 +129,11 @@ static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, co
 }
 
 static int show_execution(const Place *place, const LogsOptions *o, const char *sandbox, const char *execution) {
-        Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
-        _cleanup_link_ Link *link = NULL;
+        const Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
 
         if (o->common.queries.n > 0 || o->grep || o->common.json)
                 return verb_refuse("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
-        link = link_http_follow(place, sandbox, execution, o->follow);
-        if (!link)
-                return verb_refuse("out of memory");
-        session.link = link;
-        return session_run(&session);
+        return session_run(&session, link_http_follow(place, sandbox, execution, o->follow));
 }
 
 static int show_matching(const Place *place, const LogsOptions *o, const char *sandbox) {
@@ -169,5 +164,5 @@ const Verb command_logs = {
         .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
                  "exactly what that command wrote, its stdout and its stderr apart.",
         .more = "With --json: a list of events; with --follow too, one event a line.",
-        VERB_OPTIONS(logs_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(logs_run, LogsOptions),
+        VERB_OPTIONS(logs_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(logs_run, LogsOptions),
 };

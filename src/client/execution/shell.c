@@ -25,25 +25,19 @@ static const Option shell_options[] = {
 static int shell_run(const Place *place, void *options, const Operands *words) {
         const ShellOptions *o = options;
         const char *sandbox = words->items[0];
-        Session session = {
+        const Session session = {
                 .role = o->keep ? SESSION_JOINS : SESSION_OWNS,
                 .input = true,
                 .terminal = true,
                 .detach_key = o->keep ? o->detach_key : SESSION_KEY_NONE,
         };
         struct winsize size = terminal_size();
-        _cleanup_link_ Link *link = NULL;
         _cleanup_url_ Url u = url_of("/api/sandbox/%s/terminal?cols=%u&rows=%u&command=%s&user=%s&cwd=%s&bind=%s", sandbox, (unsigned) size.ws_col,
                         (unsigned) size.ws_row, o->command, o->user, o->cwd, o->keep ? NULL : "1");
 
         if (o->common.json)
                 return verb_refuse("--json: a terminal is no JSON; `cove exec --json` gives a result");
-        if (url_text(&u))
-                link = link_websocket_new(place, sandbox, /* execution= */ NULL, u.text);
-        if (!link)
-                return verb_refuse("out of memory");
-        session.link = link;
-        return session_run_leaving(&session);
+        return session_run(&session, link_websocket_new(place, sandbox, /* execution= */ NULL, url_text(&u)));
 }
 
 const Verb command_shell = {

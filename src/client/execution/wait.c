@@ -60,5 +60,5 @@ const Verb command_wait = {
         .about = "Waits until a command has ended and exits with its status. Without EXECUTION it is the one that\n"
                  "runs, or the last one that ran.",
         .more = "exit status: as of `cove exec`; 124 also when --timeout was over first.",
-        VERB_OPTIONS(wait_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(wait_for_one, WaitOptions),
+        VERB_OPTIONS(wait_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(wait_for_one, WaitOptions),
 };

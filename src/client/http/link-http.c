@@ -345,8 +345,10 @@ static LinkHttp *link_http_make(const Place *place, const char *sandbox, const c
 Link *link_http_new(const Place *place, const char *sandbox, char *body) {
         LinkHttp *h = link_http_make(place, sandbox, /* execution= */ NULL, /* follow= */ true);
 
-        if (!h)
+        if (!h) {
+                free(body);
                 return NULL;
+        }
         h->body = body;
         return &h->link;
 }

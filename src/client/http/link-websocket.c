@@ -195,7 +195,7 @@ static const LinkOps link_websocket_ops = {
 };
 
 Link *link_websocket_new(const Place *place, const char *sandbox, const char *execution, const char *path) {
-        LinkWebSocket *w = link_make(&link_websocket_ops, place, sandbox, execution);
+        LinkWebSocket *w = path ? link_make(&link_websocket_ops, place, sandbox, execution) : NULL;
 
         if (!w)
                 return NULL;

@@ -59,12 +59,12 @@ static inline void link_freep(Link **l) {
 int link_begin(Link *l, const char *execution);
 int link_refuse(Link *l, const Answer *a, Error *reterr);
 
-/* Starts a command that ends when we go. The body is the request's; NULL: no memory. */
+/* Starts a command that ends when we go. The body is the request's, and taken. */
 Link *link_http_new(const Place *place, const char *sandbox, char *body);
 
 /* Follows a command that was started before: its output from the beginning, no input. follow: until its end, else until what is
  * there has been shown. */
 Link *link_http_follow(const Place *place, const char *sandbox, const char *execution, bool follow);
 
-/* A terminal, or a command that runs already: the path of the WebSocket tells which. execution NULL: the first message does. */
+/* A terminal, or a command that runs already: the path of the WebSocket tells which (NULL: there was no memory for it). execution NULL: the first message does. */
 Link *link_websocket_new(const Place *place, const char *sandbox, const char *execution, const char *path);

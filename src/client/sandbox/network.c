@@ -56,5 +56,5 @@ const Verb command_network = {
                  "and what would allow it (denials), or the smallest policy for what passed while it was\n"
                  "learned (learned).",
         .more = "Example: cove network my-box denials",
-        VERB_OPTIONS(network_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", .run = network_run,
+        VERB_OPTIONS(network_options), VERB_UP_TO(2, "no sandbox given"), .run = network_run,
 };

@@ -32,6 +32,14 @@ int replay_content(Replay *r, const json_t *content, char **ret, size_t *ret_siz
         return 0;
 }
 
+typedef struct ReplayKind ReplayKind;
+struct ReplayKind {
+        const char *type;
+        int (*step)(Replay *r, const json_t *line, const ReplayKind *kind);
+        const char *path;
+        const char *const *queries; /* members of the line; ends with NULL */
+};
+
 static void add_queries(Url *u, const json_t *line, const char *const *names) {
         for (; *names; names++) {
                 const json_t *value = json_object_get(line, *names);
@@ -43,38 +51,25 @@ static void add_queries(Url *u, const json_t *line, const char *const *names) {
         }
 }
 
-static int replay_steps_put(Replay *r, const json_t *line, const char *path, const char *const *queries) {
-        _cleanup_url_ Url u = url_fill(path, &r->sandbox);
+static int step_put(Replay *r, const json_t *line, const ReplayKind *kind) {
+        _cleanup_url_ Url u = url_fill(kind->path, &r->sandbox);
         _cleanup_free_ char *data = NULL;
         size_t size = 0;
         int k = replay_content(r, json_object_get(line, "content"), &data, &size);
 
-        add_queries(&u, line, queries);
+        add_queries(&u, line, kind->queries);
         return k < 0 ? k : replay_send(r, "PUT", &u, data ? data : "", size);
 }
 
-static int step_file(Replay *r, const json_t *line) {
-        static const char *const queries[] = { "path", "user", "mode", "owner", "parents", "replace", NULL };
+static int step_remove(Replay *r, const json_t *line, const ReplayKind *kind) {
+        _cleanup_url_ Url u = url_fill(kind->path, &r->sandbox);
 
-        return replay_steps_put(r, line, "/api/sandbox/%/files", queries);
-}
-
-static int step_archive(Replay *r, const json_t *line) {
-        static const char *const queries[] = { "path", "user", NULL };
-
-        return replay_steps_put(r, line, "/api/sandbox/%/files/archive", queries);
-}
-
-static int step_remove(Replay *r, const json_t *line) {
-        static const char *const queries[] = { "path", "user", "recursive", "missingOk", NULL };
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/files", r->sandbox);
-
-        add_queries(&u, line, queries);
+        add_queries(&u, line, kind->queries);
         return replay_send(r, "DELETE", &u, NULL, 0);
 }
 
 /* mkdir, move, copy, chmod: the line has the names of the API's body, but for those of move and copy. */
-static int step_change(Replay *r, const json_t *line) {
+static int step_change(Replay *r, const json_t *line, const ReplayKind *kind) {
         static const char *const keys[] = { "path", "user", "mode", "owner", "parents", "replace", "recursive" };
         bool moves = json_has(line, "target");
         _cleanup_builder_ JsonBuilder body = { 0 };
@@ -121,7 +116,7 @@ static int give_input(Replay *r, const json_t *line, const char *execution) {
         return k == -EIO ? k : 0; /* one that has ended already reads nothing, as it may have been then */
 }
 
-static int replay_steps_exec(Replay *r, const json_t *line) {
+static int replay_steps_exec(Replay *r, const json_t *line, const ReplayKind *kind) {
         static const char *const keys[] = { "env", "cwd", "user", "pty", "timeoutSeconds" };
         const json_t *command = json_object_get(line, "command");
         _cleanup_builder_ JsonBuilder body = { 0 };
@@ -146,7 +141,7 @@ static int replay_steps_exec(Replay *r, const json_t *line) {
         return give_input(r, line, id);
 }
 
-static int step_end(Replay *r, const json_t *line) {
+static int step_end(Replay *r, const json_t *line, const ReplayKind *kind) {
         const json_t *now = json_object_get(r->running, json_get_text_or(line, "execution", ""));
 
         if (!now)
@@ -154,12 +149,14 @@ static int step_end(Replay *r, const json_t *line) {
         return replay_compare(r, line, (uint64_t) json_get_integer(now, "step", 0), json_get_text_or(now, "id", ""));
 }
 
-static const struct {
-        const char *type;
-        int (*function)(Replay *r, const json_t *line);
-} steps[] = {
-        { "file", step_file }, { "archive", step_archive }, { "mkdir", step_change }, { "move", step_change }, { "copy", step_change },
-        { "chmod", step_change }, { "remove", step_remove }, { "exec", replay_steps_exec }, { "end", step_end },
+#define QUERIES(...) (const char *const[]) { __VA_ARGS__, NULL }
+
+static const ReplayKind replay_kinds[] = {
+        { "file", step_put, "/api/sandbox/%/files", QUERIES("path", "user", "mode", "owner", "parents", "replace") },
+        { "archive", step_put, "/api/sandbox/%/files/archive", QUERIES("path", "user") },
+        { "remove", step_remove, "/api/sandbox/%/files", QUERIES("path", "user", "recursive", "missingOk") },
+        { "mkdir", step_change }, { "move", step_change }, { "copy", step_change }, { "chmod", step_change },
+        { "exec", replay_steps_exec }, { "end", step_end },
 };
 
 const char *replay_type(const json_t *line) {
@@ -201,8 +198,8 @@ static void wait_for_time(const Replay *r, const json_t *line) {
 int replay_step(Replay *r, const json_t *line) {
         bool is_end = strcmp(replay_type(line), "end") == 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
-                if (strcmp(steps[i].type, replay_type(line)) != 0)
+        for (size_t i = 0; i < ELEMENTSOF(replay_kinds); i++) {
+                if (strcmp(replay_kinds[i].type, replay_type(line)) != 0)
                         continue;
                 if (!is_end) {
                         if (r->o->until > 0 && r->step >= r->o->until)
@@ -212,7 +209,7 @@ int replay_step(Replay *r, const json_t *line) {
                                 wait_for_time(r, line);
                         replay_steps_tell(r, line);
                 }
-                return steps[i].function(r, line);
+                return replay_kinds[i].step(r, line, replay_kinds + i);
         }
         return 0; /* of a later version */
 }

@@ -197,7 +197,6 @@ static int template_build_follow(const Place *place, TemplateOptions *o, const O
                 return verb_refuse("no name given: -t NAME[:TAG]");
         if (!directory == !o->recipe)
                 return verb_refuse(directory ? "--recipe and a directory do not go together" : "no directory given (or - for stdin, or --recipe NAME)");
-        o->look.json = o->common.json;
         if (write_network(o, &network) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->recipe)
@@ -208,7 +207,7 @@ static int template_build_follow(const Place *place, TemplateOptions *o, const O
                 r = send_directory(place, o, directory, &a);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        r = making_follow(place, &a, &o->look);
+        r = making_follow(place, &a, &o->look, o->common.json);
         return r == EXIT_OWN_FAILURE ? EXIT_STEP_FAILED : r;
 }
 

@@ -49,8 +49,7 @@ int template_transfer(const Place *place, void *options, const Operands *words) 
 
         if (put_auth(&o->common.body, o) < 0 || ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        o->look.json = o->common.json;
-        return making_follow(place, &a, &o->look);
+        return making_follow(place, &a, &o->look, o->common.json);
 }
 
 /* Import. */
@@ -82,6 +81,5 @@ int template_import(const Place *place, void *options, const Operands *words) {
                 (void) fd_close(archive.fd);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        o->look.json = o->common.json;
-        return making_follow(place, &a, &o->look);
+        return making_follow(place, &a, &o->look, o->common.json);
 }

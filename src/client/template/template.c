@@ -116,8 +116,7 @@ static int template_collect(const Place *place, void *options, const Operands *w
         json_put_bool(&o->common.body, "dryRun", o->dry_run);
         if (ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        o->look.json = o->common.json;
-        return o->dry_run ? ask_show(&o->common, words, &a) : making_follow(place, &a, &o->look);
+        return o->dry_run ? ask_show(&o->common, words, &a) : making_follow(place, &a, &o->look, o->common.json);
 }
 
 static const Verb template_parts[] = {

@@ -85,7 +85,7 @@ static int commit_to_directory(CommitVerb *v, const Place *place, const Operands
 }
 
 static int commit_to_template(CommitVerb *v, const Place *place, const Operands *words) {
-        const MakingLook look = { .json = v->common.json };
+        const MakingLook look = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
 
@@ -94,7 +94,7 @@ static int commit_to_template(CommitVerb *v, const Place *place, const Operands 
         json_put_text(&body, "template", v->template);
         if (client_need_path(place, &body, &a, "/api/sandbox/%s/commit", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
-        return making_follow(place, &a, &look);
+        return making_follow(place, &a, &look, v->common.json);
 }
 
 int commit_sandbox(CommitVerb *v, const Place *place, const Operands *words) {

@@ -124,6 +124,6 @@ const Verb command_diff = {
         .about = "Shows what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
         .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
                 "Example: cove diff --patch txn-k3v9x2 src | less -R",
-        VERB_OPTIONS(diff_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
+        VERB_OPTIONS(diff_options), VERB_UP_TO(PATHS_MAX + 1, "no transaction or sandbox given"),
         .run = diff_run,
 };

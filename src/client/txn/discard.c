@@ -113,6 +113,6 @@ const Verb command_discard = {
         .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
         .more = "A sandbox goes back to the snapshot it began from.\n"
                 "With PATH, a transaction loses only what is there and below.",
-        VERB_OPTIONS(discard_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
+        VERB_OPTIONS(discard_options), VERB_UP_TO(PATHS_MAX + 1, "no transaction or sandbox given"),
         .run = discard_run,
 };
