@@ -19,7 +19,8 @@ const Option *option_find(const OptionTable *tables, size_t n_tables, const char
 
         for (const OptionTable *t = tables; t < tables + n_tables; t++)
                 for (const Option *o = t->options; o < t->options + t->n; o++)
-                        if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0 : letter && o->letter == letter)
+                        if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0
+                                 : letter && o->letter == letter)
                                 return o;
         return NULL;
 }
@@ -125,8 +126,8 @@ OPTION_KIND(option_words) {
 OPTION_KIND(option_number) {
         int r = parse_uint64(value, o->min, o->max, option_field(o, target));
 
-        return r < 0 ? error_set(reterr, r, "--%s: '%s' is not a number from %llu to %llu", o->name, value, (unsigned long long) o->min,
-                                       (unsigned long long) o->max)
+        return r < 0 ? error_set(reterr, r, "--%s: '%s' is not a number from %llu to %llu", o->name, value,
+                                       (unsigned long long) o->min, (unsigned long long) o->max)
                      : 0;
 }
 
@@ -142,7 +143,8 @@ OPTION_KIND(option_number32) {
         return r;
 }
 
-int option_each_line(const Option *o, const char *path, size_t max, int (*take)(const Option *o, void *target, const OptionLine *line, Error *reterr),
+int option_each_line(const Option *o, const char *path, size_t max,
+                int (*take)(const Option *o, void *target, const OptionLine *line, Error *reterr),
                 void *target, Error *reterr) {
         _cleanup_free_ char *text = NULL;
         OptionLine line = { .path = path };

@@ -67,5 +67,6 @@ typedef struct OptionLine {
         unsigned number;
 } OptionLine;
 
-int option_each_line(const Option *o, const char *path, size_t max, int (*take)(const Option *o, void *target, const OptionLine *line, Error *reterr),
+int option_each_line(const Option *o, const char *path, size_t max,
+                int (*take)(const Option *o, void *target, const OptionLine *line, Error *reterr),
                 void *target, Error *reterr);

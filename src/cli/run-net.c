@@ -45,7 +45,8 @@ OPTION_KIND(run_net_mode) {
 
 /* A word that goes into a list or onto a command line: what it means is found out later. */
 OPTION_KIND(run_net_words) {
-        return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: an empty value", o->name) : option_words(o, target, value, reterr);
+        return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: an empty value", o->name)
+                                : option_words(o, target, value, reterr);
 }
 
 static const char *first_of_gate(const RunNet *n) {

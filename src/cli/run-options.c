@@ -39,7 +39,9 @@ static int run_size(const Option *o, void *target, const char *value, Error *ret
         int r = parse_size(value, &bytes);
 
         if (r == -EINVAL)
-                return error_set(reterr, r, "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M", o->name, value);
+                return error_set(reterr, r,
+                                "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M",
+                                o->name, value);
         if (r < 0 || bytes < o->min || bytes > o->max)
                 return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (%llu%s to %lluT)", o->name, value,
                                 (unsigned long long) (o->min < 1024 ? o->min : o->min >> 10), o->min < 1024 ? "" : "K",
@@ -53,7 +55,9 @@ static int run_duration(const Option *o, void *target, const char *value, Error 
         int r = parse_duration(value, &usec);
 
         if (r == -EINVAL)
-                return error_set(reterr, r, "--%s: '%s' is no time; write a number with us, ms, s, m, h or d, as in 30s", o->name, value);
+                return error_set(reterr, r,
+                                "--%s: '%s' is no time; write a number with us, ms, s, m, h or d, as in 30s",
+                                o->name, value);
         if (r < 0 || usec == 0 || usec > DURATION_MAX)
                 return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (more than 0, up to 365d)", o->name, value);
         *(usec_t *) option_field(o, target) = usec;
@@ -106,7 +110,8 @@ static int run_options_take_line(const Option *o, void *target, const OptionLine
         int r;
 
         if (line->text[0] == '=' || !strchr(line->text, '='))
-                return error_set(reterr, -EINVAL, "--env-file: %s line %u is not NAME=value: '%.60s'", line->path, line->number, line->text);
+                return error_set(reterr, -EINVAL, "--env-file: %s line %u is not NAME=value: '%.60s'",
+                                line->path, line->number, line->text);
         r = run_options_add_env(target, line->text, reterr);
         return r < 0 ? error_prefix(reterr, r, "--env-file: %s line %u", line->path, line->number) : 0;
 }
@@ -173,7 +178,9 @@ static int run_options_target(const Option *o, const char *value, char **ret, Er
         int r = inside_path(o->name, value, ret, reterr);
 
         if (r >= 0 && covers_guard(*ret))
-                return error_set(reterr, -EINVAL, "--%s: '%s' is a place that the sandbox guards; choose another", o->name, *ret);
+                return error_set(reterr, -EINVAL,
+                                "--%s: '%s' is a place that the sandbox guards; choose another", o->name,
+                                *ret);
         return r;
 }
 
@@ -317,7 +324,9 @@ static int run_file(const Option *o, void *target, const char *value, Error *ret
 
         if (ARRAY_EXTEND(run->spec.files, run->spec.n_files) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        run->spec.files[run->spec.n_files++] = (JailFile) { .source = TAKE_PTR(source), .target = TAKE_PTR(inside), .fd = TAKE_FD(fd) };
+        run->spec.files[run->spec.n_files++] = (JailFile) {
+                .source = TAKE_PTR(source), .target = TAKE_PTR(inside), .fd = TAKE_FD(fd)
+        };
         return 0;
 }
 
@@ -340,7 +349,8 @@ static int run_hostname(const Option *o, void *target, const char *value, Error 
 
 /* A text that says something; its key is the words for it. */
 static int run_named(const Option *o, void *target, const char *value, Error *reterr) {
-        return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: needs %s, got ''", o->name, o->key) : option_text(o, target, value, reterr);
+        return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: needs %s, got ''", o->name, o->key)
+                                : option_text(o, target, value, reterr);
 }
 
 static int run_allow_missing(const Option *o, void *target, const char *value, Error *reterr) {

@@ -23,7 +23,8 @@ OPTION_KIND(run_rules_path) {
         if (r == -ENOMEM)
                 return error_set(reterr, r, "out of memory");
         if (r < 0 || strcmp(path, "/") == 0)
-                return error_set(reterr, -EINVAL, "--%s: '%s' is no absolute path below / (without '..')", o->name, value);
+                return error_set(reterr, -EINVAL, "--%s: '%s' is no absolute path below / (without '..')",
+                                o->name, value);
         r = rules_add_path(rules, (RulesPathKind) o->min, path);
         if (r < 0)
                 return error_set(reterr, r, "--%s: there are more than %d paths, or more than %d bytes of them", o->name,

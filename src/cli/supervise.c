@@ -97,7 +97,11 @@ static void supervise_inside_main(const JailInside *inside, void *arg) {
 }
 
 static const char *supervise_signal_name(int number) {
-        return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : number == SIGHUP ? "SIGHUP" : number == SIGQUIT ? "SIGQUIT" : "a signal";
+        return number == SIGINT    ? "SIGINT"
+               : number == SIGTERM ? "SIGTERM"
+               : number == SIGHUP  ? "SIGHUP"
+               : number == SIGQUIT ? "SIGQUIT"
+                                   : "a signal";
 }
 
 static int supervise_open_signals(void) {

@@ -55,7 +55,8 @@ int ask_need(const Place *place, void *options, const Operands *words, Answer *r
         return client_need(place, c->verb->method, &u, c->verb->body ? &c->body : NULL, ret);
 }
 
-int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink, void *sink_data, const Error *error) {
+int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink,
+                void *sink_data, const Error *error) {
         _cleanup_url_ Url u = ask_url(options, words);
 
         return client_receive(place, &u, accept, sink, sink_data, error) < 0 ? EXIT_OWN_FAILURE : 0;

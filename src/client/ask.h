@@ -29,7 +29,8 @@ int ask_need(const Place *place, void *options, const Operands *words, Answer *r
 int ask_rows(const Place *place, void *options, const Operands *words, void (*each)(const json_t *row));
 
 /* The question, of which the body goes to a sink as it comes: see client_receive(). Returns the exit status. */
-int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink, void *sink_data, const Error *error);
+int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink,
+                void *sink_data, const Error *error);
 
 /* Only what is shown of an answer. Returns the exit status. */
 int ask_show(const Common *c, const Operands *words, const Answer *a);

@@ -65,7 +65,8 @@ int answer_tell(const Answer *a) {
         const char *message = json_get_text(error, "message"), *hint = json_get_text(error, "hint");
 
         if (!message)
-                return log_failure(-EREMOTEIO, "the daemon answers with status %u and says nothing about it", a->head.status);
+                return log_failure(-EREMOTEIO, "the daemon answers with status %u and says nothing about it",
+                                a->head.status);
         tell_complaints(json_object_get(error, "errors"), message);
         if (hint)
                 log_error("hint: %s", hint);
@@ -91,7 +92,8 @@ static int client_take_body(void *userdata, const void *data, size_t size) {
         ClientExchange *x = userdata;
         bool good = x->call.answer.status >= 200 && x->call.answer.status < 300;
 
-        return good && x->request->sink ? x->request->sink(x->request->sink_data, data, size) : answer_collect(x->answer, data, size);
+        return good && x->request->sink ? x->request->sink(x->request->sink_data, data, size)
+                                        : answer_collect(x->answer, data, size);
 }
 
 static int client_exchange_once(const Place *p, const Request *request, Answer *ret, Error *reterr) {
@@ -120,7 +122,8 @@ static int client_exchange(const Place *p, const Request *q, Answer *ret, Error 
         for (;;) {
                 int r = client_exchange_once(p, q, ret, reterr);
 
-                if (r < 0 || q->source || ret->head.status != 503 || !answer_has_code(ret, "recovering") || clock_usec() > until)
+                if (r < 0 || q->source || ret->head.status != 503 || !answer_has_code(ret, "recovering") ||
+                                clock_usec() > until)
                         return r;
                 answer_done(ret);
                 (void) nanosleep(&(struct timespec) { .tv_nsec = (long) RECOVERY_PAUSE * 1000 }, NULL);
@@ -135,8 +138,9 @@ int client_ask(const Place *p, const char *method, const Url *url, JsonBuilder *
         if (body && !text)
                 return reterr->code;
         r = client_exchange(p,
-                        &REQUEST(.method = method, .path = url_text(url), .accept = "application/json", .type = body ? "application/json" : NULL,
-                                        .body = text, .body_size = body ? strlen(text) : 0),
+                        &REQUEST(.method = method, .path = url_text(url), .accept = "application/json",
+                                        .type = body ? "application/json" : NULL, .body = text,
+                                        .body_size = body ? strlen(text) : 0),
                         &a, reterr);
         if (r < 0)
                 return r;
@@ -208,11 +212,15 @@ int client_file_take(void *file, const void *data, size_t size) {
         int r = fd_write_all(f->fd, data, size);
 
         if (r < 0)
-                return error_set(&f->error, r, f->name ? "cannot write '%s': %m" : "cannot write %s: %m", f->name ? f->name : "it");
+                return error_set(&f->error, r, f->name ? "cannot write '%s': %m" : "cannot write %s: %m",
+                                f->name ? f->name : "it");
         f->size += size;
         return 0;
 }
 
 int client_receive(const Place *p, const Url *u, const char *accept, HttpBody sink, void *sink_data, const Error *error) {
-        return client_transfer(p, &REQUEST(.path = url_text(u), .accept = accept, .sink = sink, .sink_data = sink_data), error, /* ret= */ NULL);
+        return client_transfer(p,
+                        &REQUEST(.path = url_text(u), .accept = accept, .sink = sink,
+                                        .sink_data = sink_data),
+                        error, /* ret= */ NULL);
 }

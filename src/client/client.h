@@ -44,7 +44,8 @@ int client_try(const Place *p, const char *method, JsonBuilder *body, Answer *re
 
 /* Wants a good answer, and tells when there is none. */
 int client_need(const Place *p, const char *method, const Url *url, JsonBuilder *body, Answer *ret);
-int client_need_path(const Place *p, JsonBuilder *body, Answer *ret, const char *path, ...) _printf_(4, 5); /* body NULL: GET, else POST */
+int client_need_path(const Place *p, JsonBuilder *body, Answer *ret, const char *path, ...)
+                _printf_(4, 5); /* body NULL: GET, else POST */
 
 /* Wants a good answer, whose body goes to the request's sink as it comes; where there is no sink, it is in *ret. `error` has what
  * the source or the sink says of its own failure; NULL: nothing. ret NULL: the answer does not matter. */

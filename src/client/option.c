@@ -45,7 +45,9 @@ static int body_put_size(const Option *o, void *target, const char *value, doubl
         int r = parse_size(value, &bytes);
 
         if (r < 0 || bytes > INT64_MAX)
-                return error_set(reterr, r < 0 ? r : -ERANGE, "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M", o->name, value);
+                return error_set(reterr, r < 0 ? r : -ERANGE,
+                                "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M",
+                                o->name, value);
         json_put_number(option_body(target), o->key, (double) bytes / unit);
         return 0;
 }

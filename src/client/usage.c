@@ -27,7 +27,8 @@ typedef struct UsageTables {
 static UsageTables usage_tables(const Verb *v) {
         size_t skipped = v->local ? ELEMENTSOF(common_options) - 1 : 0;
 
-        return (UsageTables) { { { v->options, v->n_options }, { common_options + skipped, ELEMENTSOF(common_options) - skipped } } };
+        return (UsageTables) { { { v->options, v->n_options },
+                        { common_options + skipped, ELEMENTSOF(common_options) - skipped } } };
 }
 
 /* "-it" is "-i -t"; the last letter may have a value. Anything else is left to the parser, which refuses it as it is. */
@@ -142,7 +143,9 @@ int value_duration(const char *option, const char *value, usec_t *ret, Error *re
         }
         r = parse_duration(value, ret);
         if (r < 0)
-                return error_set(reterr, r, "%s%s%s'%s' is no time; write a number with ms, s, m, h or d, as in 30s, or none",
+                return error_set(reterr, r,
+                                "%s%s%s'%s' is no time; write a number with ms, s, m, h or d, as in 30s, or "
+                                "none",
                                 option ? "--" : "", option ? option : "", option ? ": " : "", value);
         return 0;
 }

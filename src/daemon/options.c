@@ -263,7 +263,10 @@ static int daemon_options_check_tls(DaemonOptions *o, Error *reterr) {
                 return error_set(reterr, -EINVAL, "--tls-cert and --tls-key: one is of no use without the other");
         if (o->tls_listen && !o->tls_cert)
                 return error_set(reterr, -EINVAL, "--tls-listen: say --tls-cert FILE and --tls-key FILE too");
-        return o->tls_cert && !o->tls_listen ? (o->tls_listen = strdup(TLS_LISTEN_DEFAULT)) ? 0 : error_set(reterr, -ENOMEM, "out of memory") : 0;
+        return o->tls_cert && !o->tls_listen ? (o->tls_listen = strdup(TLS_LISTEN_DEFAULT))
+                                                               ? 0
+                                                               : error_set(reterr, -ENOMEM, "out of memory")
+                                             : 0;
 }
 
 static int fill_defaults(DaemonOptions *o, Error *reterr) {

@@ -134,7 +134,8 @@ static int print_files(int dirfd, const AuditFilter *filter) {
 
 int audit_export(const Place *place, void *options, const Operands *words) {
         AuditOptions *o = options;
-        AuditFilter filter = { .sandbox = common_query(&o->common, "sandbox"), .actor = common_query(&o->common, "actor") };
+        AuditFilter filter = { .sandbox = common_query(&o->common, "sandbox"),
+                .actor = common_query(&o->common, "actor") };
         _cleanup_close_ int fd = -EBADF;
         int r;
 
@@ -167,7 +168,8 @@ void audit_show_verdict(const json_t *verdict, const char *word) {
         if (json_get_bool(verdict, "intact")) {
                 printf("✓ %lld records in %lld files, unbroken\n", json_count(verdict, "records"),
                                 json_count(verdict, "files"));
-                printf("✓ the newest is record %lld, %s\n", json_count(verdict, "last"), json_get_text_or(verdict, "hash", "?"));
+                printf("✓ the newest is record %lld, %s\n", json_count(verdict, "last"),
+                                json_get_text_or(verdict, "hash", "?"));
                 audit_print_count(verdict, "torn", "after ", "crashes an unfinished record was taken off");
                 audit_print_count(verdict, "lost", "", "records could not be written when they came (a full disk?)");
         } else if (file && *file)

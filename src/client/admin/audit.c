@@ -21,7 +21,8 @@ static const Option tail_options[] = {
 static void client_audit_print_item(const json_t *item) {
         const char *text = json_text_of(item), *reason = json_get_text(item, "reason");
 
-        human_line("    %s%s%s", text ? text : json_get_text_or(item, "id", "?"), reason ? ": " : "", reason ? reason : "");
+        human_line("    %s%s%s", text ? text : json_get_text_or(item, "id", "?"), reason ? ": " : "",
+                        reason ? reason : "");
 }
 
 /* Every list of the answer is of things that should not be. */

@@ -107,7 +107,9 @@ static void cleanup_show_status(const json_t *answer, const char *word) {
                 printf("%s %s\n", healthy ? "✓" : "✗", healthy ? "the cleaners are well" : json_get_text_or(answer, "message", "the cleaners are not well"));
 }
 
-static const Verb cleanup_status_verb = { .path = "/api/sandbox/cleanup", .show = cleanup_show_status, .good = "healthy" };
+static const Verb cleanup_status_verb = {
+        .path = "/api/sandbox/cleanup", .show = cleanup_show_status, .good = "healthy"
+};
 static const Verb cleanup_emergency_verb = { .name = "cleanup", .method = "POST", .path = "/api/sandbox/cleanup/emergency" };
 
 static int cleanup_choose(const Place *place, void *options, const Operands *words) {

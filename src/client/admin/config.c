@@ -28,7 +28,8 @@ static int client_config_show(const Place *place, void *options, const Operands 
 
                 return offline_become_coved("config", argv);
         }
-        if (client_transfer(place, &REQUEST(.path = url_text(&u), .accept = "application/json"), /* error= */ NULL, &a) < 0)
+        if (client_transfer(place, &REQUEST(.path = url_text(&u), .accept = "application/json"),
+                            /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->json)
                 answer_print(&a);

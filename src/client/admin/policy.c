@@ -34,8 +34,8 @@ static int policy_presets(const Place *place, void *options, const Operands *wor
 }
 
 static int explain_offline(const Common *o, const Operands *words) {
-        char *argv[] = { (char *) "coved", (char *) "--check-policy", (char *) common_said(o, "file"), (char *) "--explain-url", words->items[0],
-                         NULL, NULL, NULL, NULL };
+        char *argv[] = { (char *) "coved", (char *) "--check-policy", (char *) common_said(o, "file"),
+                (char *) "--explain-url", words->items[0], NULL, NULL, NULL, NULL };
         const char *method = common_query(o, "method");
         size_t n = 5;
 

@@ -65,7 +65,9 @@ static int secret_read_value(const Common *o, const char *name, Value *ret, Erro
         const char *path = common_said(o, "value-file");
         _cleanup_close_ int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -EBADF;
         bool typed = !path && isatty(STDIN_FILENO);
-        ssize_t n = typed ? read_typed(STDIN_FILENO, name, ret) : path && fd < 0 ? -errno : fd_read_full(path ? fd : STDIN_FILENO, ret->data, sizeof(ret->data));
+        ssize_t n = typed            ? read_typed(STDIN_FILENO, name, ret)
+                    : path && fd < 0 ? -errno
+                                     : fd_read_full(path ? fd : STDIN_FILENO, ret->data, sizeof(ret->data));
 
         if (typed && n == -ECANCELED)
                 return error_set(reterr, (int) n, "nothing was typed");
@@ -95,7 +97,10 @@ static int secret_set(const Place *place, void *options, const Operands *words) 
                                    "give it on stdin, or with --value-file");
         if (secret_read_value(o, words->items[0], &value, &error) < 0)
                 return verb_refuse("secret %s: %s", words->items[0], error.text);
-        if (client_transfer(place, &REQUEST(.method = "PUT", .path = url_text(&u), .type = "application/octet-stream", .body = value.data, .body_size = value.size),
+        if (client_transfer(place,
+                            &REQUEST(.method = "PUT", .path = url_text(&u),
+                                            .type = "application/octet-stream", .body = value.data,
+                                            .body_size = value.size),
                             /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->json)

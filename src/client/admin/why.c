@@ -28,7 +28,8 @@ static void print_processes(const json_t *p) {
                         json_count(p, "sleeping"), json_count(p, "blocked"),
                         json_count(p, "zombies"));
         if (json_has(p, "busiest"))
-                human_line("  %-24s %s (%s)", "busiest", json_get_text_or(p, "busiest", "-"), json_get_text_or(p, "busiestState", "?"));
+                human_line("  %-24s %s (%s)", "busiest", json_get_text_or(p, "busiest", "-"),
+                                json_get_text_or(p, "busiestState", "?"));
 }
 
 static void print_findings(const json_t *d) {

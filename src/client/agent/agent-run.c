@@ -135,7 +135,8 @@ static int agent_run_follow(AgentRunFollow *f) {
         for (;;) {
                 _cleanup_answer_ Answer a = { 0 };
 
-                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/agents/executions/%s?waitSeconds=" LOOK_EVERY, f->id) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a,
+                                    "/api/agents/executions/%s?waitSeconds=" LOOK_EVERY, f->id) < 0)
                         return EXIT_OWN_FAILURE;
                 tell_progress(f, a.json);
                 if (tell_output(f, a.json) < 0)

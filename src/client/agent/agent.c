@@ -61,8 +61,8 @@ static const Column agent_columns[] = {
 /* What a program has written. */
 
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
-        _cleanup_url_ Url u = url_of("/api/agents/executions/%s/logs?stream=%s&from=%llu&follow=%s", id, stream, (unsigned long long) from,
-                        follow ? "true" : "false");
+        _cleanup_url_ Url u = url_of("/api/agents/executions/%s/logs?stream=%s&from=%llu&follow=%s", id,
+                        stream, (unsigned long long) from, follow ? "true" : "false");
         ClientFile file = { .fd = fd, .name = stream };
         int r = client_receive(place, &u, "application/octet-stream", client_file_take, &file, /* error= */ NULL);
 

@@ -51,7 +51,9 @@ static int client_artifacts_get(const Place *place, void *options, const Operand
                         return verb_refuse("cannot write to '%s': %m", output);
                 file.fd = fd;
         }
-        return client_receive(place, &u, /* accept= */ NULL, client_file_take, &file, &file.error) < 0 ? EXIT_OWN_FAILURE : 0;
+        return client_receive(place, &u, /* accept= */ NULL, client_file_take, &file, &file.error) < 0
+                               ? EXIT_OWN_FAILURE
+                               : 0;
 }
 
 static const Verb artifacts_parts[] = {

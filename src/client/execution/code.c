@@ -151,7 +151,10 @@ static int code_run(const Place *place, CodeOptions *o, const char *sandbox, con
         Show s = { .options = o };
         _cleanup_lines_ LineReader lines = { .line = code_take_line, .userdata = &s, .max = EVENT_MAX };
         _cleanup_free_ char *body = NULL;
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/contexts/%s/run", sandbox, o->context ? o->context : o->language ? o->language : "python");
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/contexts/%s/run", sandbox,
+                        o->context    ? o->context
+                        : o->language ? o->language
+                                      : "python");
         Error error = { 0 };
         int r;
 
@@ -162,8 +165,10 @@ static int code_run(const Place *place, CodeOptions *o, const char *sandbox, con
         if (!body)
                 return verb_refuse("%s", error.text);
         r = client_transfer(place,
-                        &REQUEST(.method = "POST", .path = url_text(&u), .type = "application/json", .accept = "application/x-ndjson", .body = body,
-                                        .body_size = strlen(body), .sink = line_reader_feed, .sink_data = &lines),
+                        &REQUEST(.method = "POST", .path = url_text(&u), .type = "application/json",
+                                        .accept = "application/x-ndjson", .body = body,
+                                        .body_size = strlen(body), .sink = line_reader_feed,
+                                        .sink_data = &lines),
                         &error, /* ret= */ NULL);
         return r < 0 ? EXIT_OWN_FAILURE : s.failed ? CODE_FAILED : 0;
 }

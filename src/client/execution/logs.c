@@ -109,8 +109,9 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
 
 static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
         Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/logs?format=%s&since=%s&tail=%s&follow=%s", sandbox, o->common.json ? "events" : "text",
-                        common_query(&o->common, "since"), common_query(&o->common, "tail"), o->follow ? "1" : NULL);
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/logs?format=%s&since=%s&tail=%s&follow=%s", sandbox,
+                        o->common.json ? "events" : "text", common_query(&o->common, "since"),
+                        common_query(&o->common, "tail"), o->follow ? "1" : NULL);
         int r;
 
         if (o->common.json)

@@ -96,7 +96,8 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
 
 /* What was asked for a moment ago is on its way. */
 static Url ps_url(const Ps *ps, const char *sandbox) {
-        return url_of("/api/sandbox/%s/exec?status=%s", sandbox, common_said(ps->options, "all") ? NULL : "starting,running");
+        return url_of("/api/sandbox/%s/exec?status=%s", sandbox,
+                        common_said(ps->options, "all") ? NULL : "starting,running");
 }
 
 /* One document: {"sandbox id": [executions]}. */

@@ -251,7 +251,8 @@ int session_run(const Session *s, Link *taken) {
         sink_done(l.sinks);
         sink_done(l.sinks + 1);
         if (l.left && link->execution)
-                log_error("left %s alone; `cove attach %s %s` comes back to it", link->execution, link->sandbox, link->execution);
+                log_error("left %s alone; `cove attach %s %s` comes back to it", link->execution,
+                                link->sandbox, link->execution);
         return status;
 }
 
@@ -263,7 +264,8 @@ OPTION_KIND(session_key) {
                 return 0;
         }
         if (strlen(value) != 2 || value[0] != '^' || value[1] < '@' || value[1] > '~')
-                return error_set(reterr, -EINVAL, "--detach-key: '%s' is no key with Ctrl, as in ^P, and not none", value);
+                return error_set(reterr, -EINVAL,
+                                "--detach-key: '%s' is no key with Ctrl, as in ^P, and not none", value);
         *key = value[1] & 0x1f;
         return 0;
 }

@@ -32,8 +32,10 @@ static int shell_run(const Place *place, void *options, const Operands *words) {
                 .detach_key = o->keep ? o->detach_key : SESSION_KEY_NONE,
         };
         struct winsize size = terminal_size();
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/terminal?cols=%u&rows=%u&command=%s&user=%s&cwd=%s&bind=%s", sandbox, (unsigned) size.ws_col,
-                        (unsigned) size.ws_row, o->command, o->user, o->cwd, o->keep ? NULL : "1");
+        _cleanup_url_ Url u =
+                        url_of("/api/sandbox/%s/terminal?cols=%u&rows=%u&command=%s&user=%s&cwd=%s&bind=%s",
+                                        sandbox, (unsigned) size.ws_col, (unsigned) size.ws_row, o->command,
+                                        o->user, o->cwd, o->keep ? NULL : "1");
 
         if (o->common.json)
                 return verb_refuse("--json: a terminal is no JSON; `cove exec --json` gives a result");

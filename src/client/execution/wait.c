@@ -26,8 +26,10 @@ static int wait_for(const Place *place, const WaitOptions *o, const char *sandbo
                 usec_t now = clock_usec(), left = until > now ? until - now : 0;
                 _cleanup_answer_ Answer a = { 0 };
 
-                if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/%s/exec/%s/wait?timeoutSeconds=%llu", sandbox, execution,
-                                    (unsigned long long) ((MIN_OF(left, PIECE) + USEC_PER_SEC - 1) / USEC_PER_SEC)) < 0)
+                if (client_need_path(place, /* body= */ NULL, &a,
+                                    "/api/sandbox/%s/exec/%s/wait?timeoutSeconds=%llu", sandbox, execution,
+                                    (unsigned long long) ((MIN_OF(left, PIECE) + USEC_PER_SEC - 1) /
+                                                          USEC_PER_SEC)) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "exited") == 0) {
                         if (o->common.json)

@@ -38,7 +38,8 @@ static int copy_down_get(const Place *place, Drain *d, const Url *u, const char 
 
         if (d->progress)
                 progress_begin(d->progress, name, size);
-        r = client_transfer(place, &REQUEST(.path = url_text(u), .sink = write_drain, .sink_data = d), &d->file.error, ret);
+        r = client_transfer(place, &REQUEST(.path = url_text(u), .sink = write_drain, .sink_data = d),
+                        &d->file.error, ret);
         if (d->progress)
                 progress_end(d->progress);
         return r;
@@ -47,7 +48,8 @@ static int copy_down_get(const Place *place, Drain *d, const Url *u, const char 
 int copy_unpack(const Place *place, const Url *u, int dirfd, const char *name, Progress *progress) {
         _cleanup_unpack_ Unpack *unpack = unpack_new(dirfd);
         Drain d = { .progress = progress, .unpack = unpack };
-        int r = unpack ? copy_down_get(place, &d, u, name, PROGRESS_UNKNOWN, /* ret= */ NULL) : log_failure(-ENOMEM, "out of memory");
+        int r = unpack ? copy_down_get(place, &d, u, name, PROGRESS_UNKNOWN, /* ret= */ NULL)
+                       : log_failure(-ENOMEM, "out of memory");
 
         if (r < 0)
                 return r;
@@ -139,7 +141,10 @@ static int get_to_standard_output(Copy *c, const char *remote, const char *type,
         _cleanup_url_ Url u = archive ? archive_url(c, remote) : copy_url(c, FILES, remote);
 
         if (archive && isatty(STDOUT_FILENO))
-                return log_failure(-EISDIR, "'%s' is a directory, and its archive is nothing for a terminal: send it to a file", remote);
+                return log_failure(-EISDIR,
+                                "'%s' is a directory, and its archive is nothing for a terminal: send it to "
+                                "a file",
+                                remote);
         return get_into(c, &u, archive ? PROGRESS_UNKNOWN : size, STDOUT_FILENO, "standard output");
 }
 

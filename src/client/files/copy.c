@@ -16,7 +16,8 @@ Url copy_url(const Copy *c, const char *page, const char *path) {
 
 int copy_stat(const Copy *c, const char *path, char **ret_type, uint64_t *ret_size) {
         _cleanup_answer_ Answer a = { 0 };
-        int r = client_try(c->place, /* method= */ NULL, /* body= */ NULL, &a, "/api/sandbox/%s/files/stat?path=%s&user=%s", c->sandbox, path, c->user);
+        int r = client_try(c->place, /* method= */ NULL, /* body= */ NULL, &a,
+                        "/api/sandbox/%s/files/stat?path=%s&user=%s", c->sandbox, path, c->user);
 
         if (r < 0)
                 return r;
@@ -24,7 +25,8 @@ int copy_stat(const Copy *c, const char *path, char **ret_type, uint64_t *ret_si
         if (a.head.status == 404) {
                 _cleanup_answer_ Answer sandbox = { 0 };
 
-                return client_need_path(c->place, /* body= */ NULL, &sandbox, "/api/sandbox/%s", c->sandbox); /* or is it the sandbox that is not there? */
+                return client_need_path(c->place, /* body= */ NULL, &sandbox, "/api/sandbox/%s",
+                                c->sandbox); /* or is it the sandbox that is not there? */
         }
         if (!answer_is_good(&a))
                 return answer_tell(&a);

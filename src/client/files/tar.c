@@ -53,8 +53,8 @@ static void put_checksum(uint8_t *head) {
         memcpy(head + CHECKSUM, text, 7); /* six digits, NUL; then the blank stays */
 }
 
-static void tar_encode_put_head(uint8_t *head, char type, const char *name, const char *target, unsigned mode, uint64_t size,
-                int64_t mtime) {
+static void tar_encode_put_head(uint8_t *head, char type, const char *name, const char *target,
+                unsigned mode, uint64_t size, int64_t mtime) {
         memset(head, 0, TAR_BLOCK);
         tar_encode_put_text(head + NAME, NAME_SIZE, name);
         put_octal(head + MODE, NUMBER_SIZE, mode & 07777);

@@ -64,8 +64,10 @@ ssize_t http_reader_feed(HttpReader *h, const void *data, size_t size) {
         size_t used = 0;
 
         while (used < size && !http_reader_is_over(h)) {
-                bool in_body = http_reader_has_head(h) && (h->frame.state == FRAME_DATA || h->frame.state == FRAME_CHUNK_DATA);
-                ssize_t n = (in_body ? http_reader_feed_body : http_reader_feed_line)(h, (const uint8_t *) data + used, size - used);
+                bool in_body = http_reader_has_head(h) &&
+                               (h->frame.state == FRAME_DATA || h->frame.state == FRAME_CHUNK_DATA);
+                ssize_t n = (in_body ? http_reader_feed_body : http_reader_feed_line)(
+                                h, (const uint8_t *) data + used, size - used);
 
                 if (n < 0)
                         return n;

@@ -90,9 +90,11 @@ static int link_http_take_body(void *userdata, const void *data, size_t size) {
 
 static int connect_events(LinkHttp *h, Error *reterr) {
         bool again = h->link.execution;
-        _cleanup_url_ Url u = again ? url_of("/api/sandbox/%s/exec/%s/output?follow=%s", h->link.sandbox, h->link.execution, h->follow ? "1" : "0")
+        _cleanup_url_ Url u = again ? url_of("/api/sandbox/%s/exec/%s/output?follow=%s", h->link.sandbox,
+                                                      h->link.execution, h->follow ? "1" : "0")
                                     : url_of("/api/sandbox/%s/exec", h->link.sandbox);
-        Request q = REQUEST(.path = url_text(&u), .accept = "application/x-ndjson", .sink = link_http_take_body, .sink_data = h);
+        Request q = REQUEST(.path = url_text(&u), .accept = "application/x-ndjson",
+                        .sink = link_http_take_body, .sink_data = h);
         char cursor[96];
 
         if (again) {
@@ -182,7 +184,8 @@ static int post(LinkHttp *h, Call *c, const char *path, const char *type, const 
         _cleanup_url_ Url u = url_fill(path, (char *const[]) { h->link.sandbox, h->link.execution });
 
         return call_start(c, h->link.place,
-                        &REQUEST(.method = "POST", .path = url_text(&u), .type = type, .body = body, .body_size = size, .accept = "application/json",
+                        &REQUEST(.method = "POST", .path = url_text(&u), .type = type, .body = body,
+                                        .body_size = size, .accept = "application/json",
                                         .sink = ret ? answer_collect : NULL, .sink_data = ret),
                         /* reterr= */ NULL);
 }

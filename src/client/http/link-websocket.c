@@ -60,7 +60,9 @@ static int link_websocket_begin(LinkWebSocket *w, Error *reterr) {
         (void) snprintf(headers, sizeof(headers),
                         "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n", w->key);
         return call_start(&w->call, w->link.place,
-                        &REQUEST(.path = w->path, .headers = headers, .upgrade = true, .sink = answer_collect, .sink_data = &w->refusal), reterr);
+                        &REQUEST(.path = w->path, .headers = headers, .upgrade = true,
+                                        .sink = answer_collect, .sink_data = &w->refusal),
+                        reterr);
 }
 
 static int refused(LinkWebSocket *w, Error *reterr) {

@@ -83,7 +83,8 @@ static const char *url_word(const char **format, va_list *words, char number[sta
         *format += large ? 4 : 2;
         if (text)
                 return va_arg(*words, const char *);
-        (void) snprintf(number, NUMBER_MAX, "%llu", large ? va_arg(*words, unsigned long long) : va_arg(*words, unsigned));
+        (void) snprintf(number, NUMBER_MAX, "%llu",
+                        large ? va_arg(*words, unsigned long long) : va_arg(*words, unsigned));
         return number;
 }
 
@@ -94,8 +95,9 @@ static const char *url_read_query(Url *u, const char *format, va_list *words) {
         char number[NUMBER_MAX];
 
         if (*value == '%') {
-                format = value;
-                value = url_word(&format, words, number);
+                const char *conversion = value;
+
+                value = url_word(&conversion, words, number);
                 n = value ? strlen(value) : 0;
         }
         if (value)

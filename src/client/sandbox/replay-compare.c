@@ -89,7 +89,8 @@ static void compare_number(Replay *r, uint64_t step, const char *key, const json
 }
 
 static int replay_compare_read_output(Replay *r, const char *execution, const char *stream, Answer *ret) {
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/exec/%s/output?stream=%s&follow=false", r->sandbox, execution, stream);
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/exec/%s/output?stream=%s&follow=false", r->sandbox,
+                        execution, stream);
 
         return replay_get(r, &u, ret);
 }
@@ -122,7 +123,9 @@ static int compare_stream(Replay *r, const json_t *end, uint64_t step, const cha
 
 static int replay_compare_await_end(Replay *r, const char *execution, Answer *ret) {
         for (;;) {
-                if (client_need_path(r->place, /* body= */ NULL, ret, "/api/sandbox/%s/exec/%s/wait?timeoutSeconds=30&output=false", r->sandbox, execution) < 0)
+                if (client_need_path(r->place, /* body= */ NULL, ret,
+                                    "/api/sandbox/%s/exec/%s/wait?timeoutSeconds=30&output=false",
+                                    r->sandbox, execution) < 0)
                         return -EIO;
                 if (strcmp(json_get_text_or(ret->json, "status", ""), "exited") == 0)
                         return 0;

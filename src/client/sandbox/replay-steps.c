@@ -10,11 +10,14 @@
 #include "client/sandbox/replay.h"
 
 int replay_get(const Replay *r, const Url *u, Answer *ret) {
-        return client_transfer(r->place, &REQUEST(.path = url_text(u), .accept = "application/octet-stream"), /* error= */ NULL, ret);
+        return client_transfer(r->place, &REQUEST(.path = url_text(u), .accept = "application/octet-stream"),
+                        /* error= */ NULL, ret);
 }
 
 int replay_send(const Replay *r, const char *method, const Url *u, const void *data, size_t size) {
-        return client_transfer(r->place, &REQUEST(.method = method, .path = url_text(u), .type = "application/octet-stream", .body = data, .body_size = size),
+        return client_transfer(r->place,
+                        &REQUEST(.method = method, .path = url_text(u), .type = "application/octet-stream",
+                                        .body = data, .body_size = size),
                         /* error= */ NULL, /* ret= */ NULL);
 }
 
@@ -24,7 +27,9 @@ int replay_content(Replay *r, const json_t *content, char **ret, size_t *ret_siz
         _cleanup_url_ Url u = url_of("/api/sandbox/%s/recording/%s", r->of, hash ? hash : "");
 
         if (json_get_bool(content, "cut") || !hash)
-                return log_failure(-ENODATA, "step %llu: its content was larger than recording.maxSize and was not kept", (unsigned long long) r->step);
+                return log_failure(-ENODATA,
+                                "step %llu: its content was larger than recording.maxSize and was not kept",
+                                (unsigned long long) r->step);
         if (replay_get(r, &u, &a) < 0)
                 return -EIO;
         *ret = TAKE_PTR(a.text);

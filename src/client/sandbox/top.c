@@ -56,7 +56,8 @@ static int top_add_row(Top *t, const json_t *sandbox) {
 
         if (json_has(sandbox, "ended_at")) /* nothing runs in it */
                 return 0;
-        r = client_try(t->place, /* method= */ NULL, /* body= */ NULL, &a, "/api/sandbox/%s/resources", json_get_text_or(sandbox, "id", ""));
+        r = client_try(t->place, /* method= */ NULL, /* body= */ NULL, &a, "/api/sandbox/%s/resources",
+                        json_get_text_or(sandbox, "id", ""));
         if (r < 0 || !answer_is_good(&a))
                 return r;
         return json_array_append_new(t->rows, resources_row(sandbox, a.json)) < 0 ? -ENOMEM : 0;

@@ -119,7 +119,9 @@ static int client_making_follow(MakingFollow *f) {
                         log_notice("it goes on without us: %s", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
-                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%s?wait=" LOOK_EVERY, f->id) < 0 || show_log(f) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%s?wait=" LOOK_EVERY,
+                                    f->id) < 0 ||
+                                show_log(f) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "running") != 0) {
                         clear_line(f);

@@ -151,8 +151,8 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
 
         if (!file || open_pack(directory, file, &ignored, &always, &sent) < 0)
                 return -EINVAL;
-        u = url_of("/api/templates/build?name=%s&file=%s&target=%s&network=%s&noCache=%s", o->tag, *file ? file : NULL, o->target, o->network,
-                        o->no_cache ? "true" : NULL);
+        u = url_of("/api/templates/build?name=%s&file=%s&target=%s&network=%s&noCache=%s", o->tag,
+                        *file ? file : NULL, o->target, o->network, o->no_cache ? "true" : NULL);
         for (size_t i = 0; i < o->arguments.n; i++)
                 url_query(&u, "arg", o->arguments.items[i]);
         r = upload_send(&sent, place, "POST", &u, "application/x-tar", CALL_SIZE_UNKNOWN, ret);

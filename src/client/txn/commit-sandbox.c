@@ -90,7 +90,8 @@ static int commit_to_template(CommitVerb *v, const Place *place, const Operands 
         _cleanup_answer_ Answer a = { 0 };
 
         if (words->n > 1)
-                return verb_refuse("a template is made of all of the sandbox: '%s' is one word too many", words->items[1]);
+                return verb_refuse("a template is made of all of the sandbox: '%s' is one word too many",
+                                words->items[1]);
         json_put_text(&body, "template", v->template);
         if (client_need_path(place, &body, &a, "/api/sandbox/%s/commit", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;

@@ -22,7 +22,11 @@ static const Option diff_options[] = {
 };
 
 static DiffMode diff_mode_of(const Common *o) {
-        return o->json ? DIFF_JSON : common_said(o, "patch") ? DIFF_PATCH : common_said(o, "stat") ? DIFF_STAT : common_said(o, "names") ? DIFF_NAMES : DIFF_LINES;
+        return o->json                   ? DIFF_JSON
+               : common_said(o, "patch") ? DIFF_PATCH
+               : common_said(o, "stat")  ? DIFF_STAT
+               : common_said(o, "names") ? DIFF_NAMES
+                                         : DIFF_LINES;
 }
 
 typedef struct Walked {
@@ -98,7 +102,8 @@ static int diff_take_line(void *userdata, const char *line, size_t size) {
 static int diff_show_sandbox(const Place *place, const Common *o, const Operands *words, DiffShow *show) {
         DiffLines lines = { .show = show };
         _cleanup_lines_ LineReader reader = { .line = diff_take_line, .userdata = &lines, .max = LINE_MAX_BYTES };
-        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes?patch=%s", words->items[0], common_said(o, "patch") || common_said(o, "stat") ? "1" : NULL);
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes?patch=%s", words->items[0],
+                        common_said(o, "patch") || common_said(o, "stat") ? "1" : NULL);
 
         for (unsigned i = 1; i < words->n; i++)
                 url_query(&u, "path", words->items[i]);

@@ -25,8 +25,10 @@ static int clear_commit(const Txn *t, bool force) {
         if (!commit_is_interrupted(t))
                 return 0;
         if (!force)
-                return log_failure(-EBUSY, "a commit of transaction %s did not come to its end: `cove commit %s` completes it, --force drops what it has not done", t->id,
-                                t->id);
+                return log_failure(-EBUSY,
+                                "a commit of transaction %s did not come to its end: `cove commit %s` "
+                                "completes it, --force drops what it has not done",
+                                t->id, t->id);
         r = dir = txn_open_dir(t, &error);
         if (r >= 0)
                 r = commit_clear(t, dir, &error);
