@@ -12,11 +12,11 @@
 #include "build/account.h"
 #include "build/build.h"
 #include "build/context.h"
-#include "build/helper.h"
 #include "build/plan.h"
 #include "build/scope.h"
 #include "core/acquire.h"
 #include "core/fileop.h"
+#include "core/helper.h"
 
 typedef struct Build Build;
 typedef void (*BuildThen)(Build *b);
@@ -75,7 +75,7 @@ struct Build {
         int writable_fd;
         char *data;       /* that is written; or what was read */
         size_t size, sent;
-        BuildHelper *helpers[2];
+        Helper *helpers[2];
         unsigned n_helpers;
         FileOp *channels[2];
         TreeCall *call;
