@@ -91,7 +91,7 @@ static void step_copy_next_archive(Build *b) {
         const char *arguments[8] = { "graft" };
         char owner[32], mode[16];
         int pipes[2];
-        size_t n = 1;
+        size_t n = 2;
 
         if (!sb)
                 return;
@@ -103,8 +103,8 @@ static void step_copy_next_archive(Build *b) {
                 build_fail_step(b, -errno, "no pipe: %m");
                 return;
         }
+        arguments[1] = c->directory + 1;
         copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = c->directory + 1;
         if (helper_run(b, &(HelperRequest) { .arguments = (const char *const[]) { "member", c->selection.unpacked.items[c->next++], NULL },
                         .in = c->archive, .out = pipes[1], .list = -EBADF }) >= 0)
                 (void) helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = sb, .operation = FILE_UNPACK, .path = "/", .in = pipes[0],

@@ -27,7 +27,7 @@ static void transfer(Build *b) {
         char owner[32], mode[16];
         const char *name;
         int pipes[2];
-        size_t n = 1;
+        size_t n = 2;
 
         if (!to)
                 return;
@@ -37,8 +37,8 @@ static void transfer(Build *b) {
                 build_fail_step(b, -ENOMEM, "out of memory");
                 return;
         }
+        arguments[1] = *path == '/' ? path + 1 : path;
         copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = *path == '/' ? path + 1 : path;
         if (helper_run(b, &(HelperRequest) { .arguments = (const char *const[]) { "pack", NULL }, .sandbox = from, .operation = FILE_PACK,
                         .path = c->source, .in = -EBADF, .out = pipes[1], .list = -EBADF }) >= 0)
                 (void) helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = to, .operation = FILE_UNPACK, .path = "/", .in = pipes[0],

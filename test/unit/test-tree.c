@@ -19,6 +19,7 @@
 #include "tree/patch.h"
 #include "tree/place.h"
 #include "tree/seen.h"
+#include "tree/tree.h"
 
 TEST(names_are_cleaned) {
         static const struct {
@@ -195,7 +196,8 @@ static int parse(const char *a, const char *b, const char *c, TreeOptions *ret) 
                 (void) snprintf(storage[i], sizeof(storage[i]), "%s", given[i]);
                 argv[argc++] = storage[i];
         }
-        return tree_options_parse(argc, argv, ret, &error);
+        *ret = (TreeOptions) TREE_OPTIONS_INIT;
+        return program_parse(&tree_program, argc, argv, ret, &error);
 }
 
 TEST(options) {
