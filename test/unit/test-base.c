@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -695,4 +696,33 @@ TEST(program_failure_is_one_line) {
         check_result("read", program_read_failure(ours, &read), 0);
         check_int("code", read.code, -EBADMSG);
         check_string("text", read.text, "'a?b?[2J': is damaged");
+}
+
+TEST(directory) {
+        _cleanup_(strv_done) Strv names = STRV_INIT(2), more = STRV_INIT(8);
+        _cleanup_directory_ DIR *none = directory_open(AT_FDCWD, "/nowhere");
+        char path[] = "/tmp/cove-directory-XXXXXX";
+        _cleanup_close_ int dirfd = -EBADF;
+
+        check_int("errno", errno, ENOENT);
+        check_true("none has no entries", !none && !directory_next(none));
+        check_true("directory", mkdtemp(path) != NULL);
+        dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check_int("a", mkdirat(dirfd, "a", 0700), 0);
+        check_int("link", symlinkat("a", dirfd, "..."), 0);
+        check_result("names", directory_names(dirfd, &names), 0);
+        check_uint("neither . nor ..", names.n, 2);
+        check_true("both", strcmp(names.items[0], names.items[1]) != 0);
+        check_result("again", directory_names(dirfd, &names), -E2BIG);
+        check_result("from the beginning", directory_names(dirfd, &more), 0);
+        check_uint("all", more.n, 2);
+        check_true("a link is no directory", !directory_open_nofollow(dirfd, "..."));
+        check_int("errno", errno, ENOTDIR);
+        {
+                _cleanup_directory_ DIR *through = directory_open(dirfd, "...");
+
+                check_true("unless it is followed", through && !directory_next(through));
+                check_int("the end", errno, 0);
+        }
+        check_true("clean", unlinkat(dirfd, "...", 0) == 0 && unlinkat(dirfd, "a", AT_REMOVEDIR) == 0 && rmdir(path) == 0);
 }
