@@ -17,6 +17,7 @@
 #include "agent/agent.h"
 #include "agent/queue.h"
 #include "agent/upload.h"
+#include "base/sequence.h"
 #include "config/config.h"
 #include "core/acquire.h"
 
@@ -54,16 +55,22 @@ struct Agents {
         AgentQueueStats counts; /* since the start */
 };
 
-/* Where an attempt stands. */
+/* The steps of an attempt, in their order (run.c). */
 typedef enum RunStep {
-        RUN_ACQUIRING,
-        RUN_HELD,
-        RUN_CONTEXT, /* files are written */
+        RUN_SANDBOX,
+        RUN_TURN,
+        RUN_CONTEXT,
         RUN_CODE,
-        RUN_EXECUTING,
-        RUN_COLLECTING,
-        RUN_WRITING, /* the end is known, and could not be written down yet */
+        RUN_PROGRAM,
+        _RUN_STEP_MAX,
 } RunStep;
+
+/* What follows when one of them fails. */
+typedef enum RunVerdict {
+        RUN_FAILED,   /* the sandbox's failure: another attempt, or a dead letter */
+        RUN_REFUSED,  /* it can never be done */
+        RUN_PUT_BACK, /* no attempt was made */
+} RunVerdict;
 
 /* Whose doing an end was. */
 typedef enum ResultBlame {
@@ -77,9 +84,15 @@ struct Run {
         Agents *agents;
         Job job;
         JobAttempt attempt;
-        RunStep step;
+        SequenceRun steps;   /* until its end is known, */
+        SequenceRun ending;  /* and from there on */
+        RunVerdict verdict;  /* on a step that failed */
+        const char *failure; /* its word for callers */
+        usec_t pause_usec;   /* before it is put back */
         bool slot;   /* counts for agents.concurrency */
+        bool held;   /* has its sandbox, and waits for its turn */
         bool parked; /* its lane is closed until it has a sandbox */
+        bool keeps;    /* what it has left is kept, before its end is written down */
         JobStatus end; /* what its status will be, when all is written; JOB_QUEUED: another attempt */
         Sandbox *sandbox; /* NULL: none yet */
         Acquisition *acquisition;
@@ -114,33 +127,33 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
 Run *run_new(Agents *a, Job *job); /* takes the job */
 Run *run_free(Run *run);
 int run_start(Agents *a, const QueueEntry *e);
+void run_begin(Run *run, RunStep step); /* from there on; the run may be gone afterwards */
 int run_cancel(Run *run, Error *reterr); /* as agents_cancel() */
-void run_prepare(Run *run, Sandbox *sb);
-int run_follow(Run *run, Execution *x);
+int run_store(Run *run); /* the job and the attempt, at once */
 void run_arm(Run *run, usec_t usec, const char *operation); /* it may take so long */
-void run_see_end(Run *run, const Execution *x);
-void run_stop(Run *run); /* whatever is under way is not any more; what was being made for it goes */
+void run_disarm(Run *run);
+void run_leave_slot(Run *run);
+void run_open_lane(Run *run);
+void run_leave_held(Run *run);
 void run_set_sandbox(Run *run, Sandbox *sb);
 Sandbox *run_sandbox(const Run *run); /* NULL: gone */
 Sandbox *run_named_sandbox(const Run *run); /* the same, by its name */
 void run_name(const Run *run, char *ret, size_t size); /* of its sandbox */
 
-void run_disarm(Run *run);
-void run_leave_slot(Run *run);
-void run_open_lane(Run *run);
-void run_unhold(Run *run);
-
-/* run-sandbox.c */
-void run_ask(Run *run, usec_t wait_usec);
+/* run-sandbox.c: the first two steps, and their undos */
+int run_ask(void *object, Error *reterr);
+int run_unask(void *object, Error *why);
+int run_take_turn(void *object, Error *reterr);
+int run_give_turn(void *object, Error *why);
 void run_go_on(Run *run); /* a held one has its turn */
 
-/* run-end.c. Each frees the run, now or when it is written down. */
-void run_fail(Run *run, const char *code, const char *format, ...) _printf_(3, 4); /* the sandbox's failure */
-void run_refuse(Run *run, const char *code, const char *format, ...) _printf_(3, 4); /* it can never be done */
-void run_put_back(Run *run, usec_t pause_usec); /* no attempt was made */
-void run_conclude(Run *run); /* the program has ended */
+/* run-end.c */
+/* A step fails: from within it, and from a callback or when none is under way. After the latter the run may be gone. */
+int run_failed(Run *run, RunVerdict verdict, const char *word, Error *reterr, const char *format, ...) _printf_(5, 6);
+void run_fail(Run *run, RunVerdict verdict, const char *word, const char *format, ...) _printf_(4, 5);
+void run_ended(void *object, const Error *error); /* of the steps: frees the run, now or when its end is written down */
 void run_collected(Run *run);
-void run_commit(Run *run);
+void run_end_alarm(Run *run); /* a step of the ending takes too long */
 usec_t run_pause(const AgentsConfig *c, unsigned failures); /* before the next attempt, after so many that failed */
 
 /* rejoin.c */

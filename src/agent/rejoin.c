@@ -5,7 +5,6 @@
  * its preparation; what has lost its sandbox is tried again. */
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "agent/internal.h"
@@ -20,36 +19,18 @@ static Execution *rejoin_find_program(Sandbox *sb, const Job *j) {
         return NULL;
 }
 
-static void rejoin_program(Run *run, Execution *x) {
-        int r;
-
-        run->job.execution = x->number;
-        run->job.status = JOB_RUNNING;
-        if (execution_ended(x)) {
-                run->step = RUN_EXECUTING;
-                run_see_end(run, x);
-                return;
-        }
-        r = run_follow(run, x);
-        if (r < 0)
-                run_fail(run, "start_failed", "the program cannot be watched: %s", strerror(-r));
-        else if (run->job.cancel)
-                (void) execution_signal(x, SIGKILL);
-}
-
 static void rejoin_sandbox(Run *run, Sandbox *sb) {
-        Execution *x = rejoin_find_program(sb, &run->job);
-
         run_set_sandbox(run, sb);
         memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
-        if (x)
-                rejoin_program(run, x);
+        run->execution = rejoin_find_program(sb, &run->job);
+        if (run->execution)
+                run_begin(run, RUN_PROGRAM);
         else if (run->job.cancel)
-                run_fail(run, "cancelled", "cancelled before the program was started");
+                run_fail(run, RUN_FAILED, "cancelled", "cancelled before the program was started");
         else if (sandbox_is_ending(sb))
-                run_fail(run, "sandbox_lost", "the sandbox was lost while the daemon was away: %s", sb->reason ? sb->reason : "it has ended");
+                run_fail(run, RUN_FAILED, "sandbox_lost", "the sandbox was lost while the daemon was away: %s", sb->reason ? sb->reason : "it has ended");
         else
-                run_prepare(run, sb);
+                run_begin(run, RUN_CONTEXT);
 }
 
 int run_rejoin(Agents *a, const char *id) {
@@ -65,17 +46,16 @@ int run_rejoin(Agents *a, const char *id) {
                 return -ENOMEM;
         run->attempt.number = run->job.attempt;
         run->attempt.started_at = run->job.provisioning_at;
-        run->step = RUN_CONTEXT;
         sb = manager_by_id(a->manager, run->job.sandbox_id);
         if (!sb)
                 sb = run_named_sandbox(run);
         if (sb)
                 rejoin_sandbox(run, sb);
         else if (run->job.cancel)
-                run_fail(run, "cancelled", "cancelled before the program was started");
+                run_fail(run, RUN_FAILED, "cancelled", "cancelled before the program was started");
         else if (run->job.sandbox_id[0])
-                run_fail(run, "sandbox_lost", "the sandbox was lost while the daemon was away");
+                run_fail(run, RUN_FAILED, "sandbox_lost", "the sandbox was lost while the daemon was away");
         else
-                run_ask(run, /* wait_usec= */ 0);
+                run_begin(run, RUN_SANDBOX);
         return 0;
 }

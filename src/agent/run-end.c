@@ -15,7 +15,6 @@
 #include "agent/internal.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "agent/rows.h"
 
 #define WRITE_AGAIN (1 * USEC_PER_SEC)
 
@@ -76,7 +75,44 @@ static void prepare_row(Run *run) {
         j->webhook_status = j->webhook ? WEBHOOK_PENDING : WEBHOOK_NONE;
 }
 
-static void run_end_go_on(Run *run) {
+static int run_end_write(void *object, Error *reterr) {
+        Run *run = object;
+        int r;
+
+        prepare_row(run);
+        r = run_store(run);
+        if (r >= 0)
+                return STEP_DONE;
+        log_error("agent execution %s: cannot write down that it is %s, trying again: %s", run->job.id, job_status_name(run->end),
+                        strerror(-r));
+        run_arm(run, WRITE_AGAIN, "writing down its end");
+        return STEP_WAITS;
+}
+
+/* Keeping what it has left. */
+
+static int run_end_keep(void *object, Error *reterr) {
+        Run *run = object;
+
+        if (!run->keeps)
+                return STEP_DONE;
+        run->attempt.ended_at = clock_wall_usec();
+        run_arm(run, run->agents->manager->settings->agents.operation_timeout_usec, "keeping what it has left");
+        if (collect_start(run) > 0)
+                return STEP_WAITS;
+        run->collection = collect_free(run->collection);
+        return STEP_DONE;
+}
+
+void run_collected(Run *run) {
+        run->collection = collect_free(run->collection);
+        sequence_heard(&run->ending, NULL);
+}
+
+/* The steps of an end. */
+
+static void run_end_tell(void *object, const Error *error) {
+        Run *run = object;
         Agents *a = run->agents;
 
         if (run->end == JOB_QUEUED)
@@ -89,84 +125,26 @@ static void run_end_go_on(Run *run) {
         agents_pump(a);
 }
 
-void run_commit(Run *run) {
-        Store *store = run->agents->manager->store;
-        int r;
+static const SequenceStep run_end_steps[] = {
+        { .name = "keeping what it has left", .begin = run_end_keep  },
+        { .name = "writing down its end",     .begin = run_end_write }, /* before anybody hears of it; until it has worked */
+};
+static const Sequence run_end_sequence = SEQUENCE("end of an agent execution", run_end_steps, run_end_tell);
 
-        run->step = RUN_WRITING;
-        prepare_row(run);
-        (void) store_begin(store);
-        (void) store_job_update(store, &run->job);
-        (void) store_attempt_put(store, &run->attempt);
-        r = store_commit(store);
-        if (r >= 0) {
-                run_end_go_on(run);
+void run_end_alarm(Run *run) {
+        if (!run->collection) {
+                sequence_heard_again(&run->ending);
                 return;
         }
-        log_error("agent execution %s: cannot write down that it is %s, trying again: %s", run->job.id, job_status_name(run->end),
-                        strerror(-r));
-        run_arm(run, WRITE_AGAIN, "writing down its end");
+        free(run->job.capture_error);
+        run->job.capture_error = strdup("keeping what it has left took too long");
+        run_collected(run);
 }
 
-/* Ends that have something to keep, first keep it. */
-static void run_end_collect(Run *run, JobStatus end) {
+static void run_end(Run *run, JobStatus end, bool keeps) {
         run->end = end;
-        run->step = RUN_COLLECTING;
-        run->attempt.ended_at = clock_wall_usec();
-        run_arm(run, run->agents->manager->settings->agents.operation_timeout_usec, "keeping what it has left");
-        if (collect_start(run) <= 0)
-                run_collected(run);
-}
-
-void run_collected(Run *run) {
-        run->collection = collect_free(run->collection);
-        run_commit(run);
-}
-
-void run_fail(Run *run, const char *code, const char *format, ...) {
-        const AgentsConfig *c = &run->agents->manager->settings->agents;
-        unsigned failures = run->job.attempt - MIN_OF(run->job.attempt, run->job.attempts_free);
-        char text[ERROR_TEXT_MAX];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(text, sizeof(text), format, ap);
-        va_end(ap);
-        run_stop(run);
-        set_error(run, code, text);
-        if (run->job.cancel) {
-                run->end = JOB_CANCELLED;
-                run_commit(run);
-        } else if (failures >= run->job.attempts_max) {
-                log_warning("agent execution %s: given up after %u attempt%s: %s", run->job.id, failures, failures == 1 ? "" : "s", text);
-                run_end_collect(run, JOB_DEAD);
-        } else {
-                run->agents->counts.retried++;
-                run->attempt.pause_usec = run_pause(c, failures);
-                run->end = JOB_QUEUED;
-                run_commit(run);
-        }
-}
-
-void run_refuse(Run *run, const char *code, const char *format, ...) {
-        char text[ERROR_TEXT_MAX];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(text, sizeof(text), format, ap);
-        va_end(ap);
-        run_stop(run);
-        set_error(run, code, text);
-        run_end_collect(run, JOB_FAILED);
-}
-
-void run_put_back(Run *run, usec_t pause_usec) {
-        run_stop(run);
-        run->job.attempt--;
-        run->agents->counts.attempts--;
-        run->attempt.pause_usec = pause_usec;
-        run->end = JOB_QUEUED;
-        run_commit(run);
+        run->keeps = keeps;
+        (void) sequence_start(&run->ending, &run_end_sequence, run, /* reterr= */ NULL); /* none of its steps fails */
 }
 
 static const char *word_of(const Job *j) {
@@ -186,16 +164,83 @@ static void run_end_explain(Run *run) {
         set_error(run, word_of(j), text);
 }
 
-void run_conclude(Run *run) {
-        if (run->blame == BLAME_SANDBOX && !run->job.cancel) {
-                run_fail(run, "sandbox_ended", "%s", run->job.message ? run->job.message : "the sandbox ended under the program");
-                return;
-        }
+/* The program has ended by itself, or was ended. */
+static void run_conclude(Run *run) {
         if (run->blame == BLAME_NOBODY)
                 set_error(run, NULL, NULL);
         else if (run->job.cancel)
                 set_error(run, "cancelled", "cancelled while the program was running");
         else
                 run_end_explain(run);
-        run_end_collect(run, run->job.cancel && run->blame != BLAME_NOBODY ? JOB_CANCELLED : run->blame == BLAME_NOBODY ? JOB_COMPLETED : JOB_FAILED);
+        run_end(run, run->blame == BLAME_NOBODY ? JOB_COMPLETED : run->job.cancel ? JOB_CANCELLED : JOB_FAILED, /* keeps= */ true);
+}
+
+/* A step has failed. */
+
+static int run_set_failure(Run *run, RunVerdict verdict, const char *word, Error *reterr, const char *format, va_list ap) {
+        run->verdict = verdict;
+        run->failure = word;
+        (void) vsnprintf(reterr->text, sizeof(reterr->text), format, ap);
+        return reterr->code = -EIO; /* what counts is the verdict */
+}
+
+int run_failed(Run *run, RunVerdict verdict, const char *word, Error *reterr, const char *format, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = run_set_failure(run, verdict, word, reterr, format, ap);
+        va_end(ap);
+        return r;
+}
+
+void run_fail(Run *run, RunVerdict verdict, const char *word, const char *format, ...) {
+        Error error = { 0 };
+        va_list ap;
+
+        va_start(ap, format);
+        (void) run_set_failure(run, verdict, word, &error, format, ap);
+        va_end(ap);
+        if (sequence_is_under_way(&run->steps))
+                sequence_heard(&run->steps, &error);
+        else
+                run_ended(run, &error);
+}
+
+static void run_try_again(Run *run, const char *text) {
+        const AgentsConfig *c = &run->agents->manager->settings->agents;
+        unsigned failures = run->job.attempt - MIN_OF(run->job.attempt, run->job.attempts_free);
+
+        if (run->job.cancel)
+                run_end(run, JOB_CANCELLED, /* keeps= */ false);
+        else if (failures >= run->job.attempts_max) {
+                log_warning("agent execution %s: given up after %u attempt%s: %s", run->job.id, failures, failures == 1 ? "" : "s", text);
+                run_end(run, JOB_DEAD, /* keeps= */ true);
+        } else {
+                run->agents->counts.retried++;
+                run->attempt.pause_usec = run_pause(c, failures);
+                run_end(run, JOB_QUEUED, /* keeps= */ false);
+        }
+}
+
+static void run_undo_attempt(Run *run) {
+        run->job.attempt--;
+        run->agents->counts.attempts--;
+        run->attempt.pause_usec = run->pause_usec;
+        run_end(run, JOB_QUEUED, /* keeps= */ false);
+}
+
+void run_ended(void *object, const Error *error) {
+        Run *run = object;
+
+        if (error && run->verdict != RUN_PUT_BACK)
+                set_error(run, run->failure, error->text);
+        if (!error)
+                run_conclude(run);
+        else if (run->verdict == RUN_FAILED)
+                run_try_again(run, error->text);
+        else if (run->verdict == RUN_REFUSED)
+                run_end(run, JOB_FAILED, /* keeps= */ true);
+        else
+                run_undo_attempt(run);
 }

@@ -35,32 +35,33 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
         return r >= 0 ? shape_text_set(&ret->metadata, metadata) : r;
 }
 
+/* It asks again, and stands among those who want a sandbox. */
 static void run_sandbox_park(Run *run) {
         queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ true);
         run->parked = true;
         run_leave_slot(run);
         agents_pump(run->agents);
-        run_ask(run, PLACE_WAIT);
+        sequence_heard_again(&run->steps);
+}
+
+static void run_sandbox_put_back(Run *run, usec_t pause_usec, const Error *error) {
+        run->pause_usec = pause_usec;
+        run_fail(run, RUN_PUT_BACK, /* word= */ NULL, "%s", error->text);
 }
 
 static void on_refused(Run *run, const Error *error) {
         if (error->code == -EDQUOT && !run->parked)
                 run_sandbox_park(run);
         else if (error->code == -EDQUOT)
-                run_put_back(run, FULL_PAUSE);
+                run_sandbox_put_back(run, FULL_PAUSE, error);
         else if (error->code == -ENOSPC)
-                run_put_back(run, NO_SPACE_PAUSE);
+                run_sandbox_put_back(run, NO_SPACE_PAUSE, error);
         else if (error->code == -EOVERFLOW)
-                run_refuse(run, "quota", "%s", error->text);
+                run_fail(run, RUN_REFUSED, "quota", "%s", error->text);
         else if (error->code == -ENOKEY)
-                run_refuse(run, "secret_missing", "%s", error->text);
+                run_fail(run, RUN_REFUSED, "secret_missing", "%s", error->text);
         else
-                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error->text);
-}
-
-static void run_sandbox_hold(Run *run) {
-        run->step = RUN_HELD;
-        DL_APPEND2(run->agents->held, run, held_prev, held_next);
+                run_fail(run, RUN_FAILED, "provisioning_failed", "the sandbox could not be made: %s", error->text);
 }
 
 static void run_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
@@ -75,30 +76,12 @@ static void run_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, co
         }
         run_set_sandbox(run, sb);
         run_open_lane(run);
-        if (!run->slot && !agents_have_room(a))
-                run_sandbox_hold(run);
-        else {
-                a->n_slots += !run->slot;
-                run->slot = true;
-                run_prepare(run, sb);
-        }
+        sequence_heard(&run->steps, NULL);
         agents_pump(a);
 }
 
-void run_go_on(Run *run) {
-        Sandbox *sb = run_sandbox(run);
-
-        run_unhold(run);
-        run->step = RUN_CONTEXT;
-        run->agents->n_slots++;
-        run->slot = true;
-        if (sb)
-                run_prepare(run, sb);
-        else
-                run_fail(run, "sandbox_ended", "the sandbox went away before its turn came");
-}
-
-void run_ask(Run *run, usec_t wait_usec) {
+int run_ask(void *object, Error *reterr) {
+        Run *run = object;
         const char *tenant = run->job.sandbox.tenant;
         Principal who = { .scope = SCOPE_USE, .tenant = tenant && *tenant ? tenant : NULL };
         Manager *m = run->agents->manager;
@@ -109,14 +92,60 @@ void run_ask(Run *run, usec_t wait_usec) {
 
         if (r >= 0) /* the agent's own user and directory, whatever the image thinks of */
                 r = template_apply(m, &spec, /* user_given= */ true, /* workdir_given= */ true, &error);
-        run->step = RUN_ACQUIRING;
         run_arm(run, m->settings->agents.ready_timeout_usec, "making the sandbox");
         if (r < 0)
                 sandbox_spec_done(&spec);
         else
-                r = manager_acquire(m, &who, &spec, wait_usec, run_sandbox_on_acquired, run, &q, &error);
+                r = manager_acquire(m, &who, &spec, run->parked ? PLACE_WAIT : 0, run_sandbox_on_acquired, run, &q, &error);
         if (r < 0)
-                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error.text[0] ? error.text : strerror(-r));
-        else if (q) /* else it has been answered, and the run may be gone */
+                return run_failed(run, RUN_FAILED, "provisioning_failed", reterr, "the sandbox could not be made: %s", error.text[0] ? error.text : strerror(-r));
+        if (q) /* else it has been answered */
                 run->acquisition = q;
+        return STEP_WAITS;
+}
+
+/* What is being made for it goes; one that failed is on its way out already. */
+int run_unask(void *object, Error *why) {
+        Run *run = object;
+        Sandbox *sb = run->acquisition ? run_named_sandbox(run) : NULL;
+
+        run_disarm(run);
+        if (run->acquisition)
+                acquisition_cancel(TAKE_PTR(run->acquisition));
+        if (sb)
+                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        return STEP_DONE;
+}
+
+/* Its turn. */
+
+static void run_take_slot(Run *run) {
+        run->agents->n_slots += !run->slot;
+        run->slot = true;
+}
+
+int run_take_turn(void *object, Error *reterr) {
+        Run *run = object;
+
+        if (run->slot || agents_have_room(run->agents)) {
+                run_take_slot(run);
+                return STEP_DONE;
+        }
+        run->held = true;
+        DL_APPEND2(run->agents->held, run, held_prev, held_next);
+        return STEP_WAITS;
+}
+
+int run_give_turn(void *object, Error *why) {
+        run_leave_held(object);
+        return STEP_DONE;
+}
+
+void run_go_on(Run *run) {
+        run_leave_held(run);
+        run_take_slot(run);
+        if (run_sandbox(run))
+                sequence_heard(&run->steps, NULL);
+        else
+                run_fail(run, RUN_FAILED, "sandbox_ended", "the sandbox went away before its turn came");
 }

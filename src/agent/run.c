@@ -1,4 +1,12 @@
-/* run.c: one attempt: a sandbox, its files, the program. What comes of it is run-end.c's. */
+/* run.c: one attempt, step by step.
+ *
+ *      sandbox    made, or waited for (run-sandbox.c)
+ *      turn       among those that may run at once
+ *      context    the file that tells the program what it is for
+ *      code       the program itself, where it came with the request
+ *      program    it runs
+ *
+ * What comes of it, and of a step that failed, is run-end.c's. */
 
 #include <errno.h>
 #include <signal.h>
@@ -50,9 +58,10 @@ void run_open_lane(Run *run) {
         run->parked = false;
 }
 
-void run_unhold(Run *run) {
-        if (run->step == RUN_HELD)
+void run_leave_held(Run *run) {
+        if (run->held)
                 DL_DELETE2(run->agents->held, run, held_prev, held_next);
+        run->held = false;
 }
 
 /* The sandbox and all that is in it are not ours to take away here. */
@@ -60,7 +69,7 @@ Run *run_free(Run *run) {
         if (!run)
                 return NULL;
         HASH_DEL(run->agents->runs, run);
-        run_unhold(run);
+        run_leave_held(run);
         run_leave_slot(run);
         run_open_lane(run);
         if (run->acquisition)
@@ -78,20 +87,6 @@ Run *run_free(Run *run) {
         job_done(&run->job);
         free(run);
         return NULL;
-}
-
-void run_stop(Run *run) {
-        Sandbox *sb = run->acquisition ? run_named_sandbox(run) : NULL;
-
-        run->alarm = sd_event_source_disable_unref(run->alarm);
-        if (run->acquisition)
-                acquisition_cancel(run->acquisition);
-        run->acquisition = NULL;
-        if (sb) /* it is being made for us; one that failed is on its way out already */
-                sandbox_delete(sb, /* force= */ true, NULL, NULL);
-        run->upload = upload_free(run->upload);
-        execution_unwatch(&run->watch);
-        run->execution = NULL;
 }
 
 void run_name(const Run *run, char *ret, size_t size) {
@@ -124,17 +119,12 @@ static int on_alarm(sd_event_source *source, uint64_t usec, void *userdata) {
         usec_t patience = run->agents->manager->settings->agents.ready_timeout_usec;
 
         run->alarm = sd_event_source_disable_unref(run->alarm);
-        if (run->step == RUN_WRITING)
-                run_commit(run);
-        else if (run->step == RUN_COLLECTING) {
-                run->collection = collect_free(run->collection);
-                free(run->job.capture_error);
-                run->job.capture_error = strdup("keeping what it has left took too long");
-                run_collected(run);
-        } else if (run->parked && (!sb || sb->status != SANDBOX_INITIALIZING || sandbox_age(sb) < patience))
+        if (sequence_is_under_way(&run->ending))
+                run_end_alarm(run);
+        else if (run->parked && (!sb || sb->status != SANDBOX_INITIALIZING || sandbox_age(sb) < patience))
                 run_arm(run, run->operation_usec, run->operation); /* it stands in the queue, which is no operation */
         else
-                run_fail(run, "operation_timeout", "%s took longer than %.3g s", run->operation, (double) run->operation_usec / 1e6);
+                run_fail(run, RUN_FAILED, "operation_timeout", "%s took longer than %.3g s", run->operation, (double) run->operation_usec / 1e6);
         return 0;
 }
 
@@ -154,30 +144,106 @@ static usec_t operation_timeout(const Run *run) {
         return run->agents->manager->settings->agents.operation_timeout_usec;
 }
 
-/* What is not written now, is found again by the names of sandbox and execution. */
-static void agent_run_write_down(Run *run) {
+int run_store(Run *run) {
         Store *store = run->agents->manager->store;
-        int r;
 
         (void) store_begin(store);
         (void) store_job_update(store, &run->job);
         (void) store_attempt_put(store, &run->attempt);
-        r = store_commit(store);
+        return store_commit(store);
+}
+
+/* What is not written now, is found again by the names of sandbox and execution. */
+static void agent_run_write_down(Run *run) {
+        int r = run_store(run);
+
         if (r < 0)
                 log_warning("agent execution %s: cannot write down that it is %s, going on: %s", run->job.id,
                                 job_status_name(run->job.status), strerror(-r));
 }
 
+/* Its files. */
+
+static void context_path(Sandbox *sb, char *ret, size_t size) {
+        const Enforce *e = sandbox_enforce(sb);
+
+        (void) snprintf(ret, size, "%s/%s", e ? enforce_workdir(e) : ENFORCE_WORKDIR, AGENT_CONTEXT);
+}
+
+static int run_sandbox_gone(Run *run, Error *reterr) {
+        return run_failed(run, RUN_FAILED, "sandbox_ended", reterr, "the sandbox went away");
+}
+
+static void agent_run_on_uploaded(int error, const char *text, void *userdata) {
+        Run *run = userdata;
+        const Sandbox *sb = run_sandbox(run);
+
+        run->upload = upload_free(run->upload);
+        run_disarm(run);
+        if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
+                run_fail(run, RUN_REFUSED, "disk", "%s: what was sent does not fit the disk limit", text);
+        else if (error < 0)
+                run_fail(run, RUN_FAILED, sb && sandbox_status_is_live(sb->status) ? "files_failed" : "sandbox_ended", "%s", text);
+        else
+                sequence_heard(&run->steps, NULL);
+}
+
+static int run_send_file(Run *run, Sandbox *sb, const char *path, const char *text, Error *reterr) {
+        Error error = { 0 };
+        int r = upload_start(sb, path, FILE_MODE, text, strlen(text), agent_run_on_uploaded, run, &run->upload, &error);
+
+        if (r < 0)
+                return run_failed(run, RUN_FAILED, r == -ESTALE ? "sandbox_ended" : "files_failed", reterr, "%s", error.text);
+        run_arm(run, operation_timeout(run), "writing the files of the execution");
+        return STEP_WAITS;
+}
+
+static int run_send_context(void *object, Error *reterr) {
+        Run *run = object;
+        Sandbox *sb = run_sandbox(run);
+        char path[AGENT_PATH_MAX];
+
+        if (!sb)
+                return run_sandbox_gone(run, reterr);
+        memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
+        agent_run_write_down(run);
+        context_path(sb, path, sizeof(path));
+        return run_send_file(run, sb, path, run->job.context ? run->job.context : "{}", reterr);
+}
+
+static int run_send_code(void *object, Error *reterr) {
+        Run *run = object;
+        const Job *j = &run->job;
+        Sandbox *sb = run_sandbox(run);
+
+        if (!sb)
+                return run_sandbox_gone(run, reterr);
+        return j->code ? run_send_file(run, sb, j->command.items[j->command.n - 1], j->code, reterr) : STEP_DONE;
+}
+
+static int run_unsend(void *object, Error *why) {
+        Run *run = object;
+
+        run_disarm(run);
+        run->upload = upload_free(run->upload);
+        return STEP_DONE;
+}
+
 /* The program. */
 
 static int agent_run_on_later(sd_event_source *source, void *userdata) {
-        run_conclude(userdata);
+        Run *run = userdata;
+
+        if (run->blame == BLAME_SANDBOX && !run->job.cancel)
+                run_fail(run, RUN_FAILED, "sandbox_ended", "%s", run->job.message ? run->job.message : "the sandbox ended under the program");
+        else
+                sequence_heard(&run->steps, NULL);
         return 0;
 }
 
 /* We are told in the middle of the core's own work, and the sandbox may be gone after it: what is needed is taken now, the rest follows
  * in a turn of its own. */
-void run_see_end(Run *run, const Execution *x) {
+static void run_see_end(Run *run, const Execution *x) {
         int r;
 
         execution_unwatch(&run->watch);
@@ -194,17 +260,17 @@ static void agent_run_on_execution(Execution *x, void *userdata) {
                 run_see_end(userdata, x);
 }
 
-int run_follow(Run *run, Execution *x) {
+static int run_follow(Run *run, Error *reterr) {
         usec_t limit = run->job.timeout_usec;
         int r;
 
-        run->step = RUN_EXECUTING;
-        run->execution = x;
         run->watch = (ExecutionWatch) { .changed = agent_run_on_execution, .userdata = run };
-        r = execution_watch(x, &run->watch);
-        if (r >= 0 && limit > 0) /* PID 1 keeps the limit; this is in case that it does not */
+        r = execution_watch(run->execution, &run->watch);
+        if (r < 0)
+                return run_failed(run, RUN_FAILED, "start_failed", reterr, "the program cannot be watched: %s", strerror(-r));
+        if (limit > 0) /* PID 1 keeps the limit; this is in case that it does not */
                 run_arm(run, limit + operation_timeout(run), "the program, which should have been ended by its time limit,");
-        return r;
+        return STEP_WAITS;
 }
 
 static int push_env(Strv *env, const char *name, const char *value) {
@@ -217,12 +283,6 @@ static int push_env(Strv *env, const char *name, const char *value) {
                 return -ENOMEM;
         }
         return 0;
-}
-
-static void context_path(Sandbox *sb, char *ret, size_t size) {
-        const Enforce *e = sandbox_enforce(sb);
-
-        (void) snprintf(ret, size, "%s/%s", e ? enforce_workdir(e) : ENFORCE_WORKDIR, AGENT_CONTEXT);
 }
 
 static int agent_run_make_spec(const Run *run, Sandbox *sb, ExecutionSpec *ret) {
@@ -256,89 +316,82 @@ static int agent_run_make_spec(const Run *run, Sandbox *sb, ExecutionSpec *ret) 
         return r < 0 || !ret->tag ? -ENOMEM : 0;
 }
 
-static void execute(Run *run, Sandbox *sb) {
+static int run_execute(Run *run, Sandbox *sb, Error *reterr) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { 0 };
         Error error = { 0 };
-        Execution *x;
         int r = agent_run_make_spec(run, sb, &spec);
 
         if (r >= 0) /* what the request may have was settled when it came */
                 r = sandbox_execution_time(sb, &(Principal) { .scope = SCOPE_ADMIN }, &(TimeAsked) { .usec = spec.timeout_usec }, &spec.timeout_usec, &error);
         if (r >= 0)
-                r = execution_start(sb, &spec, &x, &error);
-        if (r == -E2BIG || r == -ENOEXEC || r == -ENOKEY) {
-                run_refuse(run, r == -ENOEXEC ? "language_not_allowed" : r == -ENOKEY ? "secret_missing" : "invalid_command", "%s", error.text);
-                return;
-        }
-        if (r < 0) {
-                run_fail(run, "start_failed", "the program cannot be started: %s", error.text[0] ? error.text : strerror(-r));
-                return;
-        }
-        run->job.execution = x->number;
+                r = execution_start(sb, &spec, &run->execution, &error);
+        if (r == -E2BIG || r == -ENOEXEC || r == -ENOKEY)
+                return run_failed(run, RUN_REFUSED, r == -ENOEXEC ? "language_not_allowed" : r == -ENOKEY ? "secret_missing" : "invalid_command", reterr, "%s",
+                                error.text);
+        if (r < 0)
+                return run_failed(run, RUN_FAILED, "start_failed", reterr, "the program cannot be started: %s", error.text[0] ? error.text : strerror(-r));
+        run->job.execution = run->execution->number;
         run->job.status = JOB_RUNNING;
         run->job.running_at = clock_wall_usec();
         agent_run_write_down(run);
-        r = run_follow(run, x);
-        if (r < 0) {
-                run_fail(run, "start_failed", "the program cannot be watched: %s", strerror(-r));
-                return;
-        }
-        agents_tell(run->agents, &run->job);
+        r = run_follow(run, reterr);
+        if (r >= 0)
+                agents_tell(run->agents, &run->job);
+        return r;
 }
 
-/* Its files. */
+/* One that an earlier daemon has started is there already (rejoin.c). */
+static int run_rejoin_program(Run *run, Error *reterr) {
+        int r;
 
-static void agent_run_next_file(Run *run, Sandbox *sb);
+        run->job.execution = run->execution->number;
+        run->job.status = JOB_RUNNING;
+        if (execution_ended(run->execution)) {
+                run_see_end(run, run->execution);
+                return STEP_WAITS;
+        }
+        r = run_follow(run, reterr);
+        if (r >= 0 && run->job.cancel)
+                (void) execution_signal(run->execution, SIGKILL);
+        return r;
+}
 
-static void agent_run_on_uploaded(int error, const char *text, void *userdata) {
-        Run *run = userdata;
+static int run_program(void *object, Error *reterr) {
+        Run *run = object;
         Sandbox *sb = run_sandbox(run);
 
-        run->upload = upload_free(run->upload);
+        if (run->execution)
+                return run_rejoin_program(run, reterr);
+        return sb ? run_execute(run, sb, reterr) : run_sandbox_gone(run, reterr);
+}
+
+static int run_leave_program(void *object, Error *why) {
+        Run *run = object;
+
         run_disarm(run);
-        if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
-                run_refuse(run, "disk", "%s: what was sent does not fit the disk limit", text);
-        else if (error < 0 || !sb)
-                run_fail(run, sb && sandbox_status_is_live(sb->status) ? "files_failed" : "sandbox_ended", "%s",
-                                error < 0 ? text : "the sandbox went away");
-        else {
-                run->step++;
-                agent_run_next_file(run, sb);
-        }
-}
-
-static void agent_run_send_file(Run *run, Sandbox *sb, const char *path, const char *text) {
-        Error error = { 0 };
-        int r = upload_start(sb, path, FILE_MODE, text, strlen(text), agent_run_on_uploaded, run, &run->upload, &error);
-
-        if (r < 0)
-                run_fail(run, r == -ESTALE ? "sandbox_ended" : "files_failed", "%s", error.text);
-        else
-                run_arm(run, operation_timeout(run), "writing the files of the execution");
-}
-
-static void agent_run_next_file(Run *run, Sandbox *sb) {
-        const Job *j = &run->job;
-        char context[AGENT_PATH_MAX];
-
-        context_path(sb, context, sizeof(context));
-        if (run->step == RUN_CONTEXT)
-                agent_run_send_file(run, sb, context, j->context ? j->context : "{}");
-        else if (run->step == RUN_CODE && j->code)
-                agent_run_send_file(run, sb, j->command.items[j->command.n - 1], j->code);
-        else
-                execute(run, sb);
-}
-
-void run_prepare(Run *run, Sandbox *sb) {
-        run_set_sandbox(run, sb);
-        memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
-        agent_run_write_down(run);
-        run->step = RUN_CONTEXT;
-        agent_run_next_file(run, sb);
+        execution_unwatch(&run->watch);
+        run->execution = NULL;
+        return STEP_DONE;
 }
 
 /* Start and cancel. */
+
+static const SequenceStep run_steps[] = {
+        [RUN_SANDBOX] = { "making the sandbox",     run_ask,          run_unask         },
+        [RUN_TURN]    = { "waiting for its turn",   run_take_turn,    run_give_turn     },
+        [RUN_CONTEXT] = { "writing its context",    run_send_context, run_unsend        },
+        [RUN_CODE]    = { "writing its code",       run_send_code,    run_unsend        },
+        [RUN_PROGRAM] = { "running its program",    run_program,      run_leave_program },
+};
+static const Sequence run_sequence = SEQUENCE("agent execution", run_steps, run_ended);
+
+void run_begin(Run *run, RunStep step) {
+        Error error = { 0 };
+        int r = sequence_start_at(&run->steps, &run_sequence, step, run, &error);
+
+        if (r < 0)
+                run_ended(run, &error);
+}
 
 static void count_wait(Run *run, usec_t since) {
         usec_t waited = clock_usec() - since;
@@ -372,25 +425,25 @@ int run_start(Agents *a, const QueueEntry *e) {
         count_wait(run, e->since);
         a->counts.attempts++;
         agents_tell(a, &run->job);
-        run_ask(run, /* wait_usec= */ 0);
+        run_begin(run, RUN_SANDBOX);
         return 1;
 }
 
 int run_cancel(Run *run, Error *reterr) {
         int r;
 
-        if (run->step >= RUN_COLLECTING || (run->step == RUN_EXECUTING && !run->execution))
+        if (sequence_is_under_way(&run->ending) || (sequence_step(&run->steps) == run_steps + RUN_PROGRAM && !run->execution))
                 return error_set(reterr, -EALREADY, "the program has ended already, and what it has left is being kept");
         run->job.cancel = true;
         agent_run_write_down(run);
         if (run->execution) {
                 r = execution_signal(run->execution, SIGKILL);
                 if (r < 0)
-                        run_fail(run, "cancelled", "cancelled, and the sandbox could not be reached");
+                        run_fail(run, RUN_FAILED, "cancelled", "cancelled, and the sandbox could not be reached");
                 else
                         run_arm(run, operation_timeout(run), "ending the program");
                 return 1;
         }
-        run_fail(run, "cancelled", "cancelled before the program was started");
+        run_fail(run, RUN_FAILED, "cancelled", "cancelled before the program was started");
         return 0;
 }

@@ -199,7 +199,7 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         b = calloc(1, sizeof(*b));
         if (!b)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        *b = (Build) { .manager = builds->manager, .images = builds->images, .writable_fd = -EBADF, .began = clock_usec(), .outputs = { -EBADF, -EBADF },
+        *b = (Build) { .manager = builds->manager, .images = builds->images, .read_fd = -EBADF, .began = clock_usec(),
                 .request.context_fd = -EBADF, .who = who->scope, .may_loosen = who->may_loosen };
         b->tenant = who->tenant ? strdup(who->tenant) : NULL;
         r = who->tenant && !b->tenant ? -ENOMEM : 0;

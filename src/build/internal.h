@@ -15,6 +15,7 @@
 #include "build/plan.h"
 #include "build/scope.h"
 #include "core/acquire.h"
+#include "core/feed.h"
 #include "core/fileop.h"
 #include "core/helper.h"
 
@@ -37,6 +38,13 @@ typedef struct BuildStage {
         bool ready, done;
         Account account;   /* of scope.user, as it was looked up last */
 } BuildStage;
+
+/* Of a RUN, after its execution may be gone. */
+typedef struct BuildResult {
+        ExecutionReason reason;
+        int exit_code, signal;
+        char message[256]; /* "": none */
+} BuildResult;
 
 struct Builds {
         Images *images;
@@ -71,20 +79,18 @@ struct Build {
         Acquisition *acquisition;
         size_t acquiring; /* for which stage */
         FileOp *op;
-        sd_event_source *writable; /* of a write */
-        int writable_fd;
+        int read_fd;      /* of what is looked at */
         char *data;       /* that is written; or what was read */
-        size_t size, sent;
+        size_t size;
         Helper *helpers[2];
         unsigned n_helpers;
         FileOp *channels[2];
         TreeCall *call;
         char scratch[TREE_NAME_MAX + 1];
         char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */
-        Execution *execution;
-        ExecutionWatch watch;
-        int outputs[_STREAM_MAX];
-        uint64_t offsets[_STREAM_MAX];
+        Feed feed; /* of a RUN */
+        size_t turn; /* bytes of it that were logged in this one */
+        BuildResult result;
         char last_line[256]; /* of what it said */
 
         /* What came of it. */

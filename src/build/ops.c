@@ -16,8 +16,7 @@
 
 static void op_over(Build *b) {
         b->op = fileop_free(b->op);
-        b->writable = sd_event_source_disable_unref(b->writable);
-        b->writable_fd = fd_close(b->writable_fd);
+        b->read_fd = fd_close(b->read_fd);
 }
 
 void build_abandon(Build *b) {
@@ -42,10 +41,7 @@ void build_abandon(Build *b) {
                 (void) trees_remove(b->manager, &scratch, NULL, NULL, NULL, NULL); /* else the spawner's next start does */
                 b->scratch[0] = '\0';
         }
-        execution_unwatch(&b->watch);
-        b->execution = NULL;
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                b->outputs[s] = fd_close(b->outputs[s]);
+        feed_close(&b->feed);
         free(TAKE_PTR(b->data));
         b->copy = build_copy_free(b->copy);
         b->then = NULL;
@@ -62,8 +58,8 @@ static void ops_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userd
         b->entry = *entry;
         b->found = true;
         if (fd >= 0) {
-                (void) fd_close(b->writable_fd);
-                b->writable_fd = fd; /* for ops_read() */
+                (void) fd_close(b->read_fd);
+                b->read_fd = fd; /* for ops_read() */
         }
 }
 
@@ -101,7 +97,7 @@ static void take_content(Build *b, int fd) {
 
 static void on_end_looking(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Build *b = userdata;
-        _cleanup_close_ int fd = TAKE_FD(b->writable_fd);
+        _cleanup_close_ int fd = TAKE_FD(b->read_fd);
 
         op_over(b);
         take_content(b, fd);
@@ -179,24 +175,6 @@ void ops_read(Build *b, Sandbox *sb, const char *path, BuildThen then) {
         ops_start(b, sb, &g, /* looking= */ true, then);
 }
 
-/* Writing. EPIPE: the worker has given up; why, it tells by its last message. */
-static int ops_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Build *b = userdata;
-        ssize_t n = write(fd, b->data + b->sent, b->size - b->sent);
-
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
-        if (n >= 0)
-                b->sent += (size_t) n;
-        if (n < 0 || b->sent == b->size) {
-                b->writable = sd_event_source_disable_unref(b->writable);
-                b->writable_fd = fd_close(b->writable_fd); /* the worker sees the end when the last copy is closed */
-                if (n >= 0)
-                        (void) fileop_commit(b->op);
-        }
-        return 0;
-}
-
 void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data, size_t size, BuildThen then) {
         FileRequest g;
         int r;
@@ -204,7 +182,6 @@ void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Acc
         free(b->data);
         b->data = data;
         b->size = size;
-        b->sent = 0;
         request_init(&g, FILE_WRITE, path);
         g.flags = FILE_PARENTS;
         g.mode = mode;
@@ -215,9 +192,8 @@ void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Acc
         ops_start(b, sb, &g, /* looking= */ false, then);
         if (b->ending)
                 return;
-        b->writable_fd = fcntl(fileop_data_fd(b->op), F_DUPFD_CLOEXEC, 3);
-        r = b->writable_fd < 0 ? -errno : sd_event_add_io(b->manager->event, &b->writable, b->writable_fd, EPOLLOUT, ops_on_writable, b);
-        if (r < 0)
+        r = fileop_write_all(b->op, b->data, size);
+        if (r < 0 && r != -EPIPE) /* else its end tells why */
                 build_fail_step(b, r, "%s: cannot be written", path);
 }
 

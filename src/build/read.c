@@ -123,7 +123,7 @@ static char *read_load(int fd, size_t *ret) {
 }
 
 static BuildContext *take_survey(Build *b) {
-        _cleanup_close_ int fd = TAKE_FD(b->writable_fd);
+        _cleanup_close_ int fd = TAKE_FD(b->read_fd);
         size_t size = 0;
         char *text = read_load(fd, &size);
         BuildContext *c = NULL;
@@ -141,8 +141,8 @@ static BuildContext *take_survey(Build *b) {
 static void survey(Build *b, const char *const *arguments, int fd, BuildThen then) {
         Error error = { 0 };
 
-        b->writable_fd = memfd_create("cove-survey", MFD_CLOEXEC);
-        if (b->writable_fd < 0 || helper_run(b, &(HelperRequest) { .arguments = arguments, .in = fd, .out = b->writable_fd, .list = -EBADF }) < 0) {
+        b->read_fd = memfd_create("cove-survey", MFD_CLOEXEC);
+        if (b->read_fd < 0 || helper_run(b, &(HelperRequest) { .arguments = arguments, .in = fd, .out = b->read_fd, .list = -EBADF }) < 0) {
                 if (b->ending)
                         return;
                 (void) error_set(&error, -EIO, "cannot look at the files that came along");

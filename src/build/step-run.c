@@ -11,8 +11,7 @@
 #include "build/internal.h"
 #include "config/config.h"
 
-#define CHUNK_SIZE   65536
-#define CHUNKS_MAX   16 /* in one turn of the loop */
+#define TURN_MAX ((size_t) 1 << 20) /* of output, in one turn of the loop */
 
 /* Accounts. */
 
@@ -52,25 +51,19 @@ static void remember_line(Build *b, const char *data, size_t n) {
                 (void) snprintf(b->last_line, sizeof(b->last_line), "%.*s", (int) MIN_OF(end - begin, (ptrdiff_t) sizeof(b->last_line) - 1), begin);
 }
 
-/* What it has said since the last time; false: there may be more. */
-static bool step_run_pass_on(Build *b, bool all) {
-        char buffer[CHUNK_SIZE];
-        bool emptied = true;
+static ssize_t step_run_take(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
+        Build *b = userdata;
 
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                ssize_t n = 1;
+        b->turn += size;
+        making_log_bytes(b->making, data, size);
+        remember_line(b, (const char *) data, size);
+        return (ssize_t) size;
+}
 
-                for (unsigned i = 0; n > 0 && b->outputs[s] >= 0 && (all || i < CHUNKS_MAX); i++) {
-                        n = execution_read_output(b->execution, s, b->outputs[s], buffer, sizeof(buffer), b->offsets[s]);
-                        if (n <= 0)
-                                break;
-                        b->offsets[s] += (uint64_t) n;
-                        making_log_bytes(b->making, buffer, (size_t) n);
-                        remember_line(b, buffer, (size_t) n);
-                }
-                emptied &= n <= 0;
-        }
-        return emptied;
+static bool step_run_is_full(const Feed *f, void *userdata) {
+        const Build *b = userdata;
+
+        return b->turn >= TURN_MAX;
 }
 
 /* Programs that fetch do not always say what keeps them from it. */
@@ -88,7 +81,7 @@ static void hint_network(Build *b) {
                 }
 }
 
-static void step_run_judge(Build *b, const Execution *x) {
+static void step_run_judge(Build *b) {
         static const struct {
                 ExecutionReason reason;
                 const char *words;
@@ -98,7 +91,8 @@ static void step_run_judge(Build *b, const Execution *x) {
                 { EXECUTION_REASON_DISK, "failed with its disk full (build.disk of cove.yaml)" },
                 { EXECUTION_REASON_SANDBOX_ENDED, "was killed with its sandbox" },
         };
-        const char *last = b->last_line[0] ? b->last_line : NULL, *text = build_step(b)->text;
+        const BuildResult *x = &b->result;
+        const char *last = b->last_line[0] ? b->last_line : x->message, *text = build_step(b)->text;
 
         if (strncmp(text, "RUN ", strlen("RUN ")) == 0)
                 text += strlen("RUN ");
@@ -109,36 +103,46 @@ static void step_run_judge(Build *b, const Execution *x) {
                 }
         hint_network(b);
         if (x->exit_code >= 0)
-                build_fail_step(b, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last || x->message ? ": " : "",
-                                last ? last : x->message ? x->message : "");
+                build_fail_step(b, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last[0] ? ": " : "", last);
         else
                 build_fail_step(b, -ECHILD, "'%.120s' was ended by signal %d", text, x->signal);
 }
 
-static void run_over(Build *b) {
-        Execution *x = b->execution;
-
-        (void) step_run_pass_on(b, /* all= */ true);
-        execution_unwatch(&b->watch);
-        b->execution = NULL;
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                b->outputs[s] = fd_close(b->outputs[s]);
-        if (x->exit_code == 0)
-                stage_step_done(b);
-        else
-                step_run_judge(b, x);
-}
-
-static void step_run_on_changed(Execution *x, void *userdata) {
+static void step_run_taken(Feed *f, const Execution *x, void *userdata) {
         Build *b = userdata;
 
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                if (b->outputs[s] < 0)
-                        b->outputs[s] = execution_open_output(x, s);
-        if (execution_ended(x))
-                run_over(b);
+        b->result = (BuildResult) { .reason = x->reason, .exit_code = x->exit_code, .signal = x->signal };
+        (void) snprintf(b->result.message, sizeof(b->result.message), "%s", x->message ? x->message : "");
+}
+
+static int step_run_over(Feed *f, void *userdata) {
+        Build *b = userdata;
+
+        feed_close(f);
+        if (b->result.exit_code == 0)
+                stage_step_done(b);
         else
-                (void) step_run_pass_on(b, /* all= */ false);
+                step_run_judge(b);
+        return 0;
+}
+
+/* A step that says much says it in several turns of the loop. */
+static void step_run_pump(Build *b) {
+        int r;
+
+        b->turn = 0;
+        r = feed_pump(&b->feed);
+        if (r > 0)
+                build_continue(b, step_run_pump);
+        else if (r < 0)
+                build_fail_step(b, r, "its output cannot be read");
+}
+
+static void step_run_on_changed(Feed *f, void *userdata) {
+        Build *b = userdata;
+
+        if (b->then != step_run_pump) /* else its turn comes */
+                step_run_pump(b);
 }
 
 static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
@@ -163,27 +167,33 @@ static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
 }
 
 static void step_run_start(Build *b) {
+        static const FeedReader reader = {
+                .piece_max = FEED_PIECE_MAX,
+                .changed = step_run_on_changed,
+                .taken = step_run_taken,
+                .full = step_run_is_full,
+                .piece = step_run_take,
+                .end = step_run_over,
+        };
         Sandbox *sb = build_sandbox(b, b->stage);
         ExecutionSpec spec = { 0 };
+        Execution *x;
         Error error = { 0 };
         int r;
 
         if (!sb)
                 return;
         b->last_line[0] = '\0';
-        memset(b->offsets, 0, sizeof(b->offsets));
         r = step_run_make_spec(b, &spec, &error);
         if (r >= 0)
-                r = execution_start(sb, &spec, &b->execution, &error);
+                r = execution_start(sb, &spec, &x, &error);
         execution_spec_done(&spec);
-        if (r >= 0) {
-                b->watch = (ExecutionWatch) { .changed = step_run_on_changed, .userdata = b, .follow = true };
-                r = execution_watch(b->execution, &b->watch);
-        }
+        if (r >= 0)
+                r = feed_open(&b->feed, x, (uint64_t[_STREAM_MAX]) { 0 }, &reader, b);
         if (r < 0)
                 build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
         else
-                step_run_on_changed(b->execution, b);
+                step_run_pump(b);
 }
 
 int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr) {

@@ -10,8 +10,9 @@
 typedef struct FileOp FileOp;
 
 typedef struct FileOpHandlers {
-        void (*entry)(FileOp *op, const FileEntry *entry, int fd, void *userdata); /* fd: read, pack; the handler's to close; else -EBADF */
+        void (*entry)(FileOp *op, const FileEntry *entry, int fd, void *userdata); /* fd: read, pack: a regular file of that size, the handler's to close; else -EBADF */
         void (*event)(FileOp *op, const FileEvent *event, void *userdata);
+        void (*writable)(FileOp *op, void *userdata); /* after fileop_write() took less than it was given: it takes more */
         /* Once, and last. error 0, or a negative errno with the path it is about: -EPIPE when the sandbox went away, -EBADMSG when
          * the answers make no sense. Of a watch: when it stands, events follow, and once more with an error when it breaks. The
          * count is that of fileop_on_end(). */
@@ -24,11 +25,13 @@ int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *
 /* Also in the middle: then nothing of it remains; also from within a handler. NULL is fine. */
 FileOp *fileop_free(FileOp *op);
 
-/* FILE_WRITE: the non-blocking end of the pipe to write the data to; the op owns it, and it is -EBADF after the end. When all is
- * written: commit, which closes it. */
-int fileop_data_fd(const FileOp *op);
-ssize_t fileop_write(FileOp *op, const void *data, size_t size); /* write(2) to it: -EAGAIN, -EPIPE */
-int fileop_commit(FileOp *op);
+/* FILE_WRITE: the data, as fast as the worker takes it, and then the commit: nothing of it counts before. Returns how much was taken.
+ * -EPIPE: the worker has given up; why, the end tells. */
+ssize_t fileop_write(FileOp *op, const void *data, size_t size);
+int fileop_wait(FileOp *op);   /* for writable(), of who leaves its turn to others */
+int fileop_commit(FileOp *op); /* -EPIPE likewise */
+/* All of it, and the commit. The data stays the caller's, and where it is until the end. */
+int fileop_write_all(FileOp *op, const void *data, size_t size);
 
 /* FILE_PACK, FILE_UNPACK: the channel itself, for the archive program that will speak on it. The op stays to be freed and hears
  * nothing more. */
@@ -53,7 +56,7 @@ int fileop_pause(FileOp *op, bool pause);
  *
  * The count of an end: LIST, PACK, UNPACK entries (LIST: above the request's limit there is more), WRITE 1 when a file was replaced, MKDIR directories made,
  * REMOVE, COPY, CHMOD things. */
-void fileop_on_entry(FileOp *op, const FileEntry *entry, int fd); /* fd: a regular file, open for reading (read, pack); taken. Else -EBADF */
+void fileop_on_entry(FileOp *op, FileEntry *entry, int fd); /* fd: a regular file, open for reading (read, pack), which says the size; taken. Else -EBADF */
 void fileop_on_event(FileOp *op, const FileEvent *event);
 void fileop_on_end(FileOp *op, uint64_t count);
 void fileop_on_failed(FileOp *op, int error, const char *path); /* error: negative errno */

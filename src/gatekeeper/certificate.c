@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 #include "core/fileop.h"
@@ -30,10 +28,9 @@ static const char *const places[][2] = {
 typedef struct Certification {
         Seat *seat;
         FileOp *op;
-        sd_event_source *room; /* in the pipe of a write */
         sd_event_source *soon; /* an end that comes before anybody waits for it */
         char *list;            /* the system's, then with ours */
-        size_t list_size, written;
+        size_t list_size;
         const char *data;      /* of the present write */
         size_t data_size;
         size_t place;
@@ -45,7 +42,6 @@ struct Certification *certification_free(struct Certification *c) {
         if (!c)
                 return NULL;
         fileop_free(c->op);
-        c->room = sd_event_source_disable_unref(c->room);
         c->soon = sd_event_source_disable_unref(c->soon);
         free(c->list);
         free(c);
@@ -76,24 +72,6 @@ static uint32_t owner(const Sandbox *sb) {
         return sb->manager->provider->one_user ? sb->spec.uid : 0;
 }
 
-static int on_room(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Certification *c = userdata;
-
-        while (c->written < c->data_size) {
-                ssize_t n = write(fd, c->data + c->written, c->data_size - c->written);
-
-                if (n < 0 && errno == EAGAIN)
-                        return 0;
-                if (n < 0)
-                        break; /* its end says why */
-                c->written += (size_t) n;
-        }
-        c->room = sd_event_source_disable_unref(c->room);
-        if (c->written == c->data_size)
-                (void) fileop_commit(c->op);
-        return 0;
-}
-
 static void certificate_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Certification *c = userdata;
         _cleanup_close_ int file = fd;
@@ -115,7 +93,6 @@ static bool may_be_elsewhere(int error) {
 static void certificate_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Certification *c = userdata;
 
-        c->room = sd_event_source_disable_unref(c->room);
         c->op = fileop_free(c->op);
         if (c->step > 0 && error < 0 && may_be_elsewhere(error) && c->place + 1 < ELEMENTSOF(places)) {
                 c->place++;
@@ -145,11 +122,9 @@ static int certificate_start(Certification *c, uint16_t operation, const char *p
 
         (void) snprintf(request.path, sizeof(request.path), "%s", path);
         r = fileop_start(sb, &request, &handlers, c, &c->op, &c->error);
-        if (r >= 0 && operation == FILE_WRITE) {
-                c->written = 0;
-                r = sd_event_add_io(sb->manager->event, &c->room, fileop_data_fd(c->op), EPOLLOUT, on_room, c);
-        }
-        return r;
+        if (r >= 0 && operation == FILE_WRITE)
+                r = fileop_write_all(c->op, c->data, c->data_size);
+        return r == -EPIPE ? 0 : r; /* its end says why */
 }
 
 /* Ours at its end, unless it is there already. */

@@ -30,23 +30,23 @@ static void native_file_free(NativeFile *f) {
                 free(f);
 }
 
-static void native_file_on_entry(NativeFile *f, const FileMessage *m, int *fd) {
+static void native_file_on_entry(NativeFile *f, FileMessage *m, int *fd) {
         fileop_on_entry(f->op, &m->entry, TAKE_FD(*fd));
 }
 
-static void native_file_on_end(NativeFile *f, const FileMessage *m, int *fd) {
+static void native_file_on_end(NativeFile *f, FileMessage *m, int *fd) {
         fileop_on_end(f->op, m->count);
 }
 
-static void native_file_on_failed(NativeFile *f, const FileMessage *m, int *fd) {
+static void native_file_on_failed(NativeFile *f, FileMessage *m, int *fd) {
         fileop_on_failed(f->op, -m->failure.error, m->failure.path);
 }
 
-static void native_file_on_event(NativeFile *f, const FileMessage *m, int *fd) {
+static void native_file_on_event(NativeFile *f, FileMessage *m, int *fd) {
         fileop_on_event(f->op, &m->event);
 }
 
-static void (*const native_file_by_type[_FILE_TYPE_MAX])(NativeFile *f, const FileMessage *m, int *fd) = {
+static void (*const native_file_by_type[_FILE_TYPE_MAX])(NativeFile *f, FileMessage *m, int *fd) = {
         [FILE_ENTRY] = native_file_on_entry,
         [FILE_END] = native_file_on_end,
         [FILE_FAILED] = native_file_on_failed,

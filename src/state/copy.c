@@ -23,12 +23,20 @@ typedef struct StateCopy {
         bool held; /* the sandbox, by this copy */
 } StateCopy;
 
+static int copy_release(void *object, Error *reterr) {
+        StateCopy *c = object;
+
+        if (c->held)
+                sandbox_release(c->sandbox);
+        c->held = false;
+        return STEP_DONE;
+}
+
 static void free_copy(Work *w) {
         StateCopy *c = (StateCopy *) w;
 
         sandbox_forget_caller(c->sandbox, c);
-        if (c->held)
-                sandbox_release(c->sandbox);
+        (void) copy_release(c, NULL);
         (void) sandbox_unref(c->sandbox);
         free(c);
 }
@@ -45,49 +53,52 @@ void scratch_drop(State *s, const char *scratch) {
         (void) trees_remove(s->manager, &ref, on_dropped, NULL, /* ret= */ NULL, &ignored);
 }
 
-static void state_copy_finish(StateCopy *c, const Error *error) {
-        CopyDone done = c->done;
-        void *userdata = c->work.userdata;
-        Error copy = error ? *error : (Error) { 0 };
+static int copy_sync(void *object, Error *reterr) {
+        StateCopy *c = object;
+        TreeRef disk = tree_ref(TREE_DISK, c->sandbox->id);
 
-        if (copy.code == -ECONNRESET)
-                copy.code = -EAGAIN;
-        work_end(&c->work);
-        done(copy.code < 0 ? &copy : NULL, userdata);
+        return work_ask(&c->work, TREE_SYNC, &disk, NULL, QUICKLY_WRITTEN, reterr);
 }
 
-static void state_copy_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void copy_on_held(Sandbox *sb, const Error *error, void *userdata) {
         StateCopy *c = userdata;
-
-        c->work.call = NULL;
-        state_copy_finish(c, error); /* which releases it, first of all */
-}
-
-static void state_copy_on_held(Sandbox *sb, const Error *error, void *userdata) {
-        StateCopy *c = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox->id);
-        Error failure = { 0 };
 
         c->held = !error && sb->activity == ACTIVITY_HELD; /* a paused one stands still by itself */
-        if (error)
-                state_copy_finish(c, error);
-        else if (trees_make(c->work.state->manager, &scratch, &disk, /* limit= */ 0, state_copy_on_copied, c, &c->work.call, &failure) < 0)
-                state_copy_finish(c, &failure);
+        sequence_heard(&c->work.run, error);
 }
 
-static void state_copy_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
-        StateCopy *c = userdata;
-        Error failure = { 0 };
-        int r = error ? error->code : 0;
+static int copy_hold(void *object, Error *reterr) {
+        StateCopy *c = object;
+        int r;
 
-        c->work.call = NULL;
         if (sandbox_is_gone(c->sandbox))
-                r = error_set(&failure, -ESTALE, "the sandbox has ended");
-        else if (r >= 0)
-                r = sandbox_hold(c->sandbox, state_copy_on_held, c, &failure);
-        if (r < 0)
-                state_copy_finish(c, error ? error : &failure);
+                return error_set(reterr, -ESTALE, "the sandbox has ended");
+        r = sandbox_hold(c->sandbox, copy_on_held, c, reterr);
+        return r < 0 ? r : STEP_WAITS;
 }
+
+static int copy_make(void *object, Error *reterr) {
+        StateCopy *c = object;
+        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox->id);
+
+        return work_ask(&c->work, TREE_MAKE, &scratch, &disk, /* bytes= */ 0, reterr);
+}
+
+static void copy_end(void *object, const Error *error) {
+        StateCopy *c = object;
+        Error told = work_error(error);
+
+        c->done(error ? &told : NULL, c->work.userdata);
+        work_end(&c->work);
+}
+
+static const SequenceStep copy_steps[] = {
+        { "sync",    copy_sync },
+        { "hold",    copy_hold, copy_release },
+        { "copy",    copy_make },
+        { "release", copy_release },
+};
+const Sequence copy_sequence = SEQUENCE("copy", copy_steps, copy_end);
 
 static int state_copy_check(State *s, const Sandbox *sb, Error *reterr) {
         if (!sb->spec.persistent)
@@ -103,7 +114,6 @@ static int state_copy_check(State *s, const Sandbox *sb, Error *reterr) {
 }
 
 int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *userdata, Error *reterr) {
-        TreeRequest request = { .operation = TREE_SYNC, .bytes = QUICKLY_WRITTEN, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
         StateCopy *c;
         int r = state_copy_check(s, sb, reterr);
 
@@ -116,8 +126,5 @@ int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *u
         c->sandbox = sandbox_ref(sb);
         (void) snprintf(c->scratch, sizeof(c->scratch), "%s", scratch);
         work_begin(&c->work, s, userdata, free_copy);
-        r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, state_copy_on_synced, c, &c->work.call, reterr);
-        if (r < 0)
-                work_end(&c->work);
-        return r;
+        return work_start(&c->work, &copy_sequence, reterr);
 }

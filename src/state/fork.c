@@ -27,45 +27,60 @@ typedef struct ForkChild {
 } ForkChild;
 
 struct Fork {
-        State *state;
+        Work work;
         char tenant[ACCESS_NAME_MAX + 1];
         Principal who;
+        Sandbox *of; /* until it is being copied */
         char snapshot[SNAPSHOT_ID_LENGTH + 1]; /* "": of a live one, */
         char scratch[SNAPSHOT_ID_LENGTH + 1];  /* whose copy this is */
-        bool copying;
         ForkChild *children;
-        size_t n, n_made;
+        Sandbox **list; /* as it is told */
+        Error *errors;  /* likewise, where each stands for itself */
+        size_t n, n_heard;
         usec_t wait_usec;
-        bool asking; /* within fork_all() */
-        bool over;
-        bool cancelled;
-        Error error;
+        bool asked, asking; /* for them; within fork_acquire() */
+        Error error;        /* of the first that failed, unless each stands for itself */
         ForkDone done;
-        ForkEachDone each; /* instead */
-        void *userdata;
-        Fork *prev, *next;
+        ForkEachDone each;  /* instead */
 };
 
-static void fork_free(Fork *f) {
-        DL_DELETE(f->state->forks, f);
-        for (size_t i = 0; i < f->n; i++) {
+static void fork_free(Work *w) {
+        Fork *f = (Fork *) w;
+
+        for (size_t i = 0; f->children && i < f->n; i++) {
+                if (f->children[i].acquisition)
+                        acquisition_cancel(f->children[i].acquisition);
                 sandbox_spec_done(&f->children[i].spec);
                 (void) sandbox_unref(f->children[i].sandbox);
         }
         free(f->children);
+        free(f->list);
+        free(f->errors);
         free(f);
 }
 
-void forks_free(State *s) {
-        while (s->forks) {
-                Fork *f = s->forks;
+/* Also what undoes a copy. */
+static int fork_remove(void *object, Error *reterr) {
+        Fork *f = object;
 
-                for (size_t i = 0; i < f->n; i++)
-                        if (f->children[i].acquisition)
-                                acquisition_cancel(f->children[i].acquisition);
-                state_forget_caller(s, f);
-                fork_free(f);
-        }
+        if (f->scratch[0])
+                scratch_drop(f->work.state, f->scratch);
+        return STEP_DONE;
+}
+
+static int fork_copy(void *object, Error *reterr) {
+        Fork *f = object;
+        int r;
+
+        if (!f->of)
+                return STEP_DONE;
+        r = id_make(f->scratch);
+        if (r < 0)
+                return error_set(reterr, r, "cannot make a name: %m");
+        r = disk_copy(f->work.state, f->of, f->scratch, work_on_done, f, reterr);
+        if (r < 0)
+                f->scratch[0] = '\0'; /* there is none to remove */
+        return r < 0 ? r : STEP_WAITS;
 }
 
 static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
@@ -75,76 +90,27 @@ static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
 }
 
 /* One with a name stays when nobody waits for it any more; but it is ours. */
-static void delete_child(Fork *f, ForkChild *c) {
+static void fork_delete_child(Fork *f, ForkChild *c) {
         Principal who = { .scope = SCOPE_ADMIN, .tenant = f->who.tenant };
         Sandbox *sb;
 
         if (c->acquisition)
                 acquisition_cancel(TAKE_PTR(c->acquisition));
-        sb = c->sandbox ? sandbox_unless_gone(c->sandbox) : c->name[0] && c->asked ? manager_find(f->state->manager, &who, c->name) : NULL;
+        sb = c->sandbox ? sandbox_unless_gone(c->sandbox) : c->name[0] && c->asked ? manager_find(f->work.state->manager, &who, c->name) : NULL;
         if (sb && state_fork_is_ours(f, sb))
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
 }
 
-static void undo(Fork *f) {
+static int fork_delete(void *object, Error *why) {
+        Fork *f = object;
+
         for (size_t i = 0; i < f->n; i++)
-                delete_child(f, f->children + i);
+                fork_delete_child(f, f->children + i);
+        return STEP_DONE;
 }
 
-/* A copy that failed is everybody's failure. */
-static void tell_each(Fork *f) {
-        Sandbox **list = calloc(f->n, sizeof(*list));
-        Error *errors = calloc(f->n, sizeof(*errors));
-
-        for (size_t i = 0; list && errors && i < f->n; i++) {
-                const ForkChild *c = f->children + i;
-
-                list[i] = sandbox_unless_gone(c->sandbox);
-                errors[i] = c->error.code < 0 ? c->error : f->error;
-                if (!list[i] && errors[i].code == 0)
-                        (void) error_set(errors + i, -ESTALE, "it was deleted while the others were made");
-        }
-        if (!list || !errors)
-                undo(f);
-        f->each(list, errors, list && errors ? f->n : 0, f->userdata);
-        free(list);
-        free(errors);
-}
-
-static void state_fork_tell(Fork *f) {
-        Sandbox **list = NULL;
-
-        if (f->cancelled)
-                return;
-        if (f->each) {
-                tell_each(f);
-                return;
-        }
-        if (f->error.code == 0) {
-                list = calloc(f->n, sizeof(*list));
-                if (!list)
-                        (void) error_set(&f->error, -ENOMEM, "out of memory");
-        }
-        for (size_t i = 0; list && i < f->n; i++) {
-                list[i] = sandbox_unless_gone(f->children[i].sandbox);
-                if (!list[i])
-                        (void) error_set(&f->error, -ESTALE, "%s was deleted while the others were made", f->children[i].sandbox->id);
-        }
-        if (f->error.code < 0)
-                undo(f);
-        f->done(f->error.code < 0 ? NULL : list, f->error.code < 0 ? 0 : f->n, f->error.code < 0 ? &f->error : NULL, f->userdata);
-        free(list);
-}
-
-/* All have been heard of, or one has failed. */
-static void check_over(Fork *f) {
-        if (f->over || f->asking || (f->error.code == 0 && f->n_made < f->n))
-                return;
-        f->over = true;
-        if (f->scratch[0])
-                scratch_drop(f->state, f->scratch);
-        state_fork_tell(f);
-        fork_free(f);
+static bool fork_is_heard(const Fork *f) {
+        return f->error.code < 0 || f->n_heard == f->n;
 }
 
 static void state_fork_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
@@ -152,25 +118,24 @@ static void state_fork_on_acquired(Sandbox *sb, const AcquireResult *result, con
         Fork *f = c->fork;
 
         c->acquisition = NULL;
-        if (error && f->each) {
+        f->n_heard++;
+        if (error)
                 c->error = *error;
-                f->n_made++; /* it has been heard of */
-        } else if (error) {
-                if (f->error.code == 0)
-                        f->error = *error;
-        } else if (result->existing) {
+        else if (result->existing) {
                 c->name[0] = '\0';
-                if (f->error.code == 0)
-                        (void) error_set(&f->error, -EEXIST, "there is a sandbox '%s' already", sb->spec.name ? sb->spec.name : sb->id);
-        } else {
+                (void) error_set(&c->error, -EEXIST, "there is a sandbox '%s' already", sb->spec.name ? sb->spec.name : sb->id);
+        } else
                 c->sandbox = sandbox_ref(sb);
-                f->n_made++;
-        }
-        check_over(f);
+        if (c->error.code < 0 && f->error.code == 0 && !f->each)
+                f->error = c->error;
+        if (!f->asking && !sequence_is_undoing(&f->work.run) && fork_is_heard(f))
+                sequence_heard(&f->work.run, f->error.code < 0 ? &f->error : NULL);
 }
 
-static void fork_all(Fork *f) {
-        f->asking = true;
+static int fork_acquire(void *object, Error *reterr) {
+        Fork *f = object;
+
+        f->asked = f->asking = true;
         for (size_t i = 0; i < f->n && f->error.code == 0; i++) {
                 ForkChild *c = f->children + i;
                 int r = f->scratch[0] ? 0 : shape_text_set(&c->spec.snapshot, f->snapshot);
@@ -182,24 +147,63 @@ static void fork_all(Fork *f) {
                 if (r < 0)
                         (void) error_set(&error, r, "out of memory");
                 else
-                        r = manager_acquire(f->state->manager, &f->who, &c->spec, f->wait_usec, state_fork_on_acquired, c, &c->acquisition, &error);
-                if (r < 0 && f->error.code == 0)
-                        f->error = error;
+                        r = manager_acquire(f->work.state->manager, &f->who, &c->spec, f->wait_usec, state_fork_on_acquired, c, &c->acquisition, &error);
+                if (r < 0)
+                        state_fork_on_acquired(NULL, NULL, &error, c);
         }
         f->asking = false;
-        check_over(f);
+        if (f->error.code < 0)
+                *reterr = f->error;
+        return f->error.code < 0 ? f->error.code : fork_is_heard(f) ? STEP_DONE : STEP_WAITS;
 }
 
-static void state_fork_on_copied(const Error *error, void *userdata) {
-        Fork *f = userdata;
-
-        f->copying = false;
-        if (error && f->error.code == 0)
-                f->error = *error;
-        fork_all(f);
+static void fork_stop_acquiring(void *object) {
+        work_on_done(/* error= */ NULL, object);
 }
 
-static int check_names(State *s, const Fork *f, Error *reterr) {
+/* Those that are there, in their order; all of them, unless each stands for itself. */
+static int fork_list(void *object, Error *reterr) {
+        Fork *f = object;
+        int r = STEP_DONE;
+
+        for (size_t i = 0; i < f->n; i++) {
+                const ForkChild *c = f->children + i;
+
+                f->list[i] = sandbox_unless_gone(c->sandbox);
+                if (f->each)
+                        f->errors[i] = c->error;
+                if (f->list[i] || c->error.code < 0)
+                        continue;
+                if (f->each)
+                        (void) error_set(f->errors + i, -ESTALE, "it was deleted while the others were made");
+                else
+                        r = error_set(reterr, -ESTALE, "%s was deleted while the others were made", c->sandbox->id);
+        }
+        return r;
+}
+
+/* A copy that failed is everybody's failure. */
+static void fork_end(void *object, const Error *error) {
+        Fork *f = object;
+
+        for (size_t i = 0; f->each && error && i < f->n; i++)
+                f->errors[i] = *error;
+        if (f->each && !f->work.forgotten)
+                f->each(f->list, f->errors, f->n, f->work.userdata);
+        else if (!f->work.forgotten)
+                f->done(error ? NULL : f->list, error ? 0 : f->n, error, f->work.userdata);
+        work_end(&f->work);
+}
+
+static const SequenceStep fork_steps[] = {
+        { "copy",    fork_copy,    fork_remove },
+        { "acquire", fork_acquire, fork_delete, fork_stop_acquiring },
+        { "list",    fork_list },
+        { "remove",  fork_remove },
+};
+const Sequence fork_sequence = SEQUENCE("fork", fork_steps, fork_end);
+
+static int fork_check_names(State *s, const Fork *f, Error *reterr) {
         Principal who = { .scope = SCOPE_ADMIN, .tenant = f->who.tenant };
 
         for (size_t i = 0; i < f->n; i++) {
@@ -214,23 +218,8 @@ static int check_names(State *s, const Fork *f, Error *reterr) {
         return 0;
 }
 
-static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t n) {
-        Fork *f = calloc(1, sizeof(*f));
-
-        if (f)
-                f->children = calloc(n, sizeof(*f->children));
-        if (!f || !f->children) {
-                free(f);
-                return NULL;
-        }
-        f->state = s;
-        f->who = *who;
-        if (who->tenant) { /* a key may go while this goes on */
-                (void) snprintf(f->tenant, sizeof(f->tenant), "%s", who->tenant);
-                f->who.tenant = f->tenant;
-        }
-        f->n = n;
-        for (size_t i = 0; i < n; i++) {
+static void fork_take_specs(Fork *f, SandboxSpec *specs) {
+        for (size_t i = 0; i < f->n; i++) {
                 ForkChild *c = f->children + i;
 
                 c->fork = f;
@@ -239,47 +228,59 @@ static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t
                 if (c->spec.name)
                         (void) snprintf(c->name, sizeof(c->name), "%s", c->spec.name);
         }
-        DL_APPEND(s->forks, f);
+}
+
+static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t n, ForkEachDone each, void *userdata) {
+        Fork *f = calloc(1, sizeof(*f));
+
+        if (!f)
+                return NULL;
+        work_begin(&f->work, s, userdata, fork_free);
+        f->n = n;
+        f->children = calloc(n, sizeof(*f->children));
+        f->list = calloc(n, sizeof(*f->list));
+        f->errors = each ? calloc(n, sizeof(*f->errors)) : NULL;
+        if (!f->children || !f->list || (each && !f->errors)) {
+                work_end(&f->work);
+                return NULL;
+        }
+        f->each = each;
+        f->who = *who;
+        if (who->tenant) { /* a key may go while this goes on */
+                (void) snprintf(f->tenant, sizeof(f->tenant), "%s", who->tenant);
+                f->who.tenant = f->tenant;
+        }
+        fork_take_specs(f, specs);
         return f;
 }
 
 static int state_fork_begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, ForkEachDone each, void *userdata,
                 Fork **ret, Error *reterr) {
-        Fork *f, *still;
+        Fork *f;
         int r;
 
         *ret = NULL;
         if (n == 0 || n > FORK_MAX)
                 return error_set(reterr, -EINVAL, "%zu forks at once: from 1 to %d", n, FORK_MAX);
-        f = fork_new(s, who, specs, n);
+        f = fork_new(s, who, specs, n, each, userdata);
         if (!f)
                 return error_set(reterr, -ENOMEM, "out of memory");
+        f->of = of;
+        if (from)
+                memcpy(f->snapshot, from->id, sizeof(f->snapshot));
         f->wait_usec = wait_usec;
         f->done = done;
-        f->each = each;
-        f->userdata = userdata;
-        r = check_names(s, f, reterr);
-        if (r >= 0 && of) {
-                r = id_make(f->scratch);
-                if (r < 0)
-                        (void) error_set(reterr, r, "cannot make a name: %m");
-        }
-        if (r >= 0 && of) {
-                f->copying = true;
-                r = disk_copy(s, of, f->scratch, state_fork_on_copied, f, reterr);
-        }
-        if (r < 0) {
-                fork_free(f);
-                return r;
-        }
-        if (from) {
-                memcpy(f->snapshot, from->id, sizeof(f->snapshot));
-                fork_all(f);
-        }
-        for (still = s->forks; still && still != f;) /* it may be over already */
-                still = still->next;
-        *ret = still;
-        return 0;
+        r = fork_check_names(s, f, reterr);
+        if (r >= 0)
+                r = sequence_start(&f->work.run, &fork_sequence, f, reterr);
+        if (r > 0)
+                *ret = f;
+        else if (r < 0 && f->asked) { /* that is the answer, and no refusal */
+                fork_end(f, reterr);
+                r = 0;
+        } else if (r < 0)
+                work_end(&f->work);
+        return r < 0 ? r : 0;
 }
 
 int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, void *userdata, Fork **ret,
@@ -292,11 +293,6 @@ int state_fork_each(State *s, const Principal *who, Sandbox *of, SandboxSpec *sp
 }
 
 void fork_cancel(Fork *f) {
-        f->cancelled = true;
-        if (f->error.code == 0)
-                (void) error_set(&f->error, -ECANCELED, "nobody waits for it any more");
-        if (f->copying)
-                return; /* comes back by itself */
-        undo(f);
-        check_over(f);
+        f->work.forgotten = true;
+        sequence_cancel(&f->work.run, &(Error) { -ECANCELED, "nobody waits for it any more" });
 }

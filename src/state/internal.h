@@ -1,13 +1,15 @@
 /* internal.h: what the files of this room share among themselves. Nobody else includes it. */
 #pragma once
 
+#include "base/sequence.h"
 #include "state/rows.h"
 #include "state/state.h"
 
-/* Something that goes on: a snapshot being taken, checked or removed, a restore. Each is a struct that begins with one, so that all can be found when the room is
- * closed or their asker has gone. */
+/* Something that goes on, as a sequence of steps or as one question: a snapshot being taken, checked or removed, a fork, a restore. Each is a struct that begins with one, so that all can
+ * be found when the room is closed or their asker has gone. */
 typedef struct Work {
         State *state;
+        SequenceRun run;
         TreeCall *call; /* under way */
         void *userdata; /* the asker's */
         bool forgotten; /* who has gone */
@@ -34,14 +36,19 @@ struct StateRoom {
         SnapshotName *names;
         SnapshotLast *lasts;
         Work *works;
-        Fork *forks;
         Volume *volumes; /* by id */
         void *volume_data; /* volume.c's own */
 };
 
 /* state.c */
 void work_begin(Work *w, State *s, void *userdata, void (*free_work)(Work *w));
+int work_start(Work *w, const Sequence *sequence, Error *reterr); /* negative: it failed at once, all of it is undone, and it is gone */
 void work_end(Work *w); /* frees it */
+/* Steps that ask for something about trees, and wait for the answer. */
+int work_ask(Work *w, TreeOperation operation, const TreeRef *ref, const TreeRef *second /* or NULL */, uint64_t bytes, Error *reterr);
+void work_on_answer(const TreeAnswer *answer, const Error *error, void *work);
+void work_on_done(const Error *error, void *work); /* of another work that a step waits for */
+Error work_error(const Error *error /* or NULL */); /* as the asker is told: whom a dead spawner has left without an answer, may try again */
 
 /* snapshot.c */
 Snapshot *snapshot_new(void);
@@ -51,6 +58,9 @@ void snapshot_unregister(State *s, Snapshot *n);
 void snapshot_set_last(State *s, const char *sandbox, const char *snapshot);
 const char *snapshot_last(State *s, const Sandbox *sb); /* NULL: it began empty */
 void snapshot_drop(State *s, const char *id); /* its tree, then its row; nobody waits */
+
+/* Each room's table, for tests as well. */
+extern const Sequence copy_sequence, take_sequence, restore_sequence, fork_sequence;
 
 /* copy.c */
 typedef void (*CopyDone)(const Error *error, void *userdata);
@@ -63,6 +73,3 @@ bool state_restores(const State *s, const Sandbox *sb); /* its disk becomes anot
 /* volume.c */
 int volumes_load(State *s, Error *reterr);
 void volumes_free(State *s);
-
-/* fork.c */
-void forks_free(State *s);

@@ -24,10 +24,9 @@ typedef struct StateRestore {
         Sandbox *sandbox;
         char snapshot[SNAPSHOT_ID_LENGTH + 1];
         char scratch[SNAPSHOT_ID_LENGTH + 1];
-        char *before;     /* what its disk began as, until now */
-        bool was_parked;
-        bool going_back;
-        Error error;      /* why */
+        char *before;    /* what its disk began as, until now */
+        bool ran;        /* until it was parked for this */
+        bool swapped;
         SandboxDone done;
 } StateRestore;
 
@@ -50,130 +49,140 @@ bool state_restores(const State *s, const Sandbox *sb) {
         return false;
 }
 
-static void restore_finish(StateRestore *r, const Error *error) {
-        State *s = r->work.state;
-        Sandbox *sb = sandbox_unless_gone(r->sandbox);
-        SandboxDone done = r->work.forgotten ? NULL : r->done;
-        void *userdata = r->work.userdata;
-        Error copy = error ? *error : (Error) { 0 };
+/* Also what undoes a copy. */
+static int restore_remove(void *object, Error *reterr) {
+        StateRestore *r = object;
 
-        if (!sb || sandbox_is_ending(sb)) /* whatever else went wrong, went wrong for that */
-                (void) error_set(&copy, -ESTALE, "the sandbox has ended");
-        if (copy.code == -ECONNRESET)
-                copy.code = -EAGAIN;
-        if (copy.code >= 0 && sb)
-                snapshot_set_last(s, sb->id, r->snapshot);
-        scratch_drop(s, r->scratch);
-        work_end(&r->work);
-        if (done)
-                done(sb, copy.code < 0 ? &copy : NULL, userdata); /* none without an error */
+        scratch_drop(r->work.state, r->scratch);
+        return STEP_DONE;
 }
 
-static void restore_swap(StateRestore *r);
+static int restore_copy(void *object, Error *reterr) {
+        StateRestore *r = object;
+        TreeRef from = tree_ref(TREE_SNAPSHOT, r->snapshot), to = tree_ref(TREE_SCRATCH, r->scratch);
+
+        (void) sandbox_swap_begin(r->sandbox); /* a parked one; any other goes on as it is meanwhile */
+        return work_ask(&r->work, TREE_MAKE, &to, &from, r->sandbox->spec.limits.disk_bytes, reterr);
+}
+
+static void restore_on_parked(Sandbox *sb, const Error *error, void *userdata) {
+        StateRestore *r = userdata;
+
+        sequence_heard(&r->work.run, sb->parked ? NULL : error);
+}
+
+static int restore_park(void *object, Error *reterr) {
+        StateRestore *r = object;
+        char reason[128];
+
+        if (sandbox_is_gone(r->sandbox))
+                return error_set(reterr, -ESTALE, "the sandbox has ended");
+        (void) snprintf(reason, sizeof(reason), "being restored to snapshot %s", r->snapshot);
+        r->ran = !r->sandbox->parked;
+        sandbox_park(r->sandbox, &(SandboxParking) { .end_processes = true, .why = EXECUTION_REASON_RESTORED, .reason = reason }, restore_on_parked, r);
+        return STEP_WAITS;
+}
 
 static void restore_on_up(Sandbox *sb, const Error *error, void *userdata) {
         StateRestore *r = userdata;
+        Error told = { 0 };
 
-        if (!error && r->going_back) {
-                restore_finish(r, &r->error);
-                return;
-        }
-        if (!error) {
-                restore_finish(r, NULL);
-                return;
-        }
-        if (r->going_back) {
-                (void) error_set(&r->error, error->code, "the sandbox is parked, with its disk as it was before: %s", error->text);
-                restore_finish(r, &r->error);
-                return;
-        }
-        r->going_back = true;
-        (void) error_set(&r->error, error->code, "the snapshot could not be started, and the sandbox is as it was before: %s", error->text);
-        restore_swap(r);
+        if (error)
+                (void) error_set(&told, error->code, "%s: %s", sequence_is_undoing(&r->work.run) ?
+                                "the sandbox is parked, with its disk as it was before" :
+                                "the snapshot could not be started, and the sandbox is as it was before", error->text);
+        sequence_heard(&r->work.run, error ? &told : NULL);
 }
 
-static void restore_boot(StateRestore *r) {
-        Sandbox *sb = sandbox_unless_gone(r->sandbox);
+/* From here on it is in the provider's hands. */
+static int restore_boot(void *object, Error *reterr) {
+        StateRestore *r = object;
 
-        if (!sb)
-                restore_finish(r, &(Error) { -ESTALE, "the sandbox has ended" });
-        else if (r->was_parked)
-                restore_finish(r, r->going_back ? &r->error : NULL);
-        else {
-                sandbox_swap_end(sb); /* from here on it is in the provider's hands */
-                sandbox_resume(sb, restore_on_up, r);
-        }
+        if (!r->ran)
+                return STEP_DONE;
+        if (sandbox_is_gone(r->sandbox))
+                return error_set(reterr, -ESTALE, "the sandbox has ended");
+        sandbox_swap_end(r->sandbox);
+        sandbox_resume(r->sandbox, restore_on_up, r);
+        return STEP_WAITS;
+}
+
+/* Unless its disk could not be put back, or somebody else has something under way with it. */
+static int restore_boot_again(void *object, Error *why) {
+        StateRestore *r = object;
+
+        return r->swapped || sandbox_swap_begin(r->sandbox) < 0 ? STEP_DONE : restore_boot(object, why);
 }
 
 /* Its row says where its disk comes from. */
-static void note_origin(StateRestore *r) {
+static void restore_note_origin(StateRestore *r) {
         Sandbox *sb = sandbox_unless_gone(r->sandbox);
         int k;
 
         if (!sb)
                 return;
-        k = shape_text_set(&sb->spec.snapshot, r->going_back ? r->before : r->snapshot);
+        k = shape_text_set(&sb->spec.snapshot, r->swapped ? r->snapshot : r->before);
         if (k >= 0)
                 k = store_sandbox_update_all(r->work.state->manager->store, sb);
         if (k < 0)
                 log_warning("sandbox %s: cannot write where its disk comes from: %s", sb->id, strerror(-k));
 }
 
-static void on_swapped(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void restore_on_swapped(const TreeAnswer *answer, const Error *error, void *userdata) {
         StateRestore *r = userdata;
-        Error failure = error ? *error : (Error) { 0 };
 
-        r->work.call = NULL;
         if (!error) {
-                note_origin(r);
-                restore_boot(r);
-        } else if (r->going_back)
-                restore_finish(r, &failure);
-        else { /* all is as it was, but for what ran */
-                r->going_back = true;
-                r->error = failure;
-                restore_boot(r);
+                r->swapped = !r->swapped;
+                restore_note_origin(r);
         }
+        work_on_answer(answer, error, userdata);
 }
 
-static void restore_swap(StateRestore *r) {
+static int restore_swap(void *object, Error *reterr) {
+        StateRestore *r = object;
         TreeRequest request = {
                 .operation = TREE_SWAP,
                 .n_refs = 2,
                 .refs = { tree_ref(TREE_SCRATCH, r->scratch), tree_ref(TREE_DISK, r->sandbox->id) },
         };
+        int k;
+
+        if (sandbox_swap_begin(r->sandbox) < 0)
+                return error_set(reterr, -EBUSY, "something else is under way with the sandbox; try again");
+        k = trees_ask(r->work.state->manager, &request, NULL, NULL, restore_on_swapped, r, &r->work.call, reterr);
+        return k < 0 ? k : STEP_WAITS;
+}
+
+static int restore_swap_back(void *object, Error *why) {
+        StateRestore *r = object;
+
+        return !r->swapped || sandbox_swap_begin(r->sandbox) < 0 ? STEP_DONE : restore_swap(object, why);
+}
+
+static void restore_end(void *object, const Error *error) {
+        StateRestore *r = object;
         Sandbox *sb = sandbox_unless_gone(r->sandbox);
-        Error error = { 0 };
+        SandboxDone done = r->work.forgotten ? NULL : r->done;
+        void *userdata = r->work.userdata;
+        Error told = work_error(error);
 
-        if (sb && sandbox_swap_begin(sb) < 0)
-                restore_finish(r, r->going_back ? &r->error : &(Error) { -EBUSY, "something else is under way with the sandbox; try again" });
-        else if (trees_ask(r->work.state->manager, &request, NULL, NULL, on_swapped, r, &r->work.call, &error) < 0)
-                on_swapped(NULL, &error, r);
+        if (!sb || sandbox_is_ending(sb)) /* whatever else went wrong, went wrong for that */
+                (void) error_set(&told, -ESTALE, "the sandbox has ended");
+        if (told.code >= 0)
+                snapshot_set_last(r->work.state, sb->id, r->snapshot);
+        work_end(&r->work);
+        if (done)
+                done(sb, told.code < 0 ? &told : NULL, userdata); /* none without an error */
 }
 
-static void restore_on_parked(Sandbox *sb, const Error *error, void *userdata) {
-        StateRestore *r = userdata;
-
-        if (error && !sb->parked)
-                restore_finish(r, error);
-        else
-                restore_swap(r);
-}
-
-static void restore_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
-        StateRestore *r = userdata;
-        Sandbox *sb = sandbox_unless_gone(r->sandbox);
-        char reason[128];
-
-        r->work.call = NULL;
-        (void) snprintf(reason, sizeof(reason), "being restored to snapshot %s", r->snapshot);
-        if (error || !sb)
-                restore_finish(r, error ? error : &(Error) { -ESTALE, "the sandbox has ended" });
-        else {
-                r->was_parked = sb->parked;
-                sandbox_park(sb, &(SandboxParking) { .end_processes = true, .why = EXECUTION_REASON_RESTORED, .reason = reason }, restore_on_parked, r);
-        }
-}
+static const SequenceStep restore_steps[] = {
+        { "copy",   restore_copy,   restore_remove },
+        { "park",   restore_park,   restore_boot_again },
+        { "swap",   restore_swap,   restore_swap_back },
+        { "boot",   restore_boot },
+        { "remove", restore_remove },
+};
+const Sequence restore_sequence = SEQUENCE("restore", restore_steps, restore_end);
 
 static bool restore_text_equal(const char *a, const char *b) {
         return strcmp(a ? a : "", b ? b : "") == 0;
@@ -202,7 +211,6 @@ static int restore_check(State *s, const Sandbox *sb, const Snapshot *n, Error *
 }
 
 int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done, void *userdata, Error *reterr) {
-        TreeRef from = tree_ref(TREE_SNAPSHOT, snapshot->id), to;
         StateRestore *r;
         int k = restore_check(s, sb, snapshot, reterr);
 
@@ -215,16 +223,11 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         memcpy(r->snapshot, snapshot->id, sizeof(r->snapshot));
         r->done = done;
         work_begin(&r->work, s, userdata, free_restore);
-        (void) sandbox_swap_begin(sb); /* a parked one; any other goes on as it is while the snapshot is copied */
         k = id_make(r->scratch);
         if (k >= 0)
                 k = shape_text_set(&r->before, sb->spec.snapshot);
-        to = tree_ref(TREE_SCRATCH, r->scratch);
         if (k >= 0)
-                k = trees_make(s->manager, &to, &from, sb->spec.limits.disk_bytes, restore_on_copied, r, &r->work.call, reterr);
-        else
-                (void) error_set(reterr, k, "out of memory");
-        if (k < 0)
-                work_end(&r->work);
-        return k;
+                return work_start(&r->work, &restore_sequence, reterr);
+        work_end(&r->work);
+        return error_set(reterr, k, "out of memory");
 }

@@ -22,6 +22,43 @@ void work_end(Work *w) {
         w->free(w);
 }
 
+int work_start(Work *w, const Sequence *sequence, Error *reterr) {
+        int r = sequence_start(&w->run, sequence, w, reterr);
+
+        if (r < 0)
+                work_end(w);
+        return r < 0 ? r : 0;
+}
+
+void work_on_answer(const TreeAnswer *answer, const Error *error, void *work) {
+        Work *w = work;
+
+        w->call = NULL;
+        sequence_heard(&w->run, error);
+}
+
+void work_on_done(const Error *error, void *work) {
+        sequence_heard(&((Work *) work)->run, error);
+}
+
+int work_ask(Work *w, TreeOperation operation, const TreeRef *ref, const TreeRef *second, uint64_t bytes, Error *reterr) {
+        TreeRequest request = { .operation = (uint8_t) operation, .bytes = bytes, .n_refs = second ? 2 : 1, .refs = { *ref } };
+        int r;
+
+        if (second)
+                request.refs[1] = *second;
+        r = trees_ask(w->state->manager, &request, /* fds= */ NULL, /* item= */ NULL, work_on_answer, w, &w->call, reterr);
+        return r < 0 ? r : STEP_WAITS;
+}
+
+Error work_error(const Error *error) {
+        Error told = error ? *error : (Error) { 0 };
+
+        if (told.code == -ECONNRESET)
+                told.code = -EAGAIN;
+        return told;
+}
+
 void state_forget_caller(State *s, void *userdata) {
         Work *w;
 
@@ -57,11 +94,6 @@ static int load_snapshot(Snapshot *row, void *userdata) {
         return r == -EEXIST ? 0 : r;
 }
 
-typedef struct Census {
-        Work work;
-        UT_hash_handle hh;
-} Census;
-
 static void free_census(Work *w) {
         free(w);
 }
@@ -95,20 +127,18 @@ static int take_census(State *s) {
         TreeRequest request = { .operation = TREE_LIST, .n_refs = 1, .refs = { { .kind = TREE_SNAPSHOT } } };
         Snapshot *n, *next;
         Error error = { 0 };
-        Census *c;
-        int r;
+        Work *w;
 
         if (!s->snapshots)
                 return 0; /* and maybe no place for them either, which asking would make */
-        c = calloc(1, sizeof(*c));
-        if (!c)
+        w = calloc(1, sizeof(*w));
+        if (!w)
                 return -ENOMEM;
         HASH_ITER(hh, s->snapshots, n, next)
                 n->missing = true;
-        work_begin(&c->work, s, /* userdata= */ NULL, free_census);
-        r = trees_ask(s->manager, &request, /* fds= */ NULL, state_on_item, state_on_listed, c, &c->work.call, &error);
-        if (r < 0)
-                state_on_listed(NULL, &error, c);
+        work_begin(w, s, /* userdata= */ NULL, free_census);
+        if (trees_ask(s->manager, &request, /* fds= */ NULL, state_on_item, state_on_listed, w, &w->call, &error) < 0)
+                state_on_listed(NULL, &error, w);
         return 0;
 }
 
@@ -143,7 +173,6 @@ State *state_free(State *s) {
 
         if (!s)
                 return NULL;
-        forks_free(s);
         while (s->works)
                 work_end(s->works);
         HASH_ITER(hh, s->snapshots, n, next) {

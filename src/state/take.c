@@ -17,40 +17,89 @@
 
 typedef struct Taking {
         Work work;
-        Snapshot *snapshot; /* in the table, pending */
+        Sandbox *sandbox;   /* until it is being copied */
+        Snapshot *snapshot; /* pending */
         SnapshotDone done;
-        bool copied; /* there may be a tree to take back */
+        bool copied, published; /* or it was asked for: there may be something to take back */
 } Taking;
 
 static void free_taking(Work *w) {
         free(w);
 }
 
-static void take_back(Taking *t) {
+/* Its name is taken from here on. */
+static int take_write_down(void *object, Error *reterr) {
+        Taking *t = object;
+        State *s = t->work.state;
+        Snapshot *n = t->snapshot;
+        int r = snapshot_register(s, n);
+
+        if (r == -EEXIST)
+                return error_set(reterr, r, "there is a snapshot '%s' already: choose another name, or remove it (`cove snapshot rm %s`)", n->name, n->name);
+        if (r >= 0)
+                r = store_snapshot_insert(s->manager->store, n);
+        return r < 0 ? error_set(reterr, r, "cannot write the snapshot down: %m") : STEP_DONE;
+}
+
+/* The row goes after the tree, where there may be one. */
+static int take_strike_out(void *object, Error *why) {
+        Taking *t = object;
         State *s = t->work.state;
 
-        scratch_drop(s, t->snapshot->id); /* also of a copy that has failed: nobody knows how far it came */
-        if (t->copied)
+        if (t->published)
                 snapshot_drop(s, t->snapshot->id);
         else
                 (void) store_snapshot_delete(s->manager->store, t->snapshot->id);
+        snapshot_unregister(s, t->snapshot);
+        t->snapshot = snapshot_free(t->snapshot);
+        return STEP_DONE;
 }
 
-static void take_fail(Taking *t, const Error *why) {
-        State *s = t->work.state;
-        Snapshot *n = t->snapshot;
-        SnapshotDone done = t->work.forgotten ? NULL : t->done;
-        void *userdata = t->work.userdata;
-        Error error = *why;
+static int take_copy(void *object, Error *reterr) {
+        Taking *t = object;
+        int r = disk_copy(t->work.state, t->sandbox, t->snapshot->id, work_on_done, t, reterr);
 
-        if (error.code == -ECONNRESET)
-                error.code = -EAGAIN;
-        take_back(t);
-        snapshot_unregister(s, n);
-        snapshot_free(n);
-        work_end(&t->work);
-        if (done)
-                done(NULL, &error, userdata);
+        t->copied = r >= 0;
+        return r < 0 ? r : STEP_WAITS;
+}
+
+/* Also of a copy that has failed: nobody knows how far it came. */
+static int take_drop_copy(void *object, Error *why) {
+        Taking *t = object;
+
+        if (t->copied)
+                scratch_drop(t->work.state, t->snapshot->id);
+        return STEP_DONE;
+}
+
+static int take_publish(void *object, Error *reterr) {
+        Taking *t = object;
+        TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id), as = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
+
+        t->published = true;
+        return work_ask(&t->work, TREE_PUBLISH, &scratch, &as, /* bytes= */ 0, reterr);
+}
+
+static int take_verify(void *object, Error *reterr) {
+        Taking *t = object;
+        TreeRef ref = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
+
+        return work_ask(&t->work, TREE_VERIFY, &ref, NULL, /* bytes= */ 0, reterr);
+}
+
+static int take_write_final(void *object, Error *reterr) {
+        Taking *t = object;
+        Store *store = t->work.state->manager->store;
+        int r;
+
+        t->snapshot->pending = false;
+        r = store_snapshot_update(store, t->snapshot);
+        if (r >= 0)
+                r = store_sync(store);
+        if (r >= 0)
+                return STEP_DONE;
+        t->snapshot->pending = true;
+        return error_set(reterr, r, "cannot write the snapshot down: %m");
 }
 
 /* How much it holds is a number for people, and asking takes longer than the rest: it is told later. */
@@ -86,66 +135,29 @@ static void take_measure(State *s, const Snapshot *n) {
                 work_end(&g->work);
 }
 
-static void take_finish(Taking *t) {
+static void take_end(void *object, const Error *error) {
+        Taking *t = object;
         State *s = t->work.state;
-        Snapshot *n = t->snapshot;
-        SnapshotDone done = t->work.forgotten ? NULL : t->done;
-        void *userdata = t->work.userdata;
-        Error error = { 0 };
-        int r;
+        Snapshot *n = t->snapshot; /* NULL with an error */
+        Error told = work_error(error);
 
-        n->pending = false;
-        r = store_snapshot_update(s->manager->store, n);
-        if (r >= 0)
-                r = store_sync(s->manager->store);
-        if (r < 0) {
-                n->pending = true;
-                (void) error_set(&error, r, "cannot write the snapshot down: %m");
-                take_fail(t, &error);
-                return;
+        if (n) {
+                snapshot_set_last(s, n->sandbox, n->id);
+                take_measure(s, n);
         }
-        snapshot_set_last(s, n->sandbox, n->id);
+        if (!t->work.forgotten)
+                t->done(n, error ? &told : NULL, t->work.userdata);
         work_end(&t->work);
-        take_measure(s, n);
-        if (done)
-                done(n, NULL, userdata);
 }
 
-static void take_on_verified(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Taking *t = userdata;
-
-        t->work.call = NULL;
-        if (error)
-                take_fail(t, error);
-        else
-                take_finish(t);
-}
-
-static void take_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Taking *t = userdata;
-        TreeRef ref = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
-        Error failure = { 0 };
-
-        t->work.call = NULL;
-        if (error)
-                take_fail(t, error);
-        else if (trees_verify(t->work.state->manager, &ref, take_on_verified, t, &t->work.call, &failure) < 0)
-                take_fail(t, &failure);
-}
-
-static void take_on_copied(const Error *error, void *userdata) {
-        Taking *t = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id), as = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
-        Error failure = { 0 };
-
-        t->copied = !error;
-        if (error)
-                take_fail(t, error);
-        else if (trees_publish(t->work.state->manager, &scratch, &as, take_on_published, t, &t->work.call, &failure) < 0)
-                take_fail(t, &failure);
-}
-
-/* Asking. */
+static const SequenceStep take_steps[] = {
+        { "row",       take_write_down, take_strike_out },
+        { "copy",      take_copy,       take_drop_copy },
+        { "publish",   take_publish },
+        { "verify",    take_verify },
+        { "final row", take_write_final },
+};
+const Sequence take_sequence = SEQUENCE("snapshot", take_steps, take_end);
 
 static int take_fill(State *s, const Sandbox *sb, Snapshot *n, const char *name, const char *comment, Error *reterr) {
         int r = id_make(n->id);
@@ -167,59 +179,26 @@ static int take_fill(State *s, const Sandbox *sb, Snapshot *n, const char *name,
         return sandbox_fork_spec(sb, &n->spec, reterr);
 }
 
-/* Its name is taken from here on. */
-static int take_write_down(State *s, Snapshot *n, Error *reterr) {
-        int r = snapshot_register(s, n);
-
-        if (r == -EEXIST)
-                return error_set(reterr, r, "there is a snapshot '%s' already: choose another name, or remove it (`cove snapshot rm %s`)", n->name, n->name);
-        if (r >= 0)
-                r = store_snapshot_insert(s->manager->store, n);
-        if (r < 0) {
-                snapshot_unregister(s, n);
-                return error_set(reterr, r, "cannot write the snapshot down: %m");
-        }
-        return 0;
-}
-
-static int take_start(State *s, Sandbox *sb, Snapshot *n, SnapshotDone done, void *userdata, Error *reterr) {
-        Taking *t = calloc(1, sizeof(*t));
-        int r;
-
-        if (!t)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        t->snapshot = n;
-        t->done = done;
-        work_begin(&t->work, s, userdata, free_taking);
-        r = disk_copy(s, sb, n->id, take_on_copied, t, reterr);
-        if (r < 0)
-                work_end(&t->work);
-        return r;
-}
-
 int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr) {
-        Snapshot *n;
+        Taking *t;
         int r;
 
         if (HASH_COUNT(s->snapshots) >= SNAPSHOTS_MAX)
                 return error_set(reterr, -EDQUOT, "there are %d snapshots already: remove some (`cove snapshot rm`)", SNAPSHOTS_MAX);
-        n = snapshot_new();
-        if (!n)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        r = take_fill(s, sb, n, name, comment, reterr);
-        if (r >= 0)
-                r = take_write_down(s, n, reterr);
+        t = calloc(1, sizeof(*t));
+        if (t)
+                t->snapshot = snapshot_new();
+        r = t && t->snapshot ? take_fill(s, sb, t->snapshot, name, comment, reterr) : error_set(reterr, -ENOMEM, "out of memory");
         if (r < 0) {
-                snapshot_free(n);
+                if (t)
+                        snapshot_free(t->snapshot);
+                free(t);
                 return r;
         }
-        r = take_start(s, sb, n, done, userdata, reterr);
-        if (r < 0) {
-                (void) store_snapshot_delete(s->manager->store, n->id);
-                snapshot_unregister(s, n);
-                snapshot_free(n);
-        }
-        return r;
+        t->sandbox = sb;
+        t->done = done;
+        work_begin(&t->work, s, userdata, free_taking);
+        return work_start(&t->work, &take_sequence, reterr);
 }
 
 int sandbox_fork_spec(const Sandbox *sb, SandboxSpec *ret, Error *reterr) {

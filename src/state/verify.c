@@ -9,27 +9,12 @@
 typedef struct VerifyCheck {
         Work work;
         char id[SNAPSHOT_ID_LENGTH + 1];
+        SnapshotContent content;
         SnapshotVerified done;
 } VerifyCheck;
 
 static void free_check(Work *w) {
         free(w);
-}
-
-/* It may have been removed meanwhile. */
-static void verify_finish(VerifyCheck *c, const SnapshotContent *content, const Error *error) {
-        SnapshotVerified done = c->work.forgotten ? NULL : c->done;
-        void *userdata = c->work.userdata;
-        State *s = c->work.state;
-        Error copy = error ? *error : (Error) { 0 };
-        Snapshot *n;
-
-        HASH_FIND_STR(s->snapshots, c->id, n);
-        if (!error && !n)
-                (void) error_set(&copy, -ENOENT, "the snapshot was removed while it was read");
-        work_end(&c->work);
-        if (done)
-                done(n, content, copy.code < 0 ? &copy : NULL, userdata);
 }
 
 static void read_result(const char *line, SnapshotContent *ret) {
@@ -40,42 +25,56 @@ static void read_result(const char *line, SnapshotContent *ret) {
         ret->bytes = (uint64_t) json_integer_value(json_object_get(result, "bytes"));
 }
 
+static int verify_look(void *object, Error *reterr) {
+        VerifyCheck *c = object;
+        TreeRef ref = tree_ref(TREE_SNAPSHOT, c->id);
+
+        return work_ask(&c->work, TREE_VERIFY, &ref, NULL, /* bytes= */ 0, reterr);
+}
+
 static void verify_on_read(const char *result, const Error *error, void *userdata) {
         VerifyCheck *c = userdata;
-        SnapshotContent content = { 0 };
 
         c->work.call = NULL;
         if (!error)
-                read_result(result, &content);
-        verify_finish(c, &content, error);
+                read_result(result, &c->content);
+        sequence_heard(&c->work.run, error);
 }
 
-static void on_there(const TreeAnswer *answer, const Error *error, void *userdata) {
+static int verify_read(void *object, Error *reterr) {
         static const TreeRunEvents events = { .done = verify_on_read };
         static const char *const arguments[] = { "pack", "--compress", "none", NULL };
-        VerifyCheck *c = userdata;
+        VerifyCheck *c = object;
         TreeRef ref = tree_ref(TREE_SNAPSHOT, c->id);
-        Error failure = { 0 };
+        int r = trees_run(c->work.state->manager, &ref, 1, arguments, /* in_fd= */ -EBADF, /* out_fd= */ -EBADF, &events, c, &c->work.call, reterr);
 
-        c->work.call = NULL;
-        if (error)
-                verify_finish(c, NULL, error);
-        else if (trees_run(c->work.state->manager, &ref, 1, arguments, /* in_fd= */ -EBADF, /* out_fd= */ -EBADF, &events, c, &c->work.call, &failure) < 0)
-                verify_finish(c, NULL, &failure);
+        return r < 0 ? r : STEP_WAITS;
 }
 
+static void verify_end(void *object, const Error *error) {
+        static const Error removed = { -ENOENT, "the snapshot was removed while it was read" };
+        VerifyCheck *c = object;
+        Snapshot *n;
+
+        HASH_FIND_STR(c->work.state->snapshots, c->id, n);
+        if (!c->work.forgotten)
+                c->done(n, &c->content, error || n ? error : &removed, c->work.userdata);
+        work_end(&c->work);
+}
+
+static const SequenceStep verify_steps[] = {
+        { "look", verify_look },
+        { "read", verify_read },
+};
+static const Sequence verify_sequence = SEQUENCE("verify", verify_steps, verify_end);
+
 int snapshot_verify(State *s, Snapshot *snapshot, SnapshotVerified done, void *userdata, Error *reterr) {
-        TreeRef ref = tree_ref(TREE_SNAPSHOT, snapshot->id);
         VerifyCheck *c = calloc(1, sizeof(*c));
-        int r;
 
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
         memcpy(c->id, snapshot->id, sizeof(c->id));
         c->done = done;
         work_begin(&c->work, s, userdata, free_check);
-        r = trees_verify(s->manager, &ref, on_there, c, &c->work.call, reterr);
-        if (r < 0)
-                work_end(&c->work);
-        return r;
+        return work_start(&c->work, &verify_sequence, reterr);
 }

@@ -869,11 +869,9 @@ static void file_fill(Heard *h, const char *data, size_t size) {
         while (size > 0 && h->n_ends == 0) {
                 ssize_t n = fileop_write(h->op, data, size);
 
-                if (n == -EAGAIN) {
+                check_true("write", n >= 0);
+                if (n == 0)
                         check_true("loop", sd_event_run(core.event, USEC_PER_MSEC) >= 0);
-                        continue;
-                }
-                check_true("write", n > 0);
                 data += n;
                 size -= (size_t) n;
         }

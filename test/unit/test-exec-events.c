@@ -13,7 +13,6 @@
 
 #include "api/accept.h"
 #include "api/native/execution/exec.h"
-#include "api/native/execution/feed.h"
 #include "base/fd.h"
 #include "base/text.h"
 
@@ -402,6 +401,106 @@ TEST(shorter_than_told) {
         read_stream(&s, 4096);
         check_part("events", s.got, "\"data\":\"abc\"");
         check_true("ended", s.ended);
+        scene_done(&s);
+}
+
+/* A reader of its own: takes so many bytes, and is full. */
+
+typedef struct Sink {
+        char text[64];
+        size_t size, room;
+        unsigned n_changed, n_ends;
+        bool closes; /* itself, with the first piece */
+} Sink;
+
+static void sink_changed(Feed *f, void *userdata) {
+        ((Sink *) userdata)->n_changed++;
+}
+
+static bool sink_full(const Feed *f, void *userdata) {
+        return ((Sink *) userdata)->size >= ((Sink *) userdata)->room;
+}
+
+static ssize_t sink_piece(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
+        Sink *k = userdata;
+
+        size = MIN_OF(size, k->room - k->size);
+        memcpy(k->text + k->size, data, size);
+        k->size += size;
+        if (k->closes)
+                feed_close(f);
+        return (ssize_t) size;
+}
+
+static int sink_end(Feed *f, void *userdata) {
+        ((Sink *) userdata)->n_ends++;
+        return 0;
+}
+
+static const FeedReader sink_reader = { .piece_max = 4, .changed = sink_changed, .full = sink_full, .piece = sink_piece, .end = sink_end };
+
+/* The journal keeps what a slow reader does not take, and the end waits behind it. */
+TEST(a_slow_reader) {
+        Sink k = { .room = 6 };
+        Feed f;
+        Scene s;
+
+        scene_init(&s);
+        check_result("open", feed_open(&f, s.x, (uint64_t[]) { 0, 0 }, &sink_reader, &k), 0);
+        start(&s);
+        say_text(&s, STREAM_STDOUT, "0123456789");
+        check_result("full", feed_pump(&f), 1);
+        check_uint("taken", f.journals[STREAM_STDOUT].offset, 6);
+        end(&s, 0);
+        check_uint("told of all", k.n_changed, 3);
+        check_result("still full", feed_pump(&f), 1);
+        check_uint("no end yet", k.n_ends, 0);
+        k.room = sizeof(k.text);
+        check_result("all", feed_pump(&f), 0);
+        check_result("nothing more", feed_pump(&f), 0);
+        check_string("text", k.text, "0123456789");
+        check_uint("one end", k.n_ends, 1);
+        feed_close(&f);
+        scene_done(&s);
+}
+
+TEST(from_now_on) {
+        Sink k = { .room = sizeof(k.text) };
+        Feed f;
+        Scene s;
+
+        scene_init(&s);
+        say_text(&s, STREAM_STDOUT, "before");
+        check_result("open", feed_open(&f, s.x, (uint64_t[]) { FEED_NOW, FEED_SKIP }, &sink_reader, &k), 0);
+        say_text(&s, STREAM_STDOUT, "after");
+        say_text(&s, STREAM_STDERR, "not this one");
+        check_result("pump", feed_pump(&f), 0);
+        check_string("text", k.text, "after");
+        feed_close(&f);
+        s.x->status = EXECUTION_EXITED;
+        check_result("open", feed_open(&f, s.x, (uint64_t[]) { FEED_NOW, FEED_NOW }, &sink_reader, &k), 0);
+        check_result("nothing comes any more", feed_pump(&f), 0);
+        check_uint("one end", k.n_ends, 1);
+        feed_close(&f);
+        scene_done(&s);
+}
+
+/* A reader that has gone hears nothing more. */
+TEST(closed_in_the_middle) {
+        Sink k = { .room = sizeof(k.text), .closes = true };
+        Feed f;
+        Scene s;
+
+        scene_init(&s);
+        check_result("open", feed_open(&f, s.x, (uint64_t[]) { 0, 0 }, &sink_reader, &k), 0);
+        say_text(&s, STREAM_STDOUT, "0123456789");
+        check_result("pump", feed_pump(&f), 0);
+        check_true("closed", f.over && s.x->watches == NULL);
+        end(&s, 0);
+        check_result("pump", feed_pump(&f), 0);
+        check_string("the first piece only", k.text, "0123");
+        check_uint("no end", k.n_ends, 0);
+        feed_close(&f);
         scene_done(&s);
 }
 

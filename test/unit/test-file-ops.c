@@ -26,7 +26,7 @@
 /* What was heard. */
 typedef struct Heard {
         FileOp *op;
-        unsigned n_entries, n_events, n_ends;
+        unsigned n_entries, n_events, n_ends, n_writable;
         int error;
         uint64_t count;
         char path[FILE_PATH_BYTES];
@@ -102,7 +102,11 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 h->op = fileop_free(op);
 }
 
-static const FileOpHandlers handlers = { .entry = on_entry, .event = on_event, .end = on_end };
+static void on_writable(FileOp *op, void *userdata) {
+        ((Heard *) userdata)->n_writable++;
+}
+
+static const FileOpHandlers handlers = { .entry = on_entry, .event = on_event, .writable = on_writable, .end = on_end };
 
 static FileRequest request(FileOperation operation, const char *name, uint32_t flags) {
         FileRequest q = {
@@ -164,7 +168,7 @@ static int run_simple(FileOperation operation, const char *name, uint32_t flags)
 static void write_through(Heard *h, const FileRequest *q, const char *text) {
         start(h, q);
         if (text[0] != '\0')
-                check_result("data", fd_write_all(fileop_data_fd(h->op), text, strlen(text)), 0);
+                check_result("data", fileop_write(h->op, text, strlen(text)), (ssize_t) strlen(text));
         check_result("commit", fileop_commit(h->op), 0);
         RUN_UNTIL(h->n_ends > 0);
         finish(h);
@@ -212,12 +216,63 @@ TEST(write_then_read) {
         check_uint("operations", sandbox.operations - before, 3);
 }
 
+#define LARGE ((size_t) 3 << 20) /* more than a pipe holds */
+
+static void check_large(const char *name) {
+        struct stat st;
+
+        check_result("stat", stat(unit_path(name), &st), 0);
+        check_uint("size", (uint64_t) st.st_size, LARGE);
+}
+
+/* From memory: as the worker takes it, and then the commit. */
+TEST(all_of_it) {
+        FileRequest q = request(FILE_WRITE, "large", 0);
+        _cleanup_free_ char *data = calloc(1, LARGE);
+        Heard h = { .fd = -EBADF };
+
+        start(&h, &q);
+        check_result("write", fileop_write_all(h.op, data, LARGE), 0);
+        RUN_UNTIL(h.n_ends > 0);
+        check_result("end", h.error, 0);
+        finish(&h);
+        check_large("large");
+}
+
+/* In portions: whoever gave more than was taken is told when to go on. */
+TEST(as_fast_as_it_is_taken) {
+        FileRequest q = request(FILE_WRITE, "portions", 0);
+        _cleanup_free_ char *data = calloc(1, LARGE);
+        Heard h = { .fd = -EBADF };
+        unsigned n_waits = 0;
+
+        start(&h, &q);
+        for (size_t sent = 0; sent < LARGE;) {
+                unsigned before = h.n_writable;
+                ssize_t n = fileop_write(h.op, data + sent, LARGE - sent);
+
+                check_true("taken", n >= 0);
+                sent += (size_t) n;
+                if (sent == LARGE)
+                        break;
+                n_waits++;
+                RUN_UNTIL(h.n_writable > before);
+        }
+        check_true("not at once", n_waits > 0);
+        check_result("commit", fileop_commit(h.op), 0);
+        check_result("after it", fileop_write(h.op, "x", 1), -EPIPE);
+        RUN_UNTIL(h.n_ends > 0);
+        check_result("end", h.error, 0);
+        finish(&h);
+        check_large("portions");
+}
+
 TEST(without_commit_nothing_happens) {
         FileRequest q = request(FILE_WRITE, "none/there", FILE_PARENTS);
         Heard h = { .fd = -EBADF };
 
         start(&h, &q);
-        check_result("data", fd_write_all(fileop_data_fd(h.op), "half", 4), 0);
+        check_result("data", fileop_write(h.op, "half", 4), 4);
         (void) sd_event_run(manager.event, 50 * USEC_PER_MSEC);
         finish(&h);
         check_int("file", access(unit_path("none"), F_OK), -1);
@@ -490,7 +545,7 @@ TEST(in_place_given_up) {
         Heard h = { .fd = -EBADF };
 
         start(&h, &q);
-        check_result("data", fd_write_all(fileop_data_fd(h.op), "half", 4), 0);
+        check_result("data", fileop_write(h.op, "half", 4), 4);
         (void) sd_event_run(manager.event, 50 * USEC_PER_MSEC);
         finish(&h);
         check_int("file", access(unit_path("given"), F_OK), -1);

@@ -719,6 +719,147 @@ TEST(a_parked_one_can_be_deleted) {
         room_close(&room);
 }
 
+/* Each step of a sequence fails in turn. The real table, through a rig that lets one of its steps fail at once and writes down what is undone. A step that is new in a
+ * table is tried like others. */
+
+typedef struct Rig {
+        const Sequence *real;
+        Sequence sequence;
+        SequenceStep steps[16];
+        size_t failing, late; /* at once, or when it is answered; SIZE_MAX: none */
+        size_t undone[16];
+        unsigned n_undone, n_failed, n_ends;
+} Rig;
+
+static Rig rig;
+static const Error broken_step = { -EIO, "broken" };
+
+static int rig_begin(void *object, Error *reterr) {
+        size_t i = (size_t) (sequence_step(&((Work *) object)->run) - rig.steps);
+
+        if (i != rig.failing)
+                return rig.real->steps[i].begin(object, reterr);
+        rig.n_failed++;
+        *reterr = broken_step;
+        return broken_step.code;
+}
+
+static int rig_undo(void *object, Error *why) {
+        size_t i = (size_t) (sequence_step(&((Work *) object)->run) - rig.steps);
+
+        rig.undone[rig.n_undone++] = i;
+        return rig.real->steps[i].undo ? rig.real->steps[i].undo(object, why) : STEP_DONE;
+}
+
+static void rig_end(void *object, const Error *error) {
+        rig.n_ends++;
+        rig.real->end(object, error);
+}
+
+/* Of one that is under way: what has begun already can fail late only. Of 2n steps, the first n fail at once. */
+static Work *rig_put(Room *room, const Sequence *real, size_t failing) {
+        Work *w = room->state->works;
+
+        while (w && w->run.sequence != real)
+                w = w->next;
+        assert_true(w && real->n_steps <= ELEMENTSOF(rig.steps));
+        rig = (Rig) { .real = real, .sequence = *real, .failing = SIZE_MAX, .late = SIZE_MAX };
+        if (failing < real->n_steps && failing > w->run.at)
+                rig.failing = failing;
+        else if (failing != SIZE_MAX)
+                rig.late = failing % real->n_steps;
+        rig.sequence.steps = rig.steps;
+        rig.sequence.end = rig_end;
+        for (size_t i = 0; i < real->n_steps; i++)
+                rig.steps[i] = (SequenceStep) { real->steps[i].name, rig_begin, rig_undo, real->steps[i].cancel };
+        w->run.sequence = &rig.sequence;
+        return w;
+}
+
+/* Whatever a step waits for comes, or fails. */
+static void answer_next(Room *room, Sandbox *sb, const Error *error) {
+        switch (sb->activity) {
+        case ACTIVITY_HOLDING: freezes(room, sb, true, error); break;
+        case ACTIVITY_RELEASING: freezes(room, sb, false, NULL); break;
+        case ACTIVITY_DRAINING: room->w.fake.provider.events->stopped(sb, room->w.manager); break;
+        case ACTIVITY_UNLOADING: destroyed(room, sb); break;
+        case ACTIVITY_BOOTING: room->w.fake.provider.events->created(sb, 2, 1, 0, error, room->w.manager); break;
+        default: answer(room, error);
+        }
+}
+
+/* To its end. False: it went well all the same. */
+static bool rig_run(Room *room, Sandbox *sb, Work *w) {
+        size_t last = 0;
+
+        for (unsigned n = 0; rig.n_ends == 0; n++) {
+                assert_true(n < 50);
+                if (!sequence_is_undoing(&w->run))
+                        last = (size_t) (sequence_step(&w->run) - rig.steps);
+                answer_next(room, sb, !sequence_is_undoing(&w->run) && last == rig.late ? &broken_step : NULL);
+        }
+        check_uint("its end is told once", rig.n_ends, 1);
+        check_uint("the step was come to", rig.n_failed, rig.failing != SIZE_MAX);
+        if (rig.failing != SIZE_MAX)
+                last = rig.failing;
+        for (size_t i = 0; i < rig.n_undone; i++)
+                check_uint("the last first", rig.undone[i], last - i);
+        if (rig.n_undone > 0)
+                check_uint("all that began is undone", rig.n_undone, last + 1);
+        return rig.n_undone > 0;
+}
+
+TEST(a_snapshot_is_taken_back_at_each_step) {
+        for (size_t step = 0; step < 2 * take_sequence.n_steps; step++) {
+                Taken t = { 0 };
+                Error error = { 0 };
+                bool failed;
+                Sandbox *sb;
+                Room room;
+
+                room_new(&room, "take-step");
+                sb = persistent(&room, "box");
+                check_result("take", snapshot_take(room.state, sb, "one", NULL, on_snapshot, &t, &error), 0);
+                failed = rig_run(&room, sb, rig_put(&room, &take_sequence, step));
+                check_true("fails", failed || rig.failing == SIZE_MAX);
+                if (sb->activity == ACTIVITY_RELEASING)
+                        answer_next(&room, sb, NULL);
+                check_uint("told once", t.n, 1);
+                check_result("how", t.code, failed ? -EIO : 0);
+                check_string("why", t.text, failed ? "broken" : "");
+                answer(&room, NULL); /* what is left of it goes; or it is measured */
+                check_true("found", !snapshot_find(room.state, &admin, "one") == failed);
+                check_uint("rows", n_rows(&room), !failed);
+                check_true("nothing holds it", sb->activity == ACTIVITY_NONE && sandbox_is_up(sb));
+                check_true("nothing goes on", !room.state->works);
+                if (failed)
+                        take(&room, sb, "one", &t); /* the name is free */
+                room_close(&room);
+        }
+}
+
+TEST(the_copy_of_a_disk_lets_go_at_each_step) {
+        for (size_t step = 0; step < 2 * copy_sequence.n_steps; step++) {
+                Taken t = { 0 };
+                Error error = { 0 };
+                bool failed;
+                Sandbox *sb;
+                Room room;
+
+                room_new(&room, "copy-step");
+                sb = persistent(&room, "box");
+                check_result("take", snapshot_take(room.state, sb, NULL, NULL, on_snapshot, &t, &error), 0);
+                failed = rig_run(&room, sb, rig_put(&room, &copy_sequence, step));
+                if (sb->activity == ACTIVITY_RELEASING)
+                        answer_next(&room, sb, NULL);
+                check_true("nothing holds it", sb->activity == ACTIVITY_NONE && sandbox_is_up(sb));
+                check_uint("told", t.n, failed);
+                if (failed)
+                        check_result("how", t.code, -EIO);
+                room_close(&room);
+        }
+}
+
 /* Restoring. */
 
 TEST(a_restore_ends_what_runs_and_swaps_the_disk) {
@@ -779,6 +920,96 @@ TEST(a_restore_that_does_not_come_up_goes_back) {
         check_string("ready", sandbox_status_name(sb->status), "ready");
         check_true("began as before", sb->spec.snapshot == NULL);
         room_close(&room);
+}
+
+TEST(a_restore_is_undone_at_each_step) {
+        for (size_t step = 0; step < 2 * restore_sequence.n_steps; step++) {
+                if (step == restore_sequence.n_steps - 1)
+                        continue; /* what nobody needs is removed: that cannot fail */
+                for (unsigned was_parked = 0; was_parked < 2; was_parked++) {
+                        Taken t;
+                        Answer a = { 0 };
+                        Error error = { 0 };
+                        bool failed;
+                        Sandbox *sb;
+                        Room room;
+
+                        room_new(&room, "restore-step");
+                        sb = persistent(&room, "box");
+                        take(&room, sb, "before", &t);
+                        if (was_parked)
+                                park(&room, sb);
+                        check_result("restore", sandbox_restore(room.state, sb, snapshot_find(room.state, &admin, "before"), on_done, &a, &error), 0);
+                        failed = rig_run(&room, sb, rig_put(&room, &restore_sequence, step));
+                        check_true("fails", failed || rig.failing == SIZE_MAX);
+                        check_uint("told once", a.n, 1);
+                        check_result("how", a.code, failed ? -EIO : 0);
+                        check_true("its disk", failed ? !sb->spec.snapshot : strcmp(sb->spec.snapshot, t.id) == 0);
+                        check_string("status", sandbox_status_name(sb->status), was_parked ? "paused" : "ready");
+                        check_true("parked as before", sb->parked == was_parked);
+                        check_true("nothing holds it", sb->activity == ACTIVITY_NONE);
+                        asked(&room, TREE_REMOVE, TREE_SCRATCH, NULL);
+                        check_true("nothing goes on", !room.state->works);
+                        room_close(&room);
+                }
+        }
+}
+
+/* Nothing can be asked at all. */
+TEST(what_fails_at_its_first_step_is_refused) {
+        Room room;
+        Taken t;
+        Answer a = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "refused");
+        sb = persistent(&room, "box");
+        take(&room, sb, "before", &t);
+        room.w.fake.tree_result = -EIO;
+        check_result("restore", sandbox_restore(room.state, sb, snapshot_find(room.state, &admin, "before"), on_done, &a, &error), -EIO);
+        check_part("why", error.text, "cannot ask the spawner");
+        t.n = 0;
+        check_result("take", snapshot_take(room.state, sb, "after", NULL, on_snapshot, &t, &error), -EIO);
+        check_result("verify", snapshot_verify(room.state, snapshot_find(room.state, &admin, "before"), NULL, NULL, &error), -EIO);
+        check_uint("nobody is told besides", a.n + t.n, 0);
+        check_uint("no row", n_rows(&room), 1);
+        check_true("nothing goes on", !room.state->works && sb->activity == ACTIVITY_NONE);
+        room_close(&room);
+}
+
+/* The way back is barred as well. */
+TEST(a_restore_that_cannot_go_back_says_how_it_is) {
+        for (unsigned way = 0; way < 2; way++) {
+                Room room;
+                Taken t;
+                Answer a = { 0 };
+                Error error = { 0 };
+                Sandbox *sb;
+
+                room_new(&room, "restore-barred");
+                sb = persistent(&room, "box");
+                take(&room, sb, "before", &t);
+                check_result("restore", sandbox_restore(room.state, sb, snapshot_find(room.state, &admin, "before"), on_done, &a, &error), 0);
+                answer(&room, NULL); /* copied */
+                destroyed(&room, sb);
+                answer(&room, NULL); /* synced */
+                answer(&room, NULL); /* swapped */
+                answer_next(&room, sb, &(Error) { -EIO, "no walls" });
+                room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+                asked(&room, TREE_SWAP, TREE_SCRATCH, NULL);
+                answer(&room, way == 0 ? &(Error) { -ENOSPC, "no room" } : NULL);
+                if (way == 1) {
+                        answer_next(&room, sb, &(Error) { -ENOENT, "no walls either" });
+                        room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+                }
+                check_uint("told", a.n, 1);
+                check_result("why", a.code, way == 0 ? -ENOSPC : -ENOENT);
+                check_string("how it is", a.text, way == 0 ? "no room" : "the sandbox is parked, with its disk as it was before: no walls either");
+                check_true("parked", sb->parked && sb->activity == ACTIVITY_NONE);
+                check_true("its row says which disk it has", way == 0 ? strcmp(sb->spec.snapshot, t.id) == 0 : !sb->spec.snapshot);
+                room_close(&room);
+        }
 }
 
 /* Forks. */
@@ -908,4 +1139,133 @@ TEST(a_fork_whose_asker_has_gone_leaves_nothing) {
         child = manager_find(room.w.manager, &admin, "named");
         check_true("it goes, though it has a name", child && child->status == SANDBOX_TERMINATING);
         room_close(&room);
+}
+
+/* All children of the fork come up, but one. */
+static void answer_children(Room *room, unsigned n, unsigned failing) {
+        for (uint64_t token = room->w.fake.tree_token - (n - 1), i = 0; i < n; i++)
+                room->w.fake.provider.events->tree_done(token + i, 0, 0, NULL, room->w.manager);
+        for (unsigned i = 0; i < n && rig.n_ends == 0; i++) {
+                Sandbox *child = next_child(room);
+                char id[SANDBOX_ID_LENGTH + 1];
+
+                memcpy(id, child->id, sizeof(id));
+                room->w.fake.provider.events->created(child, 1, 1, 0, i == failing ? &broken_step : NULL, room->w.manager);
+                if (i != failing)
+                        continue;
+                room->w.fake.provider.events->destroyed(id, NULL, room->w.manager);
+                answer(room, NULL); /* its disk */
+        }
+}
+
+static void check_no_children(Room *room, const Sandbox *parent) {
+        Sandbox *sb, *next;
+
+        HASH_ITER(hh, room->w.manager->sandboxes, sb, next)
+                check_true("those that were made go", sb == parent || sb->status == SANDBOX_TERMINATING);
+}
+
+typedef struct ForkTrial {
+        Room room;
+        Sandbox *sb;
+        Fork *fork;
+        Forked f;
+} ForkTrial;
+
+#define N_FORKED 3
+
+static void on_each(Sandbox *const *list, const Error *errors, size_t n, void *userdata) {
+        Forked *f = userdata;
+
+        f->n++;
+        for (size_t i = 0; i < n; i++) {
+                f->n_list += list[i] != NULL;
+                check_true("one of both", !list[i] == (errors[i].code < 0));
+                if (errors[i].code < 0)
+                        f->code = errors[i].code;
+        }
+}
+
+static void fork_trial(ForkTrial *t, bool each, size_t failing) {
+        SandboxSpec specs[N_FORKED] = { 0 };
+        Error error = { 0 };
+
+        *t = (ForkTrial) { 0 };
+        room_new(&t->room, "fork-step");
+        t->sb = persistent(&t->room, "box");
+        for (size_t i = 0; i < N_FORKED; i++)
+                check_result("spec", sandbox_fork_spec(t->sb, specs + i, &error), 0);
+        check_result("fork", each ? state_fork_each(t->room.state, &admin, t->sb, specs, N_FORKED, 0, on_each, &t->f, &t->fork, &error) :
+                                    state_fork(t->room.state, &admin, t->sb, NULL, specs, N_FORKED, 0, on_forked, &t->f, &t->fork, &error), 0);
+        (void) rig_put(&t->room, &fork_sequence, failing);
+}
+
+/* synced, held, copied, goes on */
+static void fork_trial_copy(ForkTrial *t, const Error *error) {
+        answer(&t->room, NULL);
+        freezes(&t->room, t->sb, true, NULL);
+        answer(&t->room, error);
+        freezes(&t->room, t->sb, false, NULL);
+}
+
+static void fork_trial_check(ForkTrial *t, size_t n_made, int code, size_t last) {
+        check_uint("told once", t->f.n, 1);
+        check_uint("how many", t->f.n_list, n_made);
+        check_result("how", t->f.code, code);
+        check_uint("its end", rig.n_ends, 1);
+        for (size_t i = 0; i < rig.n_undone; i++)
+                check_uint("the last first", rig.undone[i], last - i);
+        if (n_made == 0) {
+                check_uint("all that began is undone", rig.n_undone, last + 1);
+                check_no_children(&t->room, t->sb);
+        }
+        asked(&t->room, TREE_REMOVE, n_made == 0 && last > 0 ? (TreeKind) t->room.w.fake.tree.refs[0].kind : TREE_SCRATCH, NULL);
+        check_true("nothing goes on", !t->room.state->works);
+        check_true("nothing holds it", t->sb->activity == ACTIVITY_NONE && sandbox_is_up(t->sb));
+        room_close(&t->room);
+}
+
+TEST(a_fork_is_undone_at_each_step) {
+        ForkTrial t;
+
+        for (unsigned each = 0; each < 2; each++) {
+                fork_trial(&t, each, SIZE_MAX);
+                fork_trial_copy(&t, &broken_step);
+                fork_trial_check(&t, 0, -EIO, 0);
+        }
+        for (size_t step = 1; step < fork_sequence.n_steps; step++) {
+                fork_trial(&t, /* each= */ false, step);
+                fork_trial_copy(&t, NULL);
+                if (rig.n_ends == 0)
+                        answer_children(&t.room, N_FORKED, N_FORKED);
+                check_uint("the step was come to", rig.n_failed, 1);
+                fork_trial_check(&t, 0, -EIO, step);
+        }
+        for (unsigned child = 0; child <= N_FORKED; child++)
+                for (unsigned each = 0; each < 2; each++) {
+                        fork_trial(&t, each, SIZE_MAX);
+                        fork_trial_copy(&t, NULL);
+                        answer_children(&t.room, N_FORKED, child);
+                        fork_trial_check(&t, child == N_FORKED ? N_FORKED : each ? N_FORKED - 1 : 0, child == N_FORKED ? 0 : -EIO, 1);
+                }
+}
+
+/* While it is copied, and while they are made. */
+TEST(a_fork_that_is_cancelled_leaves_nothing) {
+        for (unsigned copied = 0; copied < 2; copied++) {
+                ForkTrial t;
+
+                fork_trial(&t, /* each= */ false, SIZE_MAX);
+                if (copied)
+                        fork_trial_copy(&t, NULL);
+                fork_cancel(t.fork);
+                if (!copied)
+                        fork_trial_copy(&t, NULL);
+                check_uint("its end", rig.n_ends, 1);
+                check_uint("all that began is undone", rig.n_undone, copied + 1);
+                check_uint("nobody is told", t.f.n, 0);
+                check_no_children(&t.room, t.sb);
+                check_true("nothing goes on", !t.room.state->works);
+                room_close(&t.room);
+        }
 }

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -25,7 +26,11 @@ struct FileOp {
         void *userdata;
         Provider *provider; /* NULL: does nothing for it any more */
         void *provider_data;
-        int data_fd;
+        int data_fd;         /* our end of the pipe, which does not wait; -EBADF: no more is written */
+        sd_event *event;
+        sd_event_source *writable; /* of it, while somebody waits for that */
+        const char *rest;    /* of fileop_write_all(); NULL: the caller writes */
+        size_t rest_size;
         FileOperation operation;
         uint64_t limit; /* entries that may come; 0: any number */
         uint64_t n_entries;
@@ -60,10 +65,15 @@ static const struct {
         [FILE_UNPACK] = { .entries = 0, .changes = true },
 };
 
+static void fileop_close_data(FileOp *op) {
+        op->writable = sd_event_source_disable_unref(op->writable);
+        op->data_fd = fd_close(op->data_fd);
+}
+
 static void fileop_stop(FileOp *op) {
         Provider *p = op->provider;
 
-        op->data_fd = fd_close(op->data_fd);
+        fileop_close_data(op);
         op->provider = NULL;
         if (p)
                 p->ops->file_end(p, op);
@@ -117,7 +127,7 @@ static bool path_is_right(const FileOp *op, const char *path) {
 }
 
 /* A file whose reading cannot make us wait for the sandbox. */
-static bool descriptor_is_right(int fd) {
+static bool descriptor_is_right(int fd, uint64_t *ret_size) {
         struct statfs fs;
         struct stat st;
         int flags = fcntl(fd, F_GETFL);
@@ -126,10 +136,11 @@ static bool descriptor_is_right(int fd) {
                 return false;
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) < 0)
                 return false;
+        *ret_size = (uint64_t) MAX_OF(st.st_size, 0);
         return fs.f_type != FUSE_SUPER_MAGIC && fs.f_type != PROC_SUPER_MAGIC && fs.f_type != NFS_SUPER_MAGIC;
 }
 
-static bool entry_is_right(const FileOp *op, const FileEntry *e, int fd) {
+static bool entry_is_right(const FileOp *op, FileEntry *e, int fd) {
         const uint8_t entries = rules[op->operation].entries;
 
         if (entries != ANY_NUMBER ? op->n_entries >= entries : op->limit > 0 && op->n_entries >= op->limit)
@@ -139,7 +150,7 @@ static bool entry_is_right(const FileOp *op, const FileEntry *e, int fd) {
         if (op->detailed != e->detailed || !path_is_right(op, e->path) || (e->hard && !is_relative(e->target)))
                 return false;
         if (rules[op->operation].descriptor && S_ISREG(e->mode) && !e->hard)
-                return fd >= 0 && descriptor_is_right(fd);
+                return fd >= 0 && descriptor_is_right(fd, &e->size);
         return fd < 0;
 }
 
@@ -154,7 +165,7 @@ static void fileop_leave(FileOp *op) {
                 free(op);
 }
 
-void fileop_on_entry(FileOp *op, const FileEntry *entry, int fd) {
+void fileop_on_entry(FileOp *op, FileEntry *entry, int fd) {
         fileop_enter(op);
         if (!entry_is_right(op, entry, fd)) {
                 (void) fd_close(fd);
@@ -284,6 +295,7 @@ int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *
                 .handlers = *handlers,
                 .userdata = userdata,
                 .data_fd = -EBADF,
+                .event = sb->manager->event,
                 .operation = (FileOperation) request->operation,
                 .limit = request->operation == FILE_LIST ? request->limit : 0,
                 .detailed = request->flags & FILE_DETAILS,
@@ -299,25 +311,60 @@ int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *
         return 0;
 }
 
-int fileop_data_fd(const FileOp *op) {
-        return op->data_fd;
+/* A worker that has given up tells its own end. */
+static int fileop_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        FileOp *op = userdata;
+        int r = 0;
+
+        fileop_enter(op);
+        if (op->rest)
+                r = fileop_write_all(op, op->rest, op->rest_size);
+        else if (op->handlers.writable)
+                op->handlers.writable(op, op->userdata);
+        if (r < 0 && r != -EPIPE)
+                fileop_finish(op, r, "", 0);
+        fileop_leave(op);
+        return 0;
+}
+
+int fileop_wait(FileOp *op) {
+        int r = 0;
+
+        if (!op->writable)
+                r = sd_event_add_io(op->event, &op->writable, op->data_fd, EPOLLOUT, fileop_on_writable, op);
+        return r < 0 ? r : sd_event_source_set_enabled(op->writable, SD_EVENT_ONESHOT);
 }
 
 ssize_t fileop_write(FileOp *op, const void *data, size_t size) {
         ssize_t n;
+        int r;
 
+        if (op->data_fd < 0)
+                return -EPIPE;
         do
                 n = write(op->data_fd, data, size);
         while (n < 0 && errno == EINTR);
-        if (n < 0)
+        if (n < 0 && errno != EAGAIN)
                 return -errno;
+        n = MAX_OF(n, (ssize_t) 0);
         fileop_tell_data(op, data, (size_t) n);
-        return n;
+        r = (size_t) n < size ? fileop_wait(op) : 0;
+        return r < 0 ? r : n;
 }
 
 int fileop_commit(FileOp *op) {
-        op->data_fd = fd_close(op->data_fd);
+        fileop_close_data(op);
         return op->provider ? op->provider->ops->file_commit(op->provider, op) : -EPIPE;
+}
+
+int fileop_write_all(FileOp *op, const void *data, size_t size) {
+        ssize_t n = fileop_write(op, data, size);
+
+        if (n < 0)
+                return (int) n;
+        op->rest = (const char *) data + n;
+        op->rest_size = size - (size_t) n;
+        return op->rest_size == 0 ? fileop_commit(op) : 0;
 }
 
 int fileop_take_channel(FileOp *op) {

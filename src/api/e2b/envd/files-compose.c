@@ -2,11 +2,8 @@
  * happened. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/e2b/envd/envd.h"
@@ -28,20 +25,12 @@ typedef struct Compose {
         FileOp *reader, *writer, *remover;
         int fd;
         uint64_t offset;
-        sd_event_source *writable;
-        int writable_fd;
         bool committed;
 } Compose;
-
-static void files_compose_stop_waiting(Compose *c) {
-        c->writable = sd_event_source_disable_unref(c->writable);
-        c->writable_fd = fd_close(c->writable_fd);
-}
 
 static void compose_destroy(ApiRequest *q, bool answered) {
         Compose *c = q->state;
 
-        files_compose_stop_waiting(c);
         envd_lookup_cancel(c->lookup);
         fileop_free(c->reader);
         fileop_free(c->writer);
@@ -59,7 +48,6 @@ static const char *source_text(const Compose *c) {
 
 /* Nothing of it goes on: the request may stay for as long as its caller does not read the answer. */
 static void compose_fail(Compose *c, int error) {
-        files_compose_stop_waiting(c);
         c->reader = fileop_free(c->reader);
         c->writer = fileop_free(c->writer);
         c->fd = fd_close(c->fd);
@@ -137,22 +125,6 @@ static void files_compose_on_written(FileOp *op, int error, const char *path, ui
 }
 
 static void files_compose_read_next(Compose *c);
-static int files_compose_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata);
-
-static int files_compose_wait_writable(Compose *c) {
-        int r;
-
-        if (!c->writable) {
-                c->writable_fd = fcntl(fileop_data_fd(c->writer), F_DUPFD_CLOEXEC, 3);
-                if (c->writable_fd < 0)
-                        return -errno;
-                r = sd_event_add_io(c->q->manager->event, &c->writable, c->writable_fd, EPOLLOUT, files_compose_on_writable, c);
-                if (r < 0)
-                        return r;
-        }
-        r = sd_event_source_set_enabled(c->writable, SD_EVENT_ONESHOT);
-        return r < 0 ? r : 0;
-}
 
 /* As much as the pipe takes, and as one turn may. 1: that was all of it, 0: not now. */
 static int files_compose_copy_some(Compose *c) {
@@ -166,15 +138,13 @@ static int files_compose_copy_some(Compose *c) {
                 if (n == 0)
                         return 1;
                 written = fileop_write(c->writer, buffer, (size_t) n);
-                if (written == -EPIPE || written == -EBADF)
-                        return 0; /* why, it tells by its last message */
-                if (written < 0 && written != -EAGAIN)
-                        return (int) written;
-                c->offset += (uint64_t) MAX_OF(written, (ssize_t) 0);
+                if (written < 0)
+                        return written == -EPIPE ? 0 : (int) written; /* why, it tells by its last message */
+                c->offset += (uint64_t) written;
                 if (written < n)
-                        break;
+                        return 0;
         }
-        return files_compose_wait_writable(c);
+        return MIN_OF(fileop_wait(c->writer), 0);
 }
 
 static void files_compose_copy(Compose *c) {
@@ -191,19 +161,13 @@ static void files_compose_copy(Compose *c) {
         files_compose_read_next(c);
 }
 
-static int files_compose_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static void files_compose_on_writable(FileOp *op, void *userdata) {
         files_compose_copy(userdata);
-        return 0;
 }
 
-/* The worker may be lying: we read only what cannot make us wait. */
 static void files_compose_on_source(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Compose *c = userdata;
-        struct stat st;
 
-        c->fd = fd_close(c->fd);
-        if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
-                fd = fd_close(fd);
         c->fd = fd;
         c->offset = 0;
 }
@@ -220,7 +184,6 @@ static void on_source_end(FileOp *op, int error, const char *path, uint64_t coun
 static void files_compose_commit(Compose *c) {
         int r;
 
-        files_compose_stop_waiting(c); /* the worker sees the end when the last copy is closed */
         c->committed = true;
         r = fileop_commit(c->writer);
         if (r < 0 && r != -EPIPE)
@@ -270,7 +233,7 @@ static int files_compose_check_sources(Compose *c, const Sandbox *sb) {
 }
 
 static void files_compose_on_user(int r, const EnvdUser *user, void *userdata) {
-        static const FileOpHandlers handlers = { .end = files_compose_on_written };
+        static const FileOpHandlers handlers = { .writable = files_compose_on_writable, .end = files_compose_on_written };
         Compose *c = userdata;
         const char *name = json_string_value(json_object_get(c->body, "username"));
         Sandbox *sb = envd_sandbox(c->q);
@@ -328,7 +291,7 @@ void envd_files_compose(ApiRequest *q) {
                 return;
         }
         c->q = q;
-        c->fd = c->writable_fd = -EBADF;
+        c->fd = -EBADF;
         q->state = c;
         q->destroy = compose_destroy;
         text = http_body(q->http, &size);

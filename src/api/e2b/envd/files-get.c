@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,18 +101,11 @@ static void files_get_send_file(Download *d) {
         (void) http_answer_fd(d->q->http, kind == RANGE_PART ? 206 : 200, type, TAKE_FD(d->fd), first, length);
 }
 
-/* The worker may be lying: we read only what cannot make us wait, and as much of it as there is. */
 static void files_get_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Download *d = userdata;
-        struct stat st;
 
-        d->fd = fd_close(d->fd);
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-                (void) fd_close(fd);
-                return;
-        }
         d->fd = fd;
-        d->size = (uint64_t) MAX_OF(st.st_size, 0);
+        d->size = entry->size;
         d->mtime_nsec = entry->mtime_nsec;
 }
 

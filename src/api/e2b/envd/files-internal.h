@@ -5,8 +5,6 @@
  * Each stage takes as much as the next does. What it cannot take now it is given again; what was inflated already lies in one buffer, and nothing else is kept. */
 #pragma once
 
-#include <systemd/sd-event.h>
-
 #include "api/e2b/envd/envd.h"
 #include "api/e2b/envd/multipart.h"
 
@@ -25,8 +23,6 @@ typedef struct Upload {
 
         /* The file that is written. */
         FileOp *op;
-        sd_event_source *writable;
-        int writable_fd; /* a copy of the pipe's end, ours: the op may close its own at any time */
         bool waits;      /* for the worker's last word */
         bool committed;
         char *path;
@@ -39,7 +35,7 @@ typedef struct Upload {
 
 /* files-write.c. Each answers when it fails. */
 int upload_open(Upload *u, const char *path);
-ssize_t upload_write(Upload *u, const char *data, size_t size); /* how much was taken; then on_writable goes on */
+ssize_t upload_write(Upload *u, const char *data, size_t size); /* how much was taken; upload_go_on() when it takes more */
 int upload_commit(Upload *u); /* upload_file_done() when it is there */
 void upload_close(Upload *u);
 int upload_read_labels(Upload *u);

@@ -253,7 +253,6 @@ void envd_files_post(ApiRequest *q) {
                 return;
         }
         u->q = q;
-        u->writable_fd = -EBADF;
         q->state = u;
         q->destroy = files_post_upload_destroy;
         if (read_encoding(u) < 0 || files_post_read_type(u) < 0 || upload_read_labels(u) < 0)

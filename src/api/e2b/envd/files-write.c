@@ -1,25 +1,16 @@
 /* files-write.c: one file of an upload: opened, filled as fast as the worker inside takes it, committed. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/epoll.h>
 
 #include "api/e2b/envd/files-internal.h"
-#include "base/fd.h"
 
 #define METADATA_HEADER "X-Metadata-"
 #define METADATA_KEY_MAX (255 - (sizeof(FILE_LABEL_PREFIX) - 1)) /* the kernel's, for the whole name */
 
-static void files_write_stop_waiting(Upload *u) {
-        u->writable = sd_event_source_disable_unref(u->writable);
-        u->writable_fd = fd_close(u->writable_fd);
-}
-
 void upload_close(Upload *u) {
-        files_write_stop_waiting(u);
         u->op = fileop_free(u->op);
         json_decref(u->entry);
         u->entry = NULL;
@@ -31,7 +22,6 @@ void upload_close(Upload *u) {
 static void refuse_write(Upload *u, int error, const char *path) {
         const char *length = http_header(u->q->http, "Content-Length");
 
-        files_write_stop_waiting(u);
         if ((error == -ENOSPC || error == -EDQUOT) && length)
                 (void) e2b_error(u->q, 507, "attempted to write %.20s bytes: not enough disk space available", length);
         else if (error == -ENOSPC || error == -EDQUOT)
@@ -85,7 +75,6 @@ static void files_write_on_entry(FileOp *op, const FileEntry *entry, int fd, voi
 static void files_write_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Upload *u = userdata;
 
-        files_write_stop_waiting(u);
         if (u->q->answered)
                 return;
         if (error < 0)
@@ -123,8 +112,12 @@ static int files_write_check_path(Upload *u) {
         return 0;
 }
 
+static void files_write_on_writable(FileOp *op, void *userdata) {
+        upload_go_on(userdata);
+}
+
 int upload_open(Upload *u, const char *path) {
-        static const FileOpHandlers handlers = { .entry = files_write_on_entry, .end = files_write_on_end };
+        static const FileOpHandlers handlers = { .entry = files_write_on_entry, .writable = files_write_on_writable, .end = files_write_on_end };
         Sandbox *sb = envd_sandbox(u->q);
         Error error = { 0 };
         FileRequest g;
@@ -154,58 +147,24 @@ int upload_open(Upload *u, const char *path) {
         return 0;
 }
 
-static int files_write_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        upload_go_on(userdata);
-        return 0;
-}
-
-static int files_write_wait_writable(Upload *u) {
-        int r;
-
-        if (!u->writable) {
-                u->writable_fd = fcntl(fileop_data_fd(u->op), F_DUPFD_CLOEXEC, 3);
-                if (u->writable_fd < 0)
-                        return -errno;
-                r = sd_event_add_io(u->q->manager->event, &u->writable, u->writable_fd, EPOLLOUT, files_write_on_writable, u);
-                if (r < 0)
-                        return r;
-        }
-        return sd_event_source_set_enabled(u->writable, SD_EVENT_ONESHOT);
+static int upload_heard(Upload *u, ssize_t n) {
+        u->waits |= n == -EPIPE; /* the worker has given up; why, it tells by its last message */
+        if (n >= 0 || n == -EPIPE)
+                return 0;
+        refuse_write(u, (int) n, u->path);
+        return -ECANCELED;
 }
 
 ssize_t upload_write(Upload *u, const char *data, size_t size) {
         ssize_t n = fileop_write(u->op, data, size);
-        int r;
+        int r = upload_heard(u, n);
 
-        if (n == -EPIPE || n == -EBADF) {
-                u->waits = true; /* the worker has given up; why, it tells by its last message */
-                return 0;
-        }
-        if (n < 0 && n != -EAGAIN) {
-                refuse_write(u, (int) n, u->path);
-                return -ECANCELED;
-        }
-        if (n < 0 || (size_t) n < size) {
-                r = files_write_wait_writable(u);
-                if (r < 0) {
-                        refuse_write(u, r, u->path);
-                        return -ECANCELED;
-                }
-        }
-        return MAX_OF(n, (ssize_t) 0);
+        return r < 0 ? r : MAX_OF(n, (ssize_t) 0);
 }
 
 int upload_commit(Upload *u) {
-        int r;
-
-        files_write_stop_waiting(u); /* the worker sees the end when the last copy is closed */
         u->committed = u->waits = true;
-        r = fileop_commit(u->op);
-        if (r < 0 && r != -EPIPE) {
-                refuse_write(u, r, u->path);
-                return -ECANCELED;
-        }
-        return 0;
+        return upload_heard(u, fileop_commit(u->op));
 }
 
 /* X-Metadata-Key: value. */

@@ -1,38 +1,26 @@
 /* process-stream.c: an execution as the events of a stream: start, data, end.
  *
- *      execution's watch     there is more to read; it has started; it has ended
+ *      feed                  what it writes, from the beginning or from now on; its start; its end
  *      sandbox's watch       it is killed, or stands still: the connection goes, and who asks again is told why
  *      drained               the client has read: on with what has been written meanwhile
  *
- * An execution may be gone as soon as it has told its end. So what is still to be said is taken in that moment: the journals are open, their ends are known. */
+ * The output itself stays in the journals (core/feed.h) until the client takes it. */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/e2b/envd/process.h"
-#include "base/fd.h"
-#include "core/mask.h"
+#include "core/feed.h"
 
 #define PIECE_MAX     ((size_t) 32 << 10)
 #define PIECE_PTY_MAX ((size_t) 16 << 10)
 
-typedef struct ProcessStreamOutput {
-        int fd;
-        uint64_t offset;
-        uint64_t limit; /* UINT64_MAX while it may grow */
-        uint64_t end;   /* of what was written, once it has ended */
-} ProcessStreamOutput;
-
 typedef struct ProcessStream {
         ConnectCall *call;
-        Execution *execution; /* NULL: it has ended, and may be gone */
-        ExecutionWatch watch;
         SandboxWatch sandbox_watch;
-        ProcessStreamOutput outputs[_STREAM_MAX];
-        Mask *mask; /* when it has ended */
-        bool pty, told_start, over;
-        int pid;
+        Feed feed;
+        bool pty;
 
         /* How it ended. */
         ExecutionReason reason;
@@ -42,12 +30,8 @@ typedef struct ProcessStream {
 } ProcessStream;
 
 static void stream_release(ProcessStream *s) {
-        execution_unwatch(&s->watch);
         sandbox_unwatch(&s->sandbox_watch);
-        s->execution = NULL;
-        for (ExecutionStream i = 0; i < _STREAM_MAX; i++)
-                s->outputs[i].fd = fd_close(s->outputs[i].fd);
-        s->mask = mask_unref(s->mask);
+        feed_close(&s->feed);
 }
 
 static void process_stream_destroy(ConnectCall *c, void *state) {
@@ -69,30 +53,33 @@ static int process_stream_send_event(ProcessStream *s, Process__ProcessEvent *ev
         return connect_send(s->call, &m.base);
 }
 
-static int process_stream_send_start(ProcessStream *s) {
+static int process_stream_send_start(Feed *f, void *userdata) {
         Process__ProcessEvent__StartEvent start = PROCESS__PROCESS_EVENT__START_EVENT__INIT;
         Process__ProcessEvent event = PROCESS__PROCESS_EVENT__INIT;
 
         start.has_pid = true;
-        start.pid = (uint32_t) s->pid;
+        start.pid = (uint32_t) f->pid;
         event.event_case = PROCESS__PROCESS_EVENT__EVENT_START;
         event.start = &start;
-        s->told_start = true;
-        return process_stream_send_event(s, &event);
+        return process_stream_send_event(userdata, &event);
 }
 
-static int send_data(ProcessStream *s, ExecutionStream stream, uint8_t *data, size_t size) {
+static ssize_t process_stream_send_data(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
         Process__ProcessEvent event = PROCESS__PROCESS_EVENT__INIT;
+        ProcessStream *s = userdata;
         Process__ProcessEvent__DataEvent output;
+        int r;
 
+        size = s->pty ? MIN_OF(size, PIECE_PTY_MAX) : size;
         process__process_event__data_event__init(&output);
         output.output_case = s->pty              ? PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_PTY :
                              stream == STREAM_STDOUT ? PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_STDOUT :
                                                        PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_STDERR;
-        output.stdout = (ProtobufCBinaryData) { size, data }; /* the three share their place */
+        output.stdout = (ProtobufCBinaryData) { size, (uint8_t *) (uintptr_t) data }; /* the three share their place */
         event.event_case = PROCESS__PROCESS_EVENT__EVENT_DATA;
         event.data = &output;
-        return process_stream_send_event(s, &event);
+        r = process_stream_send_event(s, &event);
+        return r < 0 ? r : (ssize_t) size;
 }
 
 static int send_end(ProcessStream *s) {
@@ -121,8 +108,9 @@ static void tell_failure(ProcessStream *s) {
 }
 
 /* All of its output has been said. */
-static void process_stream_tell_end(ProcessStream *s) {
-        s->over = true;
+static int process_stream_tell_end(Feed *f, void *userdata) {
+        ProcessStream *s = userdata;
+
         switch (s->reason) {
         case EXECUTION_REASON_SANDBOX_ENDED:
         case EXECUTION_REASON_PARKED:
@@ -133,7 +121,7 @@ static void process_stream_tell_end(ProcessStream *s) {
                 (void) connect_error(s->call, CONNECT_DEADLINE_EXCEEDED, "context deadline exceeded");
                 break;
         default:
-                if (!s->told_start)
+                if (!f->started)
                         tell_failure(s);
                 else if (s->signal == 0 && s->exit_code < 0)
                         (void) connect_error(s->call, CONNECT_INTERNAL, "%s", s->message ? s->message : "how it ended is not known");
@@ -141,81 +129,24 @@ static void process_stream_tell_end(ProcessStream *s) {
                         (void) send_end(s);
         }
         stream_release(s);
+        return 0;
 }
 
 /* Output. */
 
-static ssize_t process_stream_read_output(ProcessStream *s, ExecutionStream stream, uint8_t *buffer, size_t size) {
-        ProcessStreamOutput *o = s->outputs + stream;
-        ssize_t n;
+static bool process_stream_is_full(const Feed *f, void *userdata) {
+        const ProcessStream *s = userdata;
 
-        if (o->fd < 0 || o->offset >= o->limit)
-                return 0;
-        size = (size_t) MIN_OF((uint64_t) size, o->limit - o->offset);
-        if (s->execution)
-                return execution_read_output(s->execution, stream, o->fd, buffer, size, o->offset);
-        n = mask_pread(s->mask, o->fd, o->end, /* final= */ true, buffer, size, o->offset);
-        if (n == 0)
-                o->limit = o->offset; /* shorter than it was said to be: then this is its end */
-        return n;
-}
-
-/* 1: there was something; 0: nothing for now. */
-static int process_stream_pass_on(ProcessStream *s, ExecutionStream stream) {
-        uint8_t data[PIECE_MAX];
-        ssize_t n = process_stream_read_output(s, stream, data, s->pty ? PIECE_PTY_MAX : PIECE_MAX);
-        int r;
-
-        if (n <= 0)
-                return (int) n;
-        s->outputs[stream].offset += (uint64_t) n;
-        r = send_data(s, stream, data, (size_t) n);
-        return r < 0 ? r : 1;
-}
-
-static bool process_stream_is_drained(const ProcessStream *s) {
-        for (ExecutionStream i = 0; i < _STREAM_MAX; i++)
-                if (s->outputs[i].fd >= 0 && s->outputs[i].offset < s->outputs[i].limit)
-                        return false;
-        return !s->execution;
-}
-
-static int pump_output(ProcessStream *s) {
-        int r = 1;
-
-        while (r > 0 && connect_backlog(s->call) <= CONNECT_HIGH) {
-                r = 0;
-                for (ExecutionStream i = 0; i < _STREAM_MAX; i++) {
-                        int k = process_stream_pass_on(s, i);
-
-                        if (k < 0)
-                                return k;
-                        r |= k;
-                }
-        }
-        return 0;
+        return connect_backlog(s->call) > CONNECT_HIGH;
 }
 
 static void process_stream_pump(ProcessStream *s) {
-        int r = 0;
+        int r = feed_pump(&s->feed);
 
-        if (s->over)
-                return;
-        if (!s->told_start && s->pid > 0)
-                r = process_stream_send_start(s);
-        if (r >= 0 && !s->told_start && s->execution)
-                return; /* its first words may be here before the word that it has started */
-        if (r >= 0)
-                r = pump_output(s);
-        if (r < 0 && r != -ESHUTDOWN) {
-                s->over = true;
+        if (r < 0 && r != -ESHUTDOWN) /* else its deadline has passed, or its connection is broken off */
                 (void) connect_errno(s->call, r, "the output cannot be read");
+        if (r < 0)
                 stream_release(s);
-        } else if (r == -ESHUTDOWN) { /* its deadline has passed, or its connection is broken off */
-                s->over = true;
-                stream_release(s);
-        } else if (process_stream_is_drained(s))
-                process_stream_tell_end(s);
 }
 
 static void process_stream_on_drained(ConnectCall *c, void *state) {
@@ -224,11 +155,9 @@ static void process_stream_on_drained(ConnectCall *c, void *state) {
 
 /* What happens. */
 
-static void process_stream_take_end(ProcessStream *s, Execution *x) {
-        for (ExecutionStream i = 0; i < _STREAM_MAX; i++)
-                s->outputs[i].end = s->outputs[i].limit = s->outputs[i].fd >= 0 ? execution_output_size(x, i, s->outputs[i].fd) : 0;
-        s->mask = mask_ref(x->sandbox->mask);
-        s->pid = x->pid;
+static void process_stream_taken(Feed *f, const Execution *x, void *userdata) {
+        ProcessStream *s = userdata;
+
         s->reason = x->reason;
         s->exit_code = x->exit_code;
         s->signal = x->signal;
@@ -237,57 +166,36 @@ static void process_stream_take_end(ProcessStream *s, Execution *x) {
         s->message = x->message ? strdup(x->message) : NULL;
         s->command = x->spec.args.n > 0 ? strdup(x->spec.args.items[0]) : NULL;
         s->cwd = x->spec.cwd ? strdup(x->spec.cwd) : NULL;
-        execution_unwatch(&s->watch);
-        s->execution = NULL;
 }
 
-static void process_stream_on_changed(Execution *x, void *userdata) {
-        ProcessStream *s = userdata;
-
-        s->pid = x->pid;
-        if (execution_ended(x))
-                process_stream_take_end(s, x);
-        process_stream_pump(s);
+static void process_stream_on_changed(Feed *f, void *userdata) {
+        process_stream_pump(userdata);
 }
 
 static void process_stream_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         ProcessStream *s = userdata;
 
-        if (x || s->over || sandbox_is_up(sb) || sb->status == SANDBOX_INITIALIZING)
+        if (x || s->feed.over || sandbox_is_up(sb) || sb->status == SANDBOX_INITIALIZING)
                 return;
-        s->over = true;
         connect_break(s->call);
         stream_release(s);
 }
 
-static int open_outputs(ProcessStream *s, Execution *x, bool from_now) {
-        for (ExecutionStream i = 0; i < (x->spec.pty ? STREAM_STDERR : _STREAM_MAX); i++) {
-                ProcessStreamOutput *o = s->outputs + i;
+static int process_stream_open(ProcessStream *s, Execution *x, bool from_now) {
+        static const FeedReader reader = {
+                .piece_max = PIECE_MAX,
+                .changed = process_stream_on_changed,
+                .taken = process_stream_taken,
+                .start = process_stream_send_start,
+                .full = process_stream_is_full,
+                .piece = process_stream_send_data,
+                .end = process_stream_tell_end,
+        };
+        const uint64_t from = from_now ? FEED_NOW : 0;
 
-                if (execution_ended(x) && (from_now || x->journals[i].bytes == 0))
-                        continue;
-                o->fd = execution_open_output(x, i);
-                if (o->fd < 0) {
-                        int r = o->fd;
-
-                        o->fd = -EBADF;
-                        return r;
-                }
-                o->limit = UINT64_MAX;
-                o->offset = from_now ? execution_output_size(x, i, o->fd) : 0;
-        }
-        return 0;
-}
-
-static int start_watching(ProcessStream *s, Execution *x) {
         s->sandbox_watch = (SandboxWatch) { .changed = process_stream_on_sandbox, .userdata = s };
         sandbox_watch(x->sandbox, &s->sandbox_watch);
-        if (execution_ended(x)) {
-                process_stream_take_end(s, x);
-                return 0;
-        }
-        s->watch = (ExecutionWatch) { .changed = process_stream_on_changed, .userdata = s, .follow = true };
-        return execution_watch(x, &s->watch); /* before the first read, so that nothing is missed after it */
+        return feed_open(&s->feed, x, (uint64_t[]) { from, x->spec.pty ? FEED_SKIP : from }, &reader, s);
 }
 
 static int start_pings(ConnectCall *c) {
@@ -307,22 +215,14 @@ int process_stream(ConnectCall *c, Execution *x, bool from_now) {
 
         if (!s)
                 return connect_errno(c, -ENOMEM, NULL);
-        *s = (ProcessStream) {
-                .call = c,
-                .execution = x,
-                .outputs = { { .fd = -EBADF }, { .fd = -EBADF } },
-                .pty = x->spec.pty,
-                .pid = x->pid,
-        };
+        s->call = c;
+        s->pty = x->spec.pty;
         connect_set_state(c, s, process_stream_destroy);
         connect_on_drained(c, process_stream_on_drained);
-        r = open_outputs(s, x, from_now);
-        if (r >= 0)
-                r = start_watching(s, x);
+        r = process_stream_open(s, x, from_now);
         if (r >= 0)
                 r = start_pings(c);
         if (r < 0) {
-                s->over = true;
                 stream_release(s);
                 return connect_errno(c, r, "the output cannot be read");
         }

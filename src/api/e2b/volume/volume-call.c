@@ -57,8 +57,6 @@ static void volume_call_destroy(ApiRequest *q, bool answered) {
 
         if (k->acquisition)
                 acquisition_cancel(k->acquisition);
-        sd_event_source_disable_unref(k->writable);
-        (void) fd_close(k->writable_fd);
         fileop_free(k->op);
         (void) fd_close(k->fd);
         json_decref(k->list);
@@ -122,7 +120,7 @@ VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation) {
                 (void) e2b_volume_refuse(q, 500, "out of memory");
                 return NULL;
         }
-        *k = (VolumeCall) { .q = q, .fd = -EBADF, .writable_fd = -EBADF,
+        *k = (VolumeCall) { .q = q, .fd = -EBADF,
                 .request = { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE } };
         q->state = k;
         q->destroy = volume_call_destroy;
@@ -182,7 +180,7 @@ static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, con
         }
         k->started = true;
         if (k->ended)
-                (void) e2b_volume_commit(k);
+                (void) e2b_volume_put(k, NULL, 0);
         http_request_continue(k->q->http); /* what came meanwhile */
 }
 

@@ -221,16 +221,9 @@ void e2b_volume_mkdir(ApiRequest *q) {
 
 static void volume_files_on_opened(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         VolumeCall *k = userdata;
-        struct stat st;
 
-        k->fd = fd_close(k->fd);
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-                (void) fd_close(fd);
-                return;
-        }
         k->fd = fd;
         k->entry = *entry;
-        k->entry.size = (uint64_t) MAX_OF(st.st_size, 0);
 }
 
 static void on_read_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
@@ -256,20 +249,20 @@ void e2b_volume_read(ApiRequest *q) {
 
 /* PUT …/file: what comes before the sandbox is there waits. */
 
-static void volume_files_stop_waiting(VolumeCall *k) {
-        k->writable = sd_event_source_disable_unref(k->writable);
-        k->writable_fd = fd_close(k->writable_fd);
+static void volume_files_on_writable(FileOp *op, void *userdata) {
+        VolumeCall *k = userdata;
+
+        http_request_continue(k->q->http);
 }
 
 static void volume_files_on_written(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         VolumeCall *k = userdata;
 
-        volume_files_stop_waiting(k);
         answer_entry(k, 201, error < 0 ? error : k->committed ? 0 : -EPROTO);
 }
 
 void e2b_volume_write(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = volume_files_take_entry, .end = volume_files_on_written };
+        static const FileOpHandlers handlers = { .entry = volume_files_take_entry, .writable = volume_files_on_writable, .end = volume_files_on_written };
         VolumeCall *k = e2b_volume_call(q, FILE_WRITE);
         bool force = false;
 
@@ -279,46 +272,19 @@ void e2b_volume_write(ApiRequest *q) {
         e2b_volume_begin(k, &handlers);
 }
 
-static int volume_files_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        VolumeCall *k = userdata;
+ssize_t e2b_volume_put(VolumeCall *k, const void *data, size_t size) {
+        ssize_t n = size == 0 ? fileop_commit(k->op) : fileop_write(k->op, data, size);
 
-        http_request_continue(k->q->http);
-        return 0;
-}
-
-static int volume_files_wait_writable(VolumeCall *k) {
-        int r;
-
-        if (!k->writable) {
-                k->writable_fd = fcntl(fileop_data_fd(k->op), F_DUPFD_CLOEXEC, 3);
-                if (k->writable_fd < 0)
-                        return -errno;
-                r = sd_event_add_io(k->q->manager->event, &k->writable, k->writable_fd, EPOLLOUT, volume_files_on_writable, k);
-                if (r < 0)
-                        return r;
-        }
-        return sd_event_source_set_enabled(k->writable, SD_EVENT_ONESHOT);
-}
-
-static ssize_t volume_files_fail(VolumeCall *k, int r) {
-        volume_files_stop_waiting(k);
-        e2b_volume_fail(k->q, r, k->path);
-        return r;
-}
-
-ssize_t e2b_volume_commit(VolumeCall *k) {
-        int r;
-
-        volume_files_stop_waiting(k); /* the worker sees the end when the last copy is closed */
-        k->committed = true;
-        r = fileop_commit(k->op);
-        return r < 0 && r != -EPIPE ? volume_files_fail(k, r) : 0;
+        k->committed |= size == 0;
+        if (n == -EPIPE)
+                return 0;
+        if (n < 0)
+                e2b_volume_fail(k->q, (int) n, k->path);
+        return n;
 }
 
 ssize_t e2b_volume_write_data(ApiRequest *q, const void *data, size_t size) {
         VolumeCall *k = q->state;
-        ssize_t n;
-        int r;
 
         if (q->answered || !k)
                 return -ECANCELED;
@@ -326,17 +292,5 @@ ssize_t e2b_volume_write_data(ApiRequest *q, const void *data, size_t size) {
                 k->ended = size == 0;
                 return 0;
         }
-        if (size == 0)
-                return e2b_volume_commit(k);
-        n = fileop_write(k->op, data, size);
-        if (n == -EPIPE || n == -EBADF)
-                return 0; /* the worker has given up; why, it tells by its last message */
-        if (n < 0 && n != -EAGAIN)
-                return volume_files_fail(k, (int) n);
-        if (n < 0 || (size_t) n < size) {
-                r = volume_files_wait_writable(k);
-                if (r < 0)
-                        return volume_files_fail(k, r);
-        }
-        return MAX_OF(n, (ssize_t) 0);
+        return e2b_volume_put(k, data, size);
 }

@@ -32,13 +32,11 @@ typedef struct VolumeCall {
         bool has_entry;
         int fd;            /* of what is read */
         json_t *list;
-        sd_event_source *writable;
-        int writable_fd;
         bool ended;        /* all has come, before the sandbox was there */
         bool committed;
 } VolumeCall;
 
-ssize_t e2b_volume_commit(VolumeCall *call); /* all is written */
+ssize_t e2b_volume_put(VolumeCall *call, const void *data, size_t size); /* how much was taken; size 0: that was all */
 
 /* Checks the token, reads ?path= and makes the call; NULL: answered. */
 VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation);

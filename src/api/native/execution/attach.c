@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "api/native/execution/exec.h"
-#include "api/native/execution/feed.h"
 #include "api/ws.h"
 #include "base/text.h"
 
@@ -29,10 +28,11 @@ typedef struct Attach {
         HttpUpgraded *upgraded;
         Ws *ws; /* NULL before the upgrade, and after the close */
         Feed feed;
+        ExecEnd end;
+        size_t turn; /* bytes given to the socket in this one */
         size_t input_queued;
-        bool start, bind;
+        bool bind;
         bool input_refused; /* and told so */
-        bool over;          /* the exit message is sent */
 } Attach;
 
 static void attach_send_text(Attach *a, Text *t) {
@@ -40,26 +40,34 @@ static void attach_send_text(Attach *a, Text *t) {
                 ws_close(a->ws, WS_INTERNAL, "out of memory");
 }
 
-static void attach_send_start(Attach *a) {
+static int attach_send_start(Feed *f, void *userdata) {
         _cleanup_text_ Text t = TEXT_INIT(TEXT_MAX);
+        Attach *a = userdata;
 
-        a->start = false;
         text_format(&t, "{\"type\":\"start\",\"id\":\"%s\",\"pid\":%d}", a->feed.id, a->feed.pid);
         attach_send_text(a, &t);
+        return 0;
 }
 
-static void send_exit(Attach *a) {
-        _cleanup_text_ Text t = TEXT_INIT(TEXT_MAX);
+static void attach_taken(Feed *f, const Execution *x, void *userdata) {
+        Attach *a = userdata;
 
-        a->over = true;
-        if (a->feed.error < 0) {
+        exec_end_take(&a->end, x);
+}
+
+static int attach_send_exit(Feed *f, void *userdata) {
+        _cleanup_text_ Text t = TEXT_INIT(TEXT_MAX);
+        Attach *a = userdata;
+
+        if (a->end.error < 0) {
                 ws_close(a->ws, WS_INTERNAL, "out of memory");
-                return;
+                return 0;
         }
         text_put_string(&t, "{\"type\":\"exit\",");
-        text_put(&t, a->feed.result + 1, a->feed.result_size - 1);
+        text_put(&t, a->end.text + 1, a->end.size - 1);
         attach_send_text(a, &t);
         ws_close(a->ws, WS_NORMAL, "");
+        return 0;
 }
 
 static void send_error(Attach *a, const char *code, const char *message) {
@@ -73,46 +81,34 @@ static void send_error(Attach *a, const char *code, const char *message) {
         attach_send_text(a, &t);
 }
 
-/* 1: there was something. */
-static int attach_send_piece(Attach *a, ExecutionStream stream) {
+static ssize_t attach_send_piece(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
         uint8_t frame[1 + PIECE_MAX];
-        ssize_t n = feed_peek(&a->feed, stream, frame + 1, PIECE_MAX);
+        Attach *a = userdata;
 
-        if (n <= 0)
-                return (int) n;
         frame[0] = (uint8_t) (stream == STREAM_STDOUT ? 1 : 2);
-        if (ws_send(a->ws, /* text= */ false, frame, (size_t) n + 1) < 0)
-                return -ENOMEM;
-        feed_advance(&a->feed, stream, (size_t) n);
-        return 1;
+        memcpy(frame + 1, data, size);
+        a->turn += size;
+        return ws_send(a->ws, /* text= */ false, frame, size + 1) < 0 ? -ENOMEM : (ssize_t) size;
 }
 
 /* As much as the socket may be given in one turn; then it asks for more. */
+static bool attach_is_full(const Feed *f, void *userdata) {
+        const Attach *a = userdata;
+
+        return a->turn >= BACKLOG_MAX || ws_backlog(a->ws) >= BACKLOG_MAX;
+}
+
 static void attach_pump(Attach *a) {
-        bool more = true;
+        int r;
 
-        if (!a->ws || a->over)
+        if (!a->ws)
                 return;
-        if (a->start && a->feed.pid > 0)
-                attach_send_start(a);
-        if (a->start && !feed_ended(&a->feed))
-                return; /* its first words may be here before the word that it has started */
-        for (size_t sent = 0; more && sent < BACKLOG_MAX && ws_backlog(a->ws) < BACKLOG_MAX; sent += PIECE_MAX) {
-                more = false;
-                for (ExecutionStream i = 0; i < _STREAM_MAX; i++) {
-                        int r = attach_send_piece(a, i);
-
-                        if (r < 0) {
-                                ws_close(a->ws, WS_INTERNAL, "cannot read the output");
-                                return;
-                        }
-                        more |= r > 0;
-                }
-        }
-        if (more)
+        a->turn = 0;
+        r = feed_pump(&a->feed);
+        if (r < 0)
+                ws_close(a->ws, WS_INTERNAL, "cannot read the output");
+        else if (r > 0)
                 ws_wake(a->ws);
-        else if (feed_drained(&a->feed, STREAM_STDOUT) && feed_drained(&a->feed, STREAM_STDERR))
-                send_exit(a);
 }
 
 static void attach_on_feed(Feed *f, void *userdata) {
@@ -240,7 +236,7 @@ static void attach_leave(Attach *a) {
         if (a->feed.execution)
                 execution_forget_writer(a->feed.execution, a);
         feed_abandon(&a->feed, a->bind);
-        feed_done(&a->feed);
+        feed_close(&a->feed);
         a->ws = ws_free(a->ws);
 }
 
@@ -268,6 +264,7 @@ static void attach_destroy(ApiRequest *q, bool answered) {
         Attach *a = q->state;
 
         attach_leave(a);
+        free(a->end.text);
         free(a);
         q->state = NULL;
 }
@@ -286,20 +283,30 @@ int attach_check(ApiRequest *q) {
 }
 
 int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options) {
+        static const FeedReader reader = {
+                .piece_max = PIECE_MAX,
+                .changed = attach_on_feed,
+                .taken = attach_taken,
+                .start = attach_send_start,
+                .full = attach_is_full,
+                .piece = attach_send_piece,
+                .end = attach_send_exit,
+        };
         uint64_t from[_STREAM_MAX] = { options->from, x->spec.pty ? FEED_SKIP : 0 };
         Attach *a = calloc(1, sizeof(*a));
         int r;
 
         if (!a)
                 return api_errno(q, -ENOMEM, NULL);
-        *a = (Attach) { .q = q, .start = options->start, .bind = options->bind };
-        r = feed_open(&a->feed, x, from, attach_on_feed, a);
+        *a = (Attach) { .q = q, .bind = options->bind };
+        r = feed_open(&a->feed, x, from, &reader, a);
         if (r < 0) {
                 free(a);
                 if (options->bind)
                         (void) execution_signal(x, SIGKILL);
                 return exec_answer_feed_error(q, x, r);
         }
+        a->feed.started |= !options->start;
         q->state = a;
         q->destroy = attach_destroy;
         q->answered = true;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "api/native/execution/exec.h"
-#include "api/native/execution/feed.h"
 #include "base/text.h"
 
 #define PIECE_MAX      ((size_t) 32 << 10) /* of a journal, in one event */
@@ -25,9 +24,10 @@
 typedef struct EventStream {
         ApiRequest *q;
         EventFormat format;
-        bool start, bind, no_follow;
+        bool bind, no_follow;
         bool over; /* the last event is in the text */
         Feed feed;
+        ExecEnd end;
         Text text;
         size_t sent; /* of the text */
         sd_event_source *keepalive;
@@ -40,12 +40,13 @@ const char *const event_types[_EVENTS_MAX] = {
 
 static const char *const stream_names[_STREAM_MAX] = { "stdout", "stderr" };
 
-static void begin_event(EventStream *s, const char *type) {
+/* An event's id is the cursor behind it, so many bytes further on. */
+static void begin_event(EventStream *s, const char *type, size_t out, size_t err) {
         const FeedJournal *j = s->feed.journals;
 
         if (s->format == EVENTS_SSE)
-                text_format(&s->text, "event: %s\nid: %" PRIu64 ":%" PRIu64 "\ndata: ", type, j[STREAM_STDOUT].offset,
-                                j[STREAM_STDERR].offset);
+                text_format(&s->text, "event: %s\nid: %" PRIu64 ":%" PRIu64 "\ndata: ", type, j[STREAM_STDOUT].offset + out,
+                                j[STREAM_STDERR].offset + err);
         text_format(&s->text, "{\"type\":\"%s\"", type);
 }
 
@@ -53,82 +54,76 @@ static void end_event(EventStream *s) {
         text_put_string(&s->text, s->format == EVENTS_SSE ? "}\n\n" : "}\n");
 }
 
-static void put_start(EventStream *s) {
-        s->start = false;
-        begin_event(s, "start");
-        text_format(&s->text, ",\"id\":\"%s\",\"pid\":%d", s->feed.id, s->feed.pid);
-        end_event(s);
+void exec_end_take(ExecEnd *e, const Execution *x) {
+        _cleanup_json_ json_t *object = api_execution_json(x);
+
+        e->text = object ? json_print(object, &e->size) : NULL;
+        e->error = e->text ? 0 : -ENOMEM;
+        if (e->text && e->size > 0 && e->text[e->size - 1] == '\n')
+                e->size--;
 }
 
-static void put_exit(EventStream *s) {
+static void exec_stream_taken(Feed *f, const Execution *x, void *userdata) {
+        EventStream *s = userdata;
+
+        exec_end_take(&s->end, x);
+}
+
+static int exec_stream_put_start(Feed *f, void *userdata) {
+        EventStream *s = userdata;
+
+        begin_event(s, "start", 0, 0);
+        text_format(&s->text, ",\"id\":\"%s\",\"pid\":%d", f->id, f->pid);
+        end_event(s);
+        return 0;
+}
+
+static int exec_stream_put_exit(Feed *f, void *userdata) {
+        EventStream *s = userdata;
+
+        if (s->end.error < 0)
+                return s->end.error;
         s->over = true;
-        begin_event(s, "exit");
+        begin_event(s, "exit", 0, 0);
         text_put_string(&s->text, ",");
-        text_put(&s->text, s->feed.result + 1, s->feed.result_size - 2); /* the members, without their braces */
+        text_put(&s->text, s->end.text + 1, s->end.size - 2); /* the members, without their braces */
         end_event(s);
+        return 0;
 }
 
-static void exec_stream_put_piece(EventStream *s, ExecutionStream stream, const uint8_t *data, size_t size, bool is_text) {
-        uint64_t offset = s->feed.journals[stream].offset;
+static bool exec_stream_is_full(const Feed *f, void *userdata) {
+        const EventStream *s = userdata;
 
-        feed_advance(&s->feed, stream, size);
-        begin_event(s, stream_names[stream]);
+        return s->text.size >= BATCH_SIZE || s->text.error < 0;
+}
+
+/* A character that is not all there yet waits for its rest, unless there will be none. */
+static ssize_t exec_stream_put_piece(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
+        EventStream *s = userdata;
+        bool cut, is_text;
+        size_t prefix = utf8_prefix(data, size, &cut);
+
+        is_text = prefix == size || (cut && prefix > 0);
+        if (!is_text && cut && !feed_ended(f))
+                return 0;
+        size = is_text ? prefix : size;
+        begin_event(s, stream_names[stream], stream == STREAM_STDOUT ? size : 0, stream == STREAM_STDERR ? size : 0);
         text_put_string(&s->text, is_text ? ",\"data\":" : ",\"data64\":");
         if (is_text)
                 text_quote(&s->text, data, size);
         else
                 text_quote_base64(&s->text, data, size);
-        text_format(&s->text, ",\"offset\":%" PRIu64, offset);
+        text_format(&s->text, ",\"offset\":%" PRIu64, f->journals[stream].offset);
         end_event(s);
-}
-
-/* 1: there was something. A character that is not all there yet waits for its rest, unless there will be none. */
-static int fill_from(EventStream *s, ExecutionStream stream) {
-        uint8_t data[PIECE_MAX];
-        ssize_t n = feed_peek(&s->feed, stream, data, sizeof(data));
-        size_t size, prefix;
-        bool cut;
-
-        if (n <= 0)
-                return (int) n;
-        size = (size_t) n;
-        prefix = utf8_prefix(data, size, &cut);
-        if (prefix == size || (cut && prefix > 0))
-                exec_stream_put_piece(s, stream, data, prefix, /* is_text= */ true);
-        else if (cut && !feed_ended(&s->feed))
-                return 0;
-        else
-                exec_stream_put_piece(s, stream, data, size, /* is_text= */ false);
-        return 1;
-}
-
-static bool exec_stream_is_drained(const EventStream *s) {
-        return feed_drained(&s->feed, STREAM_STDOUT) && feed_drained(&s->feed, STREAM_STDERR);
+        return (ssize_t) size;
 }
 
 static int exec_stream_fill(EventStream *s) {
-        int r = 1;
+        int r = feed_pump(&s->feed);
 
-        if (s->start && s->feed.pid > 0)
-                put_start(s);
-        if (s->start && !feed_ended(&s->feed))
-                return 0; /* its first words may be here before the word that it has started */
-        while (r > 0 && s->text.size < BATCH_SIZE && s->text.error == 0) {
-                r = 0;
-                for (ExecutionStream i = 0; i < _STREAM_MAX; i++) {
-                        int k = fill_from(s, i);
-
-                        if (k < 0)
-                                return k;
-                        r |= k;
-                }
-        }
-        if (r == 0 && exec_stream_is_drained(s)) {
-                if (s->feed.error < 0)
-                        return s->feed.error;
-                put_exit(s);
-        } else if (r == 0 && s->no_follow)
-                s->over = true;
+        if (r < 0)
+                return r;
+        s->over |= r == 0 && s->no_follow;
         return s->text.error;
 }
 
@@ -177,7 +172,8 @@ static void exec_stream_destroy(ApiRequest *q, bool answered) {
         EventStream *s = q->state;
 
         feed_abandon(&s->feed, s->bind);
-        feed_done(&s->feed);
+        feed_close(&s->feed);
+        free(s->end.text);
         sd_event_source_disable_unref(s->keepalive);
         text_done(&s->text);
         free(s);
@@ -214,6 +210,15 @@ static int exec_stream_start(EventStream *s) {
 }
 
 int events_answer(ApiRequest *q, Execution *x, const EventOptions *options) {
+        static const FeedReader reader = {
+                .piece_max = PIECE_MAX,
+                .changed = exec_stream_on_changed,
+                .taken = exec_stream_taken,
+                .start = exec_stream_put_start,
+                .full = exec_stream_is_full,
+                .piece = exec_stream_put_piece,
+                .end = exec_stream_put_exit,
+        };
         EventStream *s = calloc(1, sizeof(*s));
         int r;
 
@@ -222,18 +227,18 @@ int events_answer(ApiRequest *q, Execution *x, const EventOptions *options) {
         *s = (EventStream) {
                 .q = q,
                 .format = options->format,
-                .start = options->start,
                 .bind = options->bind,
                 .no_follow = options->no_follow,
                 .text = TEXT_INIT(TEXT_MAX),
         };
-        r = feed_open(&s->feed, x, options->from, exec_stream_on_changed, s);
+        r = feed_open(&s->feed, x, options->from, &reader, s);
         if (r < 0) {
                 free(s);
                 if (options->bind)
                         (void) execution_signal(x, SIGKILL);
                 return exec_answer_feed_error(q, x, r);
         }
+        s->feed.started |= !options->start;
         q->state = s;
         q->destroy = exec_stream_destroy;
         return exec_stream_start(s);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "api/accept.h"
-#include "api/native/execution/feed.h"
 #include "core/profile.h"
 
 #define ARGS_MAX     4096

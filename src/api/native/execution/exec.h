@@ -3,6 +3,7 @@
 
 #include "api/native/native.h"
 #include "api/native/values.h"
+#include "core/feed.h"
 
 /* exec-result.c: keeps the request until the execution has ended, and answers with its result. */
 typedef struct ResultOptions {
@@ -27,6 +28,14 @@ typedef struct EventOptions {
 } EventOptions;
 int events_answer(ApiRequest *q, Execution *x, const EventOptions *options);
 extern const char *const event_types[_EVENTS_MAX]; /* media types */
+
+/* The end of an execution as JSON text, without a newline, for who tells it after the execution may be gone. */
+typedef struct ExecEnd {
+        char *text;
+        size_t size;
+        int error; /* there was no memory to write it */
+} ExecEnd;
+void exec_end_take(ExecEnd *e, const Execution *x);
 
 /* attach.c: makes a WebSocket of the request, for output and input. The handshake has been checked. */
 typedef struct AttachOptions {

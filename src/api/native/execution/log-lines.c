@@ -199,8 +199,7 @@ int log_put_output(Text *t, LogOutput *o, bool as_json) {
         return 0;
 }
 
-int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Feed *f, void *userdata), void *userdata,
-                LogOutput **ret) {
+int log_output_open(const Execution *x, const LogSpan *span, const FeedReader *reader, void *userdata, LogOutput **ret) {
         uint64_t cursors[_STREAM_MAX] = { span->from[STREAM_STDOUT], x->spec.pty ? FEED_SKIP : span->from[STREAM_STDERR] };
         LogOutput *o = calloc(1, sizeof(*o));
         int r;
@@ -209,7 +208,7 @@ int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Fee
         if (!o)
                 return -ENOMEM;
         o->started_at = x->started_at;
-        r = feed_open(&o->feed, (Execution *) x, cursors, changed, userdata);
+        r = feed_open(&o->feed, (Execution *) x, cursors, reader, userdata);
         if (r < 0) {
                 free(o);
                 return r == -ENOMEM ? r : 0; /* removed to make room, or with its sandbox */
@@ -223,7 +222,7 @@ int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Fee
 LogOutput *log_output_free(LogOutput *o) {
         if (!o)
                 return NULL;
-        feed_done(&o->feed);
+        feed_close(&o->feed);
         free(o);
         return NULL;
 }

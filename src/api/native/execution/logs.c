@@ -100,9 +100,10 @@ static LogSpan take_span(LogStream *s, const Execution *x) {
 }
 
 static int native_logs_open_output(LogStream *s, const Execution *x, LogOutput **ret) {
+        static const FeedReader reader = { .changed = native_logs_on_feed };
         LogSpan span = take_span(s, x);
 
-        return log_output_open(x, &span, native_logs_on_feed, s, ret);
+        return log_output_open(x, &span, &reader, s, ret);
 }
 
 /* The output of the execution whose end is the next event: what was followed, or all of it. */

@@ -5,9 +5,9 @@
  * Memory is bounded: a sandbox has a thousand events at most, and output passes through in pieces. */
 #pragma once
 
-#include "api/native/execution/feed.h"
 #include "api/native/native.h"
 #include "base/text.h"
+#include "core/feed.h"
 
 #define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is told in pieces */
 #define LOG_TAIL_MAX 100000
@@ -44,8 +44,7 @@ typedef struct LogOutput {
 } LogOutput;
 
 /* NULL with 0: there is nothing of it (any more). */
-int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Feed *f, void *userdata), void *userdata,
-                LogOutput **ret);
+int log_output_open(const Execution *x, const LogSpan *span, const FeedReader *reader, void *userdata, LogOutput **ret);
 LogOutput *log_output_free(LogOutput *o);
 
 /* Entries as text. */

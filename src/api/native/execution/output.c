@@ -9,7 +9,6 @@
 
 #include "api/accept.h"
 #include "api/native/execution/exec.h"
-#include "api/native/execution/feed.h"
 #include "base/fd.h"
 #include "base/parse.h"
 
@@ -75,7 +74,7 @@ static void raw_changed(Feed *f, void *userdata) {
 static void raw_destroy(ApiRequest *q, bool answered) {
         RawStream *s = q->state;
 
-        feed_done(&s->feed);
+        feed_close(&s->feed);
         free(s);
         q->state = NULL;
 }
@@ -93,6 +92,7 @@ static int native_output_add_headers(ApiRequest *q, const Execution *x, uint64_t
 
 /* Up to so many bytes; UINT64_MAX: to its end. */
 static int raw_answer_stream(ApiRequest *q, Execution *x, const OutputQuery *o, uint64_t to) {
+        static const FeedReader reader = { .changed = raw_changed };
         uint64_t from[_STREAM_MAX] = { FEED_SKIP, FEED_SKIP };
         RawStream *s = calloc(1, sizeof(*s));
         FeedJournal *j;
@@ -102,7 +102,7 @@ static int raw_answer_stream(ApiRequest *q, Execution *x, const OutputQuery *o, 
                 return api_errno(q, -ENOMEM, NULL);
         *s = (RawStream) { .q = q, .stream = o->stream };
         from[o->stream] = o->from;
-        r = feed_open(&s->feed, x, from, raw_changed, s);
+        r = feed_open(&s->feed, x, from, &reader, s);
         if (r < 0) {
                 free(s);
                 return exec_answer_feed_error(q, x, r);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -106,19 +105,11 @@ static void answer_sizeless(FileReader *f) {
         (void) http_answer_stream(f->q->http, 200, FILE_TYPE, UINT64_MAX, reader_next, f);
 }
 
-/* The worker may be lying: we read only what cannot make us wait, and as much of it as there is. */
 static void file_read_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FileReader *f = userdata;
-        struct stat st;
 
-        f->fd = fd_close(f->fd);
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-                (void) fd_close(fd);
-                return;
-        }
         f->fd = fd;
         f->entry = *entry;
-        f->entry.size = (uint64_t) MAX_OF(st.st_size, 0);
 }
 
 static void file_read_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {

@@ -1,32 +1,19 @@
-#include "api/native/execution/feed.h"
+#include "core/feed.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fd.h"
-
-static int write_result(Feed *f, const Execution *x) {
-        _cleanup_json_ json_t *object = api_execution_json(x);
-
-        if (!object)
-                return -ENOMEM;
-        f->result = json_print(object, &f->result_size);
-        if (!f->result)
-                return -ENOMEM;
-        if (f->result_size > 0 && f->result[f->result_size - 1] == '\n')
-                f->result_size--;
-        return 0;
-}
+#include "core/manager.h"
 
 static void feed_take_end(Feed *f, Execution *x) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                 f->journals[s].end = f->journals[s].limit = f->journals[s].fd >= 0 ? execution_output_size(x, s, f->journals[s].fd) : 0;
         f->mask = mask_ref(x->sandbox->mask);
         f->pid = x->pid;
-        f->error = write_result(f, x);
+        if (f->reader->taken)
+                f->reader->taken(f, x, f->userdata);
         execution_unwatch(&f->watch);
         f->execution = NULL;
 }
@@ -37,68 +24,64 @@ static void feed_on_changed(Execution *x, void *userdata) {
         f->pid = x->pid;
         if (execution_ended(x))
                 feed_take_end(f, x);
-        f->changed(f, f->userdata);
+        f->reader->changed(f, f->userdata);
 }
 
-static int open_journal(Feed *f, Execution *x, ExecutionStream stream, uint64_t from) {
+static int feed_open_journal(Feed *f, Execution *x, ExecutionStream stream, uint64_t from) {
         FeedJournal *j = f->journals + stream;
+        int fd;
 
         if (execution_ended(x)) {
+                if (from == FEED_NOW)
+                        return 0;
                 if (from > x->journals[stream].bytes)
                         return -ERANGE;
                 if (from == x->journals[stream].bytes && !x->journals_gone)
                         return 0; /* spares the open: most commands say nothing on stderr */
         }
-        j->fd = execution_open_output(x, stream);
-        if (j->fd < 0) {
-                int r = j->fd;
-
-                j->fd = -EBADF;
-                return r;
-        }
+        fd = execution_open_output(x, stream);
+        if (fd < 0)
+                return fd;
+        j->fd = fd;
+        j->offset = from == FEED_NOW ? execution_output_size(x, stream, fd) : from;
         j->limit = UINT64_MAX;
         return 0;
 }
 
-int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], FeedChanged changed, void *userdata) {
-        int r;
+int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], const FeedReader *reader, void *userdata) {
+        int r = 0;
 
         *f = (Feed) {
                 .execution = x,
                 .watch = { .changed = feed_on_changed, .userdata = f, .follow = true },
                 .journals = { { .fd = -EBADF }, { .fd = -EBADF } },
                 .pid = x->pid,
-                .changed = changed,
+                .started = !reader->start,
+                .reader = reader,
                 .userdata = userdata,
         };
         memcpy(f->id, x->id, sizeof(f->id));
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                if (from[s] == FEED_SKIP)
-                        continue;
+        for (ExecutionStream s = 0; s < _STREAM_MAX && r >= 0; s++) {
                 f->journals[s].offset = from[s];
-                r = open_journal(f, x, s, from[s]);
-                if (r < 0)
-                        goto fail;
+                if (from[s] != FEED_SKIP)
+                        r = feed_open_journal(f, x, s, from[s]);
         }
-        if (execution_ended(x)) {
+        if (r >= 0 && execution_ended(x))
                 feed_take_end(f, x);
-                return 0;
-        }
-        r = execution_watch(x, &f->watch); /* before the first read, so that nothing is missed after it */
-        if (r >= 0)
-                return 0;
-fail:
-        feed_done(f);
+        else if (r >= 0)
+                r = execution_watch(x, &f->watch); /* before the first read, so that nothing is missed after it */
+        if (r < 0)
+                feed_close(f);
         return r;
 }
 
-void feed_done(Feed *f) {
+void feed_close(Feed *f) {
         execution_unwatch(&f->watch);
         f->execution = NULL;
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+        f->over = true;
+        for (ExecutionStream s = 0; s < _STREAM_MAX && f->reader; s++)
                 f->journals[s].fd = fd_close(f->journals[s].fd);
         f->mask = mask_unref(f->mask);
-        free(TAKE_PTR(f->result));
 }
 
 ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
@@ -119,6 +102,44 @@ ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
 
 bool feed_drained(const Feed *f, ExecutionStream stream) {
         return feed_ended(f) && (f->journals[stream].fd < 0 || f->journals[stream].offset >= f->journals[stream].limit);
+}
+
+/* 1: the reader took some of a piece. */
+static int feed_pass_on(Feed *f, ExecutionStream stream) {
+        uint8_t data[FEED_PIECE_MAX];
+        ssize_t n = feed_peek(f, stream, data, MIN_OF(f->reader->piece_max, sizeof(data)));
+
+        if (n > 0)
+                n = f->reader->piece(f, stream, data, (size_t) n, f->userdata);
+        if (n > 0)
+                feed_advance(f, stream, (size_t) n);
+        return n < 0 ? (int) n : n > 0;
+}
+
+int feed_pump(Feed *f) {
+        int r = 0, some = 1;
+
+        if (!f->started && f->pid > 0) {
+                f->started = true;
+                r = f->reader->start(f, f->userdata);
+        }
+        if (r < 0 || f->over || (!f->started && f->execution))
+                return r; /* its first words may be here before the word that it has started */
+        while (some) {
+                if (f->reader->full && f->reader->full(f, f->userdata))
+                        return 1;
+                some = 0;
+                for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+                        r = feed_pass_on(f, s);
+                        if (r < 0 || f->over)
+                                return MIN_OF(r, 0);
+                        some |= r;
+                }
+        }
+        if (!feed_drained(f, STREAM_STDOUT) || !feed_drained(f, STREAM_STDERR))
+                return 0;
+        f->over = true;
+        return f->reader->end(f, f->userdata);
 }
 
 void feed_abandon(Feed *f, bool bind) {
