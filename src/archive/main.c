@@ -55,7 +55,7 @@ static int archive_verb_pack(void *options, Error *reterr) {
 
 static int archive_verb_unpack(void *options, Error *reterr) {
         uint64_t count = 0;
-        int r = transfer_unpack(STDIN_FILENO, &count, reterr);
+        int r = transfer_unpack(STDIN_FILENO, /* change= */ NULL, NULL, &count, reterr);
 
         return tell_count(r, count, reterr);
 }
