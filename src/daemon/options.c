@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "daemon/settings.h"
 #include "wire/guard.h"
@@ -26,102 +26,45 @@
 #define TEMPLATES_MAX       64
 
 static int daemon_options_replace(char **target, const char *value, Error *reterr) {
-        char *copy = strdup(value);
-
-        if (!copy)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        free(*target);
-        *target = copy;
-        return 0;
+        return string_copy(target, value) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
 }
 
-static int apply_listen(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->listen, value, reterr);
+/* Kinds of options: what most do with their value. */
+
+static void *option_place(const Option *o, void *target) {
+        return (char *) target + o->offset;
 }
 
-static int absolute(char **target, const char *name, const char *value, Error *reterr) {
-        char *path = realpath(value, NULL);
-
-        if (!path && value[0] != '/') {
-                _cleanup_free_ char *here = getcwd(NULL, 0);
-
-                if (!here || asprintf(&path, "%s/%s", here, value) < 0)
-                        return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", name, value);
-        }
-        if (!path)
-                return daemon_options_replace(target, value, reterr);
-        free(*target);
-        *target = path;
-        return 0;
-}
-
-static int apply_state(void *target, const char *value, Error *reterr) {
-        if (!*value)
-                return error_set(reterr, -EINVAL, "--state: a directory is wanted");
-        return absolute(&((DaemonOptions *) target)->state_dir, "state", value, reterr);
-}
-
-static int apply_socket(void *target, const char *value, Error *reterr) {
-        if (!*value)
-                return error_set(reterr, -EINVAL, "--socket: a path is wanted");
-        return absolute(&((DaemonOptions *) target)->socket_path, "socket", value, reterr);
+static int option_set_text(const Option *o, void *target, const char *value, Error *reterr) {
+        return daemon_options_replace(option_place(o, target), value, reterr);
 }
 
 /* Absolute, but not resolved: a link may lead elsewhere when it is read again. */
-static int daemon_options_apply_file(char **target, const char *name, const char *value, Error *reterr) {
+static int option_set_file(const Option *o, void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *here = NULL, *path = NULL;
 
         if (!*value)
-                return error_set(reterr, -EINVAL, "--%s: a file is wanted", name);
+                return error_set(reterr, -EINVAL, "--%s: a %s is wanted", o->name, o->key ? o->key : "file");
         if (value[0] == '/')
-                return daemon_options_replace(target, value, reterr);
+                return option_set_text(o, target, value, reterr);
         here = getcwd(NULL, 0);
         if (!here || asprintf(&path, "%s/%s", here, value) < 0) {
                 path = NULL;
-                return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", name, value);
+                return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", o->name, value);
         }
-        return daemon_options_replace(target, path, reterr);
+        return option_set_text(o, target, path, reterr);
 }
 
-static int apply_config(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_file(&((DaemonOptions *) target)->config_file, "config", value, reterr);
+/* Resolved, if it is there. */
+static int option_set_place(const Option *o, void *target, const char *value, Error *reterr) {
+        _cleanup_free_ char *path = *value ? realpath(value, NULL) : NULL;
+
+        return path ? option_set_text(o, target, path, reterr) : option_set_file(o, target, value, reterr);
 }
 
-static int apply_tls_cert(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_file(&((DaemonOptions *) target)->tls_cert, "tls-cert", value, reterr);
-}
-
-static int apply_tls_key(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_file(&((DaemonOptions *) target)->tls_key, "tls-key", value, reterr);
-}
-
-static int apply_tls_listen(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->tls_listen, value, reterr);
-}
-
-static int apply_check_config(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->check_file, value, reterr);
-}
-
-static int apply_check_policy(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->policy_file, value, reterr);
-}
-
-static int apply_explain_url(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->policy_url, value, reterr);
-}
-
-static int apply_explain_method(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->policy_method, value, reterr);
-}
-
-static int apply_policy_presets(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->policy_presets = true;
+static int option_set_true(const Option *o, void *target, const char *value, Error *reterr) {
+        *(bool *) option_place(o, target) = true;
         return 0;
-}
-
-static int daemon_options_apply_user(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->user, value, reterr);
 }
 
 static int apply_flag(bool *flag, const char *name, const char *value, Error *reterr) {
@@ -134,43 +77,18 @@ static int apply_flag(bool *flag, const char *name, const char *value, Error *re
         return 0;
 }
 
-static int apply_stop_all(void *target, const char *value, Error *reterr) {
-        return apply_flag(&((DaemonOptions *) target)->stop_all, "stop-all", value, reterr);
+static int option_set_flag(const Option *o, void *target, const char *value, Error *reterr) {
+        return apply_flag(option_place(o, target), o->name, value, reterr);
 }
 
-static int daemon_options_apply_public(void *target, const char *value, Error *reterr) {
-        return apply_flag(&((DaemonOptions *) target)->public, "public", value, reterr);
-}
-
-static int daemon_options_apply_help(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->help = true;
+static int option_set_number(const Option *o, void *target, const char *value, Error *reterr) {
+        if (parse_uint64(value, o->min, o->max, option_place(o, target)) < 0)
+                return error_set(reterr, -EINVAL, "--%s: '%s' is not a number from %llu to %llu", o->name, value,
+                                (unsigned long long) o->min, (unsigned long long) o->max);
         return 0;
 }
 
-static int apply_routes(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->routes = true;
-        return 0;
-}
-
-static int apply_metrics_table(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->metrics_table = true;
-        return 0;
-}
-
-static int apply_default_config(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->default_config = true;
-        return 0;
-}
-
-static int apply_config_keys(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->config_keys = true;
-        return 0;
-}
-
-static int daemon_options_apply_json(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->json = true;
-        return 0;
-}
+/* Those of a kind of their own. */
 
 static int daemon_options_apply_verbose(void *target, const char *value, Error *reterr) {
         bool on = false;
@@ -218,25 +136,6 @@ static int apply_keep_ended(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int daemon_options_apply_number(uint64_t *target, const char *name, uint64_t min, uint64_t max, const char *value, Error *reterr) {
-        if (parse_uint64(value, min, max, target) < 0)
-                return error_set(reterr, -EINVAL, "--%s: '%s' is not a number from %llu to %llu", name, value,
-                                (unsigned long long) min, (unsigned long long) max);
-        return 0;
-}
-
-static int apply_max_sandboxes(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_number(&((DaemonOptions *) target)->sandboxes_max, "max-sandboxes", 1, 12288, value, reterr);
-}
-
-static int apply_max_connections(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_number(&((DaemonOptions *) target)->connections_max, "max-connections", 8, 65536, value, reterr);
-}
-
-static int apply_idle(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_number(&((DaemonOptions *) target)->idle_seconds, "idle-timeout", 1, 86400, value, reterr);
-}
-
 static int daemon_options_apply_allow_missing(void *target, const char *value, Error *reterr) {
         Guard g = guard_from_name(value);
 
@@ -258,45 +157,53 @@ static int daemon_options_apply_template(void *target, const char *value, Error 
 
 static int apply_secret_key_fd(void *target, const char *value, Error *reterr) {
         uint64_t fd = 0;
-        int r = daemon_options_apply_number(&fd, "secret-key-fd", 3, INT32_MAX, value, reterr);
+        int r = option_set_number(&(Option) { .name = "secret-key-fd", .min = 3, .max = INT32_MAX }, &fd, value, reterr);
 
         ((DaemonOptions *) target)->secret_key_fd = r < 0 ? -EBADF : (int) fd;
         return r;
 }
 
+#define AT(member)                .offset = offsetof(DaemonOptions, member)
+#define TEXT(member)              .set = option_set_text, AT(member)
+#define FILE_AT(member)           .set = option_set_file, AT(member)
+#define PLACE(member, what)       .set = option_set_place, AT(member), .key = (what)
+#define TRUE(member)              .set = option_set_true, AT(member)
+#define SWITCH(member)            .set = option_set_flag, AT(member)
+#define NUMBER(member, low, high) .set = option_set_number, AT(member), .min = (low), .max = (high)
+
 static const Option options[] = {
-        { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", apply_listen },
-        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", apply_tls_cert },
-        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", apply_tls_key },
-        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", apply_tls_listen },
-        { "public", 0, NULL, "allow an address that other machines can reach", daemon_options_apply_public },
-        { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", apply_state },
-        { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", apply_socket },
-        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", apply_config },
-        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", daemon_options_apply_user },
-        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", apply_stop_all },
+        { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", TEXT(listen) },
+        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", FILE_AT(tls_cert) },
+        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", FILE_AT(tls_key) },
+        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", TEXT(tls_listen) },
+        { "public", 0, NULL, "allow an address that other machines can reach", SWITCH(public) },
+        { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", PLACE(state_dir, "directory") },
+        { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", PLACE(socket_path, "path") },
+        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", FILE_AT(config_file) },
+        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", TEXT(user) },
+        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", SWITCH(stop_all) },
         { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_options_apply_template },
         { "journals", 0, "SIZE", "what the output of all ended commands may take (default 10G)", apply_journals },
         { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", apply_keep_ended },
-        { "max-sandboxes", 0, "N", "at the same time (default 10000)", apply_max_sandboxes },
-        { "max-connections", 0, "N", "at the same time (default 4096)", apply_max_connections },
-        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", apply_idle },
+        { "max-sandboxes", 0, "N", "at the same time (default 10000)", NUMBER(sandboxes_max, 1, 12288) },
+        { "max-connections", 0, "N", "at the same time (default 4096)", NUMBER(connections_max, 8, 65536) },
+        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", NUMBER(idle_seconds, 1, 86400) },
         { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", daemon_options_apply_allow_missing },
         { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", apply_secret_key_fd },
-        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", apply_check_config },
-        { "default-config", 0, NULL, "print a config file with all defaults and end", apply_default_config },
-        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", apply_config_keys },
-        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", apply_check_policy },
-        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", apply_explain_url },
-        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", apply_explain_method },
-        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", apply_policy_presets },
-        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", daemon_options_apply_json },
-        { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
-        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
+        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", TEXT(check_file) },
+        { "default-config", 0, NULL, "print a config file with all defaults and end", TRUE(default_config) },
+        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", TRUE(config_keys) },
+        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", TEXT(policy_file) },
+        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", TEXT(policy_url) },
+        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", TEXT(policy_method) },
+        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", TRUE(policy_presets) },
+        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", TRUE(json) },
+        { "routes", 0, NULL, "print the routes of the API as JSON and end", TRUE(routes) },
+        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", TRUE(metrics_table) },
         { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", apply_log_format },
         { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", apply_log_level },
         { "verbose", 'v', NULL, "say more: --log-level debug", daemon_options_apply_verbose },
-        { "help", 'h', NULL, "print this", daemon_options_apply_help },
+        { "help", 'h', NULL, "print this", TRUE(help) },
 };
 
 void daemon_options_print_help(void) {
@@ -324,7 +231,7 @@ static bool is_for_the_file(const char *name) {
 static int apply_named(DaemonOptions *o, const char *name, const char *value, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if (strcmp(options[i].name, name) == 0 && is_for_the_file(name))
-                        return options[i].apply(o, value, reterr);
+                        return options[i].set ? options[i].set(options + i, o, value, reterr) : options[i].apply(o, value, reterr);
         return -ENOENT;
 }
 
@@ -449,17 +356,8 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
 }
 
 void daemon_options_done(DaemonOptions *o) {
-        free(o->listen);
-        free(o->tls_cert);
-        free(o->tls_key);
-        free(o->tls_listen);
-        free(o->state_dir);
-        free(o->socket_path);
-        free(o->config_file);
-        free(o->check_file);
-        free(o->policy_file);
-        free(o->policy_url);
-        free(o->policy_method);
-        free(o->user);
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if (options[i].set == option_set_text || options[i].set == option_set_file || options[i].set == option_set_place)
+                        free(*(char **) option_place(options + i, o));
         strv_done(&o->templates);
 }
