@@ -37,17 +37,8 @@ void policy_complain(PolicyReader *r, const char *position, const char *format, 
                 r->error = x;
 }
 
-static const char *reader_type_words(json_t *v) {
-        static const char *const words[] = {
-                [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
-                [JSON_REAL] = "a number",    [JSON_TRUE] = "true",    [JSON_FALSE] = "false",     [JSON_NULL] = "null",
-        };
-
-        return words[json_typeof(v)];
-}
-
 void policy_complain_type(PolicyReader *r, const char *position, const char *wanted, json_t *found) {
-        policy_complain(r, position, "must be %s, not %s", wanted, reader_type_words(found));
+        policy_complain(r, position, "must be %s, not %s", wanted, json_type_words(found));
 }
 
 const char *policy_nearest(const char *word, const char *const *names) {
