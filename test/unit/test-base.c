@@ -17,6 +17,7 @@
 #include "base/directory.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/hashset.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/program.h"
@@ -725,4 +726,21 @@ TEST(directory) {
                 check_int("the end", errno, 0);
         }
         check_true("clean", unlinkat(dirfd, "...", 0) == 0 && unlinkat(dirfd, "a", AT_REMOVEDIR) == 0 && rmdir(path) == 0);
+}
+
+TEST(hashset) {
+        HashSet s = { 0 };
+
+        check_true("empty", !hashset_has(&s, 0) && !hashset_take(&s, 0));
+        for (uint64_t h = 0; h < 5000; h++)
+                check_result("add", hashset_add(&s, h * UINT64_C(0x9e3779b97f4a7c15)), 0);
+        check_result("again", hashset_add(&s, UINT64_C(0x9e3779b97f4a7c15)), 0);
+        for (uint64_t h = 0; h < 5000; h++)
+                check_true("has", hashset_has(&s, h * UINT64_C(0x9e3779b97f4a7c15)));
+        check_true("has no other", !hashset_has(&s, 12345));
+        for (uint64_t h = 0; h < 5000; h += 2)
+                check_true("take", hashset_take(&s, h * UINT64_C(0x9e3779b97f4a7c15)));
+        for (uint64_t h = 0; h < 5000; h++)
+                check_true("what was taken is gone", hashset_has(&s, h * UINT64_C(0x9e3779b97f4a7c15)) == (h % 2 == 1));
+        hashset_done(&s);
 }

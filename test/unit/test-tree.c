@@ -13,7 +13,7 @@
 #include "tree/accounts.h"
 #include "tree/attributes.h"
 #include "tree/codec.h"
-#include "tree/links.h"
+#include "base/links.h"
 #include "tree/listing.h"
 #include "tree/options.h"
 #include "tree/patch.h"
@@ -132,7 +132,7 @@ TEST(many_are_seen) {
                 check_result("add", seen_add(&s, &st, name), 0);
                 check_result("add twice", seen_add(&s, &st, name), 0);
         }
-        check_uint("once each", s.n, 20000);
+        check_uint("once each", s.names.n, 20000);
         for (int i = 0; i < 20000; i++) {
                 (void) snprintf(name, sizeof(name), "f%d", i);
                 check_true("there", seen_has(&s, &st, name));
