@@ -3,7 +3,6 @@
  * Kept below the state directory under a name made of whose they are and the sender's hash, so that nobody gets another's. What was not used for a week goes, and the
  * oldest go when all together are too much: whoever needs them sends them again, for the link says that they are not there. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <utlist.h>
 
 #include "api/e2b/template/templates.h"
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/parse.h"
 #include "build/steps.h"
@@ -81,14 +81,11 @@ static int compare_kept(const void *a, const void *b) {
 }
 
 static size_t list_kept(int directory, TemplatesFilesKept *ret, size_t max) {
-        int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+        _cleanup_directory_ DIR *d = directory_open(directory, ".");
         const struct dirent *e;
         size_t n = 0;
 
-        if (!d && copy >= 0)
-                (void) fd_close(copy);
-        while (d && (e = readdir(d))) {
+        while ((e = directory_next(d))) {
                 struct stat st;
 
                 if (strlen(e->d_name) != NAME_LENGTH || fstatat(directory, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -101,8 +98,6 @@ static size_t list_kept(int directory, TemplatesFilesKept *ret, size_t max) {
                 ret[n].at = st.st_mtime;
                 ret[n++].bytes = (uint64_t) st.st_size;
         }
-        if (d)
-                (void) closedir(d);
         qsort(ret, n, sizeof(*ret), compare_kept);
         return n;
 }
