@@ -9,15 +9,15 @@
 #include "store/tables.h"
 
 static const ShapeField snapshot_table_fields[] = {
-        FIELD("id",                chars,   Snapshot, id),
-        FIELD("name",              text,    Snapshot, name),
-        FIELD("tenant",            text,    Snapshot, tenant),
+        FIELD("id",                chars,   Snapshot, tree.id),
+        FIELD("name",              text,    Snapshot, tree.name),
+        FIELD("tenant",            text,    Snapshot, tree.tenant),
         FIELD("sandbox",           text,    Snapshot, sandbox),
         FIELD("parent",            text,    Snapshot, parent),
         FIELD("comment",           text,    Snapshot, comment),
-        FIELD("pending",           bool,    Snapshot, pending),
-        FIELD("bytes",             uint64,  Snapshot, bytes),
-        FIELD("created_at",        uint64,  Snapshot, created_at),
+        FIELD("pending",           bool,    Snapshot, tree.pending),
+        FIELD("bytes",             uint64,  Snapshot, tree.bytes),
+        FIELD("created_at",        uint64,  Snapshot, tree.created_at),
         FIELDS(sandbox_spec_shape, Snapshot, spec, .only = SPEC_OF_SNAPSHOT),
 };
 TABLE(snapshot_table, "snapshot", 1);

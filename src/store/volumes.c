@@ -6,12 +6,12 @@
 #include "store/tables.h"
 
 static const ShapeField volume_table_fields[] = {
-        FIELD("id",         chars,  Volume, id),
-        FIELD("name",       text,   Volume, name),
-        FIELD("tenant",     text,   Volume, tenant),
+        FIELD("id",         chars,  Volume, tree.id),
+        FIELD("name",       text,   Volume, tree.name),
+        FIELD("tenant",     text,   Volume, tree.tenant),
         FIELD("byte_limit", uint64, Volume, limit),
-        FIELD("pending",    bool,   Volume, pending),
-        FIELD("created_at", uint64, Volume, created_at),
+        FIELD("pending",    bool,   Volume, tree.pending),
+        FIELD("created_at", uint64, Volume, tree.created_at),
 };
 TABLE(volume_table, "volume", 1);
 

@@ -17,7 +17,7 @@ typedef struct Taken {
         char id[SNAPSHOT_ID_LENGTH + 1], text[256];
 } Taken;
 
-static void on_snapshot(Snapshot *n, const Error *error, void *userdata) {
+static void on_snapshot(HeldTree *n, const Error *error, void *userdata) {
         Taken *t = userdata;
 
         t->n++;
@@ -167,10 +167,10 @@ TEST(a_snapshot_step_by_step) {
         n = snapshot_find(room.state, &admin, "first");
         check_true("found by name", n && n == snapshot_find(room.state, &admin, t.id));
         check_string("of", n->sandbox, sb->id);
-        check_uint("bytes", n->bytes, 4096);
+        check_uint("bytes", n->tree.bytes, 4096);
         check_true("no parent", n->parent == NULL);
         take(&room, sb, NULL, &t);
-        check_string("the next one's parent", snapshot_find(room.state, &admin, t.id)->parent, n->id);
+        check_string("the next one's parent", snapshot_find(room.state, &admin, t.id)->parent, n->tree.id);
         room_close(&room);
 }
 
@@ -191,11 +191,11 @@ TEST(a_snapshot_survives_a_restart_with_all_it_takes) {
         check_true("there", n != NULL);
         room.w.fake.provider.events->tree_item(room.w.fake.tree_token, &(TreeRef) { .kind = TREE_SNAPSHOT, .name = "somebodyelses" }, 0, room.w.manager);
         answer(&room, NULL);
-        check_true("its tree is not", n->missing);
+        check_true("its tree is not", n->tree.missing);
         check_result("so nothing is made of it", snapshot_spec(n, &spec, &error), -EUCLEAN);
-        n->missing = false;
+        n->tree.missing = false;
         check_result("spec", snapshot_spec(n, &spec, &error), 0);
-        check_string("from it", spec.snapshot, n->id);
+        check_string("from it", spec.snapshot, n->tree.id);
         check_true("persistent", spec.persistent);
         check_true("without a name", spec.name == NULL);
         check_string("environment", spec.env.items[0], "A=1");
@@ -310,9 +310,9 @@ TEST(names_and_tenants) {
         check_true("somebody else's", !snapshot_find(room.state, &acme, "one") && !snapshot_find(room.state, &acme, t.id));
         check_true("not listed either", !snapshot_next(room.state, &acme, NULL, 0, NULL));
         take(&room, sb, "two", &t);
-        check_string("in order", snapshot_next(room.state, &admin, NULL, 0, NULL)->name, "one");
-        check_string("after", snapshot_next(room.state, &admin, sb->id, snapshot_find(room.state, &admin, "one")->created_at,
-                                              snapshot_find(room.state, &admin, "one")->id)->name, "two");
+        check_string("in order", snapshot_next(room.state, &admin, NULL, 0, NULL)->tree.name, "one");
+        check_string("after", snapshot_next(room.state, &admin, sb->id, snapshot_find(room.state, &admin, "one")->tree.created_at,
+                                              snapshot_find(room.state, &admin, "one")->tree.id)->tree.name, "two");
         check_true("of another", !snapshot_next(room.state, &admin, "other", 0, NULL));
         room_close(&room);
 }
@@ -916,6 +916,84 @@ TEST(a_snapshot_is_taken_back_at_each_step) {
                         take(&room, sb, name, &t); /* the name is free */
         }
         room_close(&room);
+}
+
+static int count_volume(Volume *row, void *userdata) {
+        ++*(unsigned *) userdata;
+        return 0;
+}
+
+TEST(a_volume_is_taken_back_at_each_step) {
+        Sandbox *sb;
+        Room room;
+
+        room_new(&room, "volume-step");
+        sb = persistent(&room, "box");
+        for (size_t step = 0; step < 2 * volume_sequence.n_steps; step++) {
+                Taken t = { 0 };
+                Error error = { 0 };
+                unsigned before = 0, after = 0;
+                char name[32];
+                bool failed;
+
+                (void) snprintf(name, sizeof(name), "data-%zu", step);
+                check_result("rows", store_volume_each(room.w.store, count_volume, &before), 0);
+                check_result("make", volume_make(room.state, &admin, name, VOLUME_BYTES_MIN, on_snapshot, &t, &error), 0);
+                check_true("nobody sees it", !volume_find(room.state, &admin, name));
+                failed = rig_run(&room, sb, rig_put(&room, &volume_sequence, step));
+                check_true("fails", failed || rig.failing == SIZE_MAX);
+                check_uint("told once", t.n, 1);
+                check_result("how", t.code, failed ? -EIO : 0);
+                if (failed) {
+                        asked(&room, TREE_REMOVE, TREE_VOLUME, NULL);
+                        answer(&room, NULL);
+                }
+                check_true("found", !volume_find(room.state, &admin, name) == failed);
+                check_result("rows", store_volume_each(room.w.store, count_volume, &after), 0);
+                check_uint("rows", after, before + !failed);
+                check_true("nothing goes on", !room.state->works);
+                if (failed) {
+                        check_result("its name is free", volume_make(room.state, &admin, name, VOLUME_BYTES_MIN, on_snapshot, &t, &error), 0);
+                        answer(&room, NULL);
+                        check_result("made", t.code, 0);
+                }
+                check_result("taken", volume_make(room.state, &admin, name, VOLUME_BYTES_MIN, on_snapshot, &t, &error), -EEXIST);
+                check_part("words", error.text, "already");
+        }
+        room_close(&room);
+}
+
+/* There is no way back: what cannot be removed now, the next start removes. */
+TEST(a_removal_that_fails_at_a_step_is_finished_by_the_next_start) {
+        for (size_t step = 0; step < 2 * removal_sequence.n_steps; step++) {
+                Taken t;
+                Error error = { 0 };
+                bool failed;
+                Sandbox *sb;
+                Room room;
+
+                room_new(&room, "remove-step");
+                sb = persistent(&room, "box");
+                take(&room, sb, "old", &t);
+                room.w.fake.tree_result = -EIO;
+                check_result("refused", snapshot_remove(room.state, snapshot_find(room.state, &admin, "old"), on_snapshot, &t, &error), -EIO);
+                check_true("it is as it was", snapshot_find(room.state, &admin, "old") != NULL);
+                room.w.fake.tree_result = 0;
+                t.n = 0;
+                check_result("remove", snapshot_remove(room.state, snapshot_find(room.state, &admin, "old"), on_snapshot, &t, &error), 0);
+                failed = rig_run(&room, sb, rig_put(&room, &removal_sequence, step));
+                check_uint("told once", t.n, 1);
+                check_result("how", t.code, failed ? -EIO : 0);
+                check_true("gone for all to see", !snapshot_find(room.state, &admin, "old"));
+                check_uint("its row stays as long as it may be needed", n_rows(&room), failed);
+                room_dies(&room);
+                if (failed) {
+                        asked(&room, TREE_REMOVE, TREE_SNAPSHOT, t.id);
+                        answer(&room, NULL);
+                }
+                check_uint("no row", n_rows(&room), 0);
+                room_close(&room);
+        }
 }
 
 TEST(the_copy_of_a_disk_lets_go_at_each_step) {
