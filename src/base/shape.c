@@ -35,9 +35,17 @@ const ShapeField *shape_find(const Shape *shape, const char *name) {
 }
 
 const char *shape_name(const ShapeNames *names, int value) {
-        if (!names->names)
-                return names->name(value);
         return value >= 0 && value < names->max ? names->names[value] : NULL;
+}
+
+int shape_value(const ShapeNames *names, const char *name) {
+        for (int i = 0; i < names->max; i++) {
+                const char *known = names->names[i];
+
+                if (name && known ? strcmp(known, name) == 0 : name == known)
+                        return i;
+        }
+        return -EINVAL;
 }
 
 /* Numbers. */

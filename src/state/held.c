@@ -17,6 +17,10 @@ static Store *held_store(const HeldTable *all) {
         return all->state->manager->store;
 }
 
+int held_update(const HeldTable *all, const HeldTree *t) {
+        return store_update(held_store(all), all->kind->table, t);
+}
+
 /* Names. */
 
 static HeldName *held_find_name(const HeldTable *all, const char *tenant, const char *name) {
@@ -115,7 +119,7 @@ int held_write_down(void *object, Error *reterr) {
         if (r == -EEXIST)
                 return error_set(reterr, r, "there is a %s '%s' already", kind->noun, k->tree->name);
         if (r >= 0)
-                r = kind->insert_row(held_store(k->all), k->tree);
+                r = store_insert(held_store(k->all), kind->table, k->tree);
         return r < 0 ? error_set(reterr, r, "cannot write the %s down: %m", kind->noun) : STEP_DONE;
 }
 
@@ -125,7 +129,7 @@ int held_strike_out(void *object, Error *why) {
         if (k->may_have_tree)
                 held_drop(k->all, k->tree->id);
         else
-                (void) k->all->kind->delete_row(held_store(k->all), k->tree->id);
+                (void) store_delete_id(held_store(k->all), k->all->kind->table, k->tree->id);
         held_take_out(k->all, k->tree);
         k->all->kind->free(TAKE_PTR(k->tree));
         return STEP_DONE;
@@ -136,7 +140,7 @@ int held_settle(void *object, Error *reterr) {
         int r;
 
         k->tree->pending = false;
-        r = k->all->kind->update_row(held_store(k->all), k->tree);
+        r = held_update(k->all, k->tree);
         if (r >= 0)
                 r = store_sync(held_store(k->all));
         if (r >= 0)
@@ -166,7 +170,7 @@ static void removal_free(Work *w) {
 
 static int removal_mark_as(HeldRemoval *r, bool pending) {
         r->tree->pending = pending;
-        return r->all->kind->update_row(held_store(r->all), r->tree);
+        return held_update(r->all, r->tree);
 }
 
 static int removal_mark(void *object, Error *reterr) {
@@ -199,7 +203,7 @@ static int removal_ask(void *object, Error *reterr) {
 
 static int removal_delete_row(void *object, Error *reterr) {
         HeldRemoval *r = object;
-        int k = r->all->kind->delete_row(held_store(r->all), r->id);
+        int k = store_delete_id(held_store(r->all), r->all->kind->table, r->id);
 
         if (k < 0)
                 log_warning("%s %s: its row cannot be deleted, the next start tries again: %s", r->all->kind->noun, r->id, strerror(-k));
@@ -261,29 +265,30 @@ static void census_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
 
         if (!t)
                 return;
-        t->missing = false;
+        t->missing = t->unseen = false;
         if (c->all->kind->measured)
                 t->bytes = bytes;
 }
 
-static void census_fail(HeldTable *all, const Error *error) {
+static void census_close(HeldTable *all, const Error *error, bool log_missing) {
         HeldTree *t, *next;
 
-        HASH_ITER(hh, all->by_id, t, next)
-                t->missing = false; /* nobody knows */
-        log_warning("cannot ask which %ss are there: %s", all->kind->noun, error->text);
+        HASH_ITER(hh, all->by_id, t, next) {
+                if (!error && t->unseen) /* without a list nobody knows */
+                        t->missing = true;
+                t->unseen = false;
+                if (t->missing && log_missing)
+                        log_error("%s %s: its files are gone: it can only be removed", all->kind->noun, t->id);
+        }
+        if (error)
+                log_warning("cannot ask which %ss are there: %s", all->kind->noun, error->text);
 }
 
 static void census_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         HeldCensus *c = userdata;
-        const HeldTree *t, *next;
 
         c->work.call = NULL;
-        if (error)
-                census_fail(c->all, error);
-        HASH_ITER(hh, c->all->by_id, t, next)
-                if (t->missing && !c->done)
-                        log_error("%s %s: its files are gone: it can only be removed", c->all->kind->noun, t->id);
+        census_close(c->all, error, !c->done);
         if (c->done && !c->work.forgotten)
                 c->done(/* tree= */ NULL, error, c->work.userdata);
         work_end(&c->work);
@@ -307,30 +312,42 @@ int held_measure(HeldTable *all, HeldDone done, void *userdata, Error *reterr) {
 
 /* The start: what was in the middle of something goes; of the rest it is asked whether it is there. */
 
-int held_load(HeldTable *all, HeldTree *row, size_t size) {
-        HeldTree *t;
+typedef struct HeldLoad {
+        HeldTable *all;
+        Strv unfinished;
+} HeldLoad;
+
+static int held_load_row(StoreReader *reader, void *row) {
+        HeldLoad *l = reader->userdata;
+        const HeldKind *kind = l->all->kind;
+        HeldTree *t = row;
         int r;
 
-        if (row->pending)
-                return strv_push(&all->unfinished, row->id);
-        t = malloc(size);
+        if (t->pending)
+                return strv_push(&l->unfinished, t->id);
+        t = malloc(kind->size);
         if (!t)
                 return -ENOMEM;
-        memcpy(t, row, size);
-        memset(row, 0, size);
-        t->missing = true;
-        r = held_add(all, t);
+        memcpy(t, row, kind->size);
+        memset(row, 0, kind->size);
+        t->unseen = true;
+        r = held_add(l->all, t);
         if (r < 0)
-                all->kind->free(t);
+                kind->free(t);
         return r == -EEXIST ? 0 : r;
 }
 
-void held_loaded(HeldTable *all) {
+int held_load(HeldTable *all, Error *reterr) {
+        HeldLoad l = { all, STRV_INIT(SIZE_MAX) };
+        int r = store_each(held_store(all), all->kind->table, &(StoreReader) { .row = held_load_row, .userdata = &l });
         Error error = { 0 };
 
-        for (size_t i = 0; i < all->unfinished.n; i++)
-                held_drop(all, all->unfinished.items[i]);
-        strv_done(&all->unfinished);
+        for (size_t i = 0; i < l.unfinished.n && r >= 0; i++)
+                held_drop(all, l.unfinished.items[i]);
+        strv_done(&l.unfinished);
+        if (r < 0)
+                return error_set(reterr, r, "cannot read the %ss: %m", all->kind->noun);
         if (all->by_id && held_measure(all, /* done= */ NULL, /* userdata= */ NULL, &error) < 0) /* else maybe no place for them either, which asking would make */
-                census_fail(all, &error);
+                census_close(all, &error, /* log_missing= */ false);
+        return 0;
 }

@@ -21,11 +21,10 @@ typedef struct Work {
 typedef struct HeldKind {
         const char *noun;
         TreeKind tree;
+        const StoreTable *table;
+        size_t size;    /* of a row */
         bool measured;  /* when all are listed */
         bool name_cure; /* told with a name that is taken */
-        int (*insert_row)(Store *s, const HeldTree *row);
-        int (*update_row)(Store *s, const HeldTree *row);
-        int (*delete_row)(Store *s, const char *id);
         void (*free)(HeldTree *t);
 } HeldKind;
 
@@ -40,7 +39,6 @@ typedef struct HeldTable {
         State *state;
         HeldTree *by_id; /* in the order they were made */
         HeldName *names;
-        Strv unfinished; /* ids, while the store is read */
 } HeldTable;
 
 /* The newest of a sandbox: the parent of the next. */
@@ -88,8 +86,8 @@ HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at,
 int held_remove(HeldTable *all, HeldTree *t, HeldDone done, void *userdata, Error *reterr);
 void held_drop(HeldTable *all, const char *id); /* its tree, then its row; nobody waits */
 int held_measure(HeldTable *all, HeldDone done, void *userdata, Error *reterr);
-int held_load(HeldTable *all, HeldTree *row, size_t size); /* takes from it */
-void held_loaded(HeldTable *all);
+int held_update(const HeldTable *all, const HeldTree *t); /* its row */
+int held_load(HeldTable *all, Error *reterr);
 void held_done(HeldTable *all);
 
 /* snapshot.c */

@@ -28,14 +28,6 @@ Snapshot *snapshot_free(Snapshot *n) {
         return NULL;
 }
 
-static int snapshot_insert_row(Store *s, const HeldTree *row) {
-        return store_snapshot_insert(s, (const Snapshot *) row);
-}
-
-static int snapshot_update_row(Store *s, const HeldTree *row) {
-        return store_snapshot_update(s, (const Snapshot *) row);
-}
-
 static void snapshot_free_held(HeldTree *t) {
         snapshot_free((Snapshot *) t);
 }
@@ -44,9 +36,8 @@ const HeldKind snapshot_kind = {
         .noun = "snapshot",
         .tree = TREE_SNAPSHOT,
         .name_cure = true,
-        .insert_row = snapshot_insert_row,
-        .update_row = snapshot_update_row,
-        .delete_row = store_snapshot_delete,
+        .table = &snapshot_table,
+        .size = sizeof(Snapshot),
         .free = snapshot_free_held,
 };
 

@@ -71,20 +71,6 @@ void state_forget_caller(State *s, void *userdata) {
                         w->forgotten = true;
 }
 
-static int load_snapshot(Snapshot *row, void *userdata) {
-        State *s = userdata;
-        char id[SNAPSHOT_ID_LENGTH + 1];
-        const Snapshot *n;
-        int r;
-
-        memcpy(id, row->tree.id, sizeof(id));
-        r = held_load(&s->snapshots, &row->tree, sizeof(*row));
-        n = (const Snapshot *) held_by_id(&s->snapshots, id);
-        if (n)
-                snapshot_set_last(s, n->sandbox, id);
-        return r;
-}
-
 int state_new(Manager *m, State **ret, Error *reterr) {
         State *s = calloc(1, sizeof(*s));
         int r;
@@ -92,15 +78,13 @@ int state_new(Manager *m, State **ret, Error *reterr) {
         if (!s)
                 return error_set(reterr, -ENOMEM, "out of memory");
         s->manager = m;
-        s->snapshots = (HeldTable) { .kind = &snapshot_kind, .state = s, .unfinished = STRV_INIT(SIZE_MAX) };
-        s->volumes = (HeldTable) { .kind = &volume_kind, .state = s, .unfinished = STRV_INIT(SIZE_MAX) };
-        r = store_snapshot_each(m->store, load_snapshot, s);
-        if (r < 0)
-                (void) error_set(reterr, r, "cannot read the snapshots: %m");
-        else {
-                held_loaded(&s->snapshots);
+        s->snapshots = (HeldTable) { .kind = &snapshot_kind, .state = s };
+        s->volumes = (HeldTable) { .kind = &volume_kind, .state = s };
+        r = held_load(&s->snapshots, reterr);
+        for (const HeldTree *t = s->snapshots.by_id; t; t = t->hh.next)
+                snapshot_set_last(s, ((const Snapshot *) t)->sandbox, t->id);
+        if (r >= 0)
                 r = volumes_load(s, reterr);
-        }
         if (r < 0) {
                 state_free(s);
                 return r;

@@ -25,6 +25,7 @@ typedef struct HeldTree {
         char *tenant;
         bool pending;  /* being made or removed: nobody sees it, and the next start removes what is left of it */
         bool missing;  /* its tree was not there when it was looked for; not in the store */
+        bool unseen;   /* not on the list of trees that is asked for at the start, so far; not in the store */
         uint64_t bytes;
         usec_t created_at;
         UT_hash_handle hh;

@@ -67,7 +67,7 @@ static void take_on_measured(const TreeAnswer *answer, const Error *error, void 
         g->work.call = NULL;
         if (!error && n && !n->pending) {
                 n->bytes = answer->bytes;
-                (void) snapshot_kind.update_row(g->work.state->manager->store, n);
+                (void) held_update(&g->work.state->snapshots, n);
         }
         work_end(&g->work);
 }

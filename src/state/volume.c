@@ -23,21 +23,12 @@ static void volume_free(HeldTree *t) {
         free(v);
 }
 
-static int volume_insert_row(Store *s, const HeldTree *row) {
-        return store_volume_insert(s, (const Volume *) row);
-}
-
-static int volume_update_row(Store *s, const HeldTree *row) {
-        return store_volume_update(s, (const Volume *) row);
-}
-
 const HeldKind volume_kind = {
         .noun = "volume",
         .tree = TREE_VOLUME,
         .measured = true,
-        .insert_row = volume_insert_row,
-        .update_row = volume_update_row,
-        .delete_row = store_volume_delete,
+        .table = &volume_table,
+        .size = sizeof(Volume),
         .free = volume_free,
 };
 
@@ -199,23 +190,18 @@ static void volume_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, 
         volume_count(userdata, sb, sandbox_status_is_ended(to));
 }
 
-static int load_volume(Volume *row, void *userdata) {
-        return held_load(&((State *) userdata)->volumes, &row->tree, sizeof(*row));
-}
-
 int volumes_load(State *s, Error *reterr) {
         Sandbox *sb, *next;
         int r;
 
         s->observer = (CoreObserver) { .status = volume_on_status, .userdata = s };
         manager_observe(s->manager, &s->observer);
-        r = store_volume_each(s->manager->store, load_volume, s);
+        r = held_load(&s->volumes, reterr);
         if (r < 0)
-                return error_set(reterr, r, "cannot read the volumes: %m");
+                return r;
         HASH_ITER(hh, s->manager->sandboxes, sb, next)
                 if (!sandbox_status_is_ended(sb->status))
                         volume_count(s, sb, /* ended= */ false);
-        held_loaded(&s->volumes);
         return 0;
 }
 

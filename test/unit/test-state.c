@@ -189,6 +189,8 @@ TEST(a_snapshot_survives_a_restart_with_all_it_takes) {
         asked(&room, TREE_LIST, TREE_SNAPSHOT, NULL);
         n = snapshot_find(room.state, &admin, "kept");
         check_true("there", n != NULL);
+        check_result("until it is known, nothing is said to be gone", snapshot_spec(n, &spec, &error), 0);
+        sandbox_spec_done(&spec);
         room.w.fake.provider.events->tree_item(room.w.fake.tree_token, &(TreeRef) { .kind = TREE_SNAPSHOT, .name = "somebodyelses" }, 0, room.w.manager);
         answer(&room, NULL);
         check_true("its tree is not", n->tree.missing);
