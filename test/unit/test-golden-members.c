@@ -283,15 +283,15 @@ static void tenant_members(const Tenant *row) {
 }
 
 static void snapshot_members(const Snapshot *row) {
-        HELD_TEXT("snapshot", "id", row->id);
-        HELD_TEXT("snapshot", "name", row->name);
-        HELD_TEXT("snapshot", "tenant", row->tenant);
+        HELD_TEXT("snapshot", "id", row->tree.id);
+        HELD_TEXT("snapshot", "name", row->tree.name);
+        HELD_TEXT("snapshot", "tenant", row->tree.tenant);
         HELD_TEXT("snapshot", "sandbox", row->sandbox);
         HELD_TEXT("snapshot", "parent", row->parent);
         HELD_TEXT("snapshot", "comment", row->comment);
-        HELD_NUMBER("snapshot", "pending", row->pending);
-        HELD_NUMBER("snapshot", "bytes", row->bytes);
-        HELD_NUMBER("snapshot", "created_at", row->created_at);
+        HELD_NUMBER("snapshot", "pending", row->tree.pending);
+        HELD_NUMBER("snapshot", "bytes", row->tree.bytes);
+        HELD_NUMBER("snapshot", "created_at", row->tree.created_at);
         HELD_TEXT("snapshot", "template_name", row->spec.template_name);
         HELD_TEXT("snapshot", "profile", row->spec.profile);
         HELD_TEXT("snapshot", "agent_type", row->spec.agent_type);
@@ -324,12 +324,12 @@ static void snapshot_members(const Snapshot *row) {
 }
 
 static void volume_members(const Volume *row) {
-        HELD_TEXT("volume", "id", row->id);
-        HELD_TEXT("volume", "name", row->name);
-        HELD_TEXT("volume", "tenant", row->tenant);
+        HELD_TEXT("volume", "id", row->tree.id);
+        HELD_TEXT("volume", "name", row->tree.name);
+        HELD_TEXT("volume", "tenant", row->tree.tenant);
         HELD_NUMBER("volume", "byte_limit", row->limit);
-        HELD_NUMBER("volume", "pending", row->pending);
-        HELD_NUMBER("volume", "created_at", row->created_at);
+        HELD_NUMBER("volume", "pending", row->tree.pending);
+        HELD_NUMBER("volume", "created_at", row->tree.created_at);
 }
 
 static void job_members(const Job *row) {
@@ -617,7 +617,7 @@ static int tenant_look(const Tenant *row, void *userdata) {
 }
 
 static int snapshot_look(Snapshot *row, void *userdata) {
-        if (row->tenant && strcmp(row->tenant, TENANT) == 0) {
+        if (row->tree.tenant && strcmp(row->tree.tenant, TENANT) == 0) {
                 n_looked_at++;
                 snapshot_members(row);
                 volumes_members(&row->spec);
@@ -626,7 +626,7 @@ static int snapshot_look(Snapshot *row, void *userdata) {
 }
 
 static int volume_look(Volume *row, void *userdata) {
-        if (row->tenant && strcmp(row->tenant, TENANT) == 0) {
+        if (row->tree.tenant && strcmp(row->tree.tenant, TENANT) == 0) {
                 n_looked_at++;
                 volume_members(row);
         }

@@ -201,7 +201,7 @@ static int snapshot_again(const Snapshot *n, SandboxSpec *spec, JsonComplaints *
                 return r == -ENOMEM ? r : json_complain(c, "templateID", "%s", error.text);
         sandbox_spec_done(spec);
         *spec = base;
-        r = shape_text_set(&spec->snapshot, n->id);
+        r = shape_text_set(&spec->snapshot, n->tree.id);
         if (r >= 0)
                 r = shape_text_set(&spec->metadata, NULL);
         return r >= 0 ? shape_text_set(&spec->policy, NULL) : r;

@@ -34,17 +34,17 @@ static json_t *native_snapshots_text_or_null(const char *text) {
 
 static json_t *native_snapshots_json(const Snapshot *n) {
         return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:s}",
-                        "id", n->id,
-                        "name", native_snapshots_text_or_null(n->name),
-                        "tenant", native_snapshots_text_or_null(n->tenant),
+                        "id", n->tree.id,
+                        "name", native_snapshots_text_or_null(n->tree.name),
+                        "tenant", native_snapshots_text_or_null(n->tree.tenant),
                         "sandbox", n->sandbox,
                         "parent", native_snapshots_text_or_null(n->parent),
                         "comment", native_snapshots_text_or_null(n->comment),
                         "template", json_text_or_null(n->spec.template_name ? n->spec.template_name : "host"),
                         "templateDigest", native_snapshots_text_or_null(n->spec.digest),
-                        "bytes", (json_int_t) n->bytes,
-                        "createdAt", json_time(n->created_at),
-                        "status", n->missing ? "missing" : "ready");
+                        "bytes", (json_int_t) n->tree.bytes,
+                        "createdAt", json_time(n->tree.created_at),
+                        "status", n->tree.missing ? "missing" : "ready");
 }
 
 /* Requests that wait. What they have asked for goes on without them. */
@@ -84,7 +84,7 @@ static void native_snapshots_body_done(NativeSnapshotsBody *b) {
         free(b->comment);
 }
 
-static void native_snapshots_on_taken(Snapshot *n, const Error *error, void *userdata) {
+static void native_snapshots_on_taken(HeldTree *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         char place[64];
 
@@ -94,7 +94,7 @@ static void native_snapshots_on_taken(Snapshot *n, const Error *error, void *use
         }
         (void) snprintf(place, sizeof(place), "/api/snapshots/%s", n->id);
         (void) http_add_header(q->http, "Location", place);
-        (void) api_answer(q, 201, native_snapshots_json(n));
+        (void) api_answer(q, 201, native_snapshots_json((const Snapshot *) n));
 }
 
 void native_snapshot_take(ApiRequest *q) {
@@ -129,11 +129,11 @@ void native_snapshot_list(ApiRequest *q) {
         list = json_array();
         n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL);
         while (n) {
-                Snapshot *next = snapshot_next(s, &q->who, of, n->created_at, n->id);
+                Snapshot *next = snapshot_next(s, &q->who, of, n->tree.created_at, n->tree.id);
 
                 (void) json_array_append_new(list, native_snapshots_json(n));
                 if (next && json_array_size(list) >= limit) {
-                        (void) api_page_next(q, n->created_at, n->id);
+                        (void) api_page_next(q, n->tree.created_at, n->tree.id);
                         break;
                 }
                 n = next;
@@ -150,7 +150,7 @@ void native_snapshot_get(ApiRequest *q) {
 
 /* DELETE */
 
-static void native_snapshots_on_removed(Snapshot *n, const Error *error, void *userdata) {
+static void native_snapshots_on_removed(HeldTree *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
@@ -183,7 +183,7 @@ static void native_snapshots_on_verified(Snapshot *n, const SnapshotContent *con
                 return;
         }
         (void) api_answer(q, 200, json_pack("{s:o, s:b, s:o, s:I, s:I}",
-                        "id", json_text_or_null(n ? n->id : NULL),
+                        "id", json_text_or_null(n ? n->tree.id : NULL),
                         "good", !damaged,
                         "error", damaged ? json_text_or_null(error->text) : json_null(),
                         "entries", (json_int_t) (damaged ? 0 : content->entries),

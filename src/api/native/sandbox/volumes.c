@@ -30,14 +30,14 @@ static json_t *native_volumes_json(const Volume *v) {
         for (const VolumeUser *u = v->users; u; u = u->hh.next)
                 (void) json_array_append_new(users, json_string(u->sandbox));
         return json_pack("{s:s, s:s, s:o, s:f, s:I, s:o, s:o, s:s}",
-                        "id", v->id,
-                        "name", v->name,
-                        "tenant", json_text_or_null(*v->tenant ? v->tenant : NULL),
+                        "id", v->tree.id,
+                        "name", v->tree.name,
+                        "tenant", json_text_or_null(*v->tree.tenant ? v->tree.tenant : NULL),
                         "sizeMB", (double) v->limit / MIB,
-                        "usedBytes", (json_int_t) v->bytes,
-                        "createdAt", json_time(v->created_at),
+                        "usedBytes", (json_int_t) v->tree.bytes,
+                        "createdAt", json_time(v->tree.created_at),
                         "sandboxes", users,
-                        "status", v->missing ? "missing" : "ready");
+                        "status", v->tree.missing ? "missing" : "ready");
 }
 
 static void native_volumes_forget(ApiRequest *q, bool answered) {
@@ -67,7 +67,7 @@ static const ShapeField native_volume_fields[] = {
 };
 const Shape native_volume_shape = SHAPE_BODY(native_volume_fields);
 
-static void native_volumes_on_made(Volume *v, const Error *error, void *userdata) {
+static void native_volumes_on_made(HeldTree *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         char place[64];
 
@@ -77,7 +77,7 @@ static void native_volumes_on_made(Volume *v, const Error *error, void *userdata
         }
         (void) snprintf(place, sizeof(place), "/api/volumes/%s", v->id);
         (void) http_add_header(q->http, "Location", place);
-        (void) api_answer(q, 201, native_volumes_json(v));
+        (void) api_answer(q, 201, native_volumes_json((const Volume *) v));
 }
 
 void native_volume_make(ApiRequest *q) {
@@ -109,11 +109,11 @@ static void answer_list(ApiRequest *q, State *s) {
         list = json_array();
         v = volume_next(s, &q->who, after.at, after.id[0] ? after.id : NULL);
         while (v) {
-                Volume *next = volume_next(s, &q->who, v->created_at, v->id);
+                Volume *next = volume_next(s, &q->who, v->tree.created_at, v->tree.id);
 
                 (void) json_array_append_new(list, native_volumes_json(v));
                 if (next && json_array_size(list) >= limit) {
-                        api_place_print(v->created_at, v->id, '-', next_cursor);
+                        api_place_print(v->tree.created_at, v->tree.id, '-', next_cursor);
                         more = json_string(next_cursor);
                         break;
                 }
@@ -123,7 +123,7 @@ static void answer_list(ApiRequest *q, State *s) {
 }
 
 /* What cannot be measured now is shown as it was. */
-static void native_volumes_on_measured(Volume *none, const Error *error, void *userdata) {
+static void native_volumes_on_measured(HeldTree *none, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         State *s = q->api->rooms.state;
         Volume *v;
@@ -159,7 +159,7 @@ void native_volume_get(ApiRequest *q) {
 
 /* DELETE */
 
-static void native_volumes_on_removed(Volume *v, const Error *error, void *userdata) {
+static void native_volumes_on_removed(HeldTree *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
