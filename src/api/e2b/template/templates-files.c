@@ -253,20 +253,15 @@ ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size) {
                 upload_end(q, u);
                 return 0;
         }
-        if (u->size + size > u->max) {
-                (void) e2b_error(q, 413, "the files have more than %llu bytes (build.maxContext of cove.yaml)", (unsigned long long) u->max);
-                return -EFBIG;
-        }
+        if (u->size + size > u->max)
+                return e2b_error(q, 413, "the files have more than %llu bytes (build.maxContext of cove.yaml)", (unsigned long long) u->max);
         if (!is_room(u, size)) {
                 (void) http_add_header(q->http, "Retry-After", "5");
-                (void) e2b_error(q, 503, "files of other builds are on their way, which have all the room there is: send it again when they are through");
-                return -EDQUOT;
+                return e2b_error(q, 503, "files of other builds are on their way, which have all the room there is: send it again when they are through");
         }
         u->size += size;
         r = fd_write_all(u->fd, data, size);
-        if (r < 0) {
-                (void) e2b_errno(q, r, r == -ENOSPC ? "there is no room for what comes" : "cannot keep what comes");
-                return r;
-        }
+        if (r < 0)
+                return e2b_errno(q, r, r == -ENOSPC ? "there is no room for what comes" : "cannot keep what comes");
         return (ssize_t) size;
 }
