@@ -104,6 +104,7 @@ typedef void (*ImagesObserver)(Images *i, const Making *ended, void *userdata);
 void images_observe(Images *i, ImagesObserver observer, void *userdata);
 
 /* Makings: what every kind has. */
+extern const ShapeNames making_kind_names, making_status_names;
 const char *making_kind_name(int kind);
 int making_kind_from_name(const char *name); /* -EINVAL, also below */
 const char *making_status_name(int status);

@@ -36,9 +36,10 @@ static const char *const names[_VERDICT_MAX] = {
         [VERDICT_TERMINATING] = "terminating",
         [VERDICT_ENDED] = "ended",
 };
+const ShapeNames verdict_names = SHAPE_WORDS(names);
 
 const char *verdict_name(Verdict v) {
-        return v < _VERDICT_MAX ? names[v] : NULL;
+        return shape_name(&verdict_names, (int) v);
 }
 
 /* One look */

@@ -42,6 +42,7 @@ typedef enum CleanupKind {
         _CLEANUP_KIND_MAX,
 } CleanupKind;
 
+extern const ShapeNames cleanup_kind_names;
 const char *cleanup_kind_name(CleanupKind k);
 
 typedef enum CleanupCause {
@@ -51,6 +52,7 @@ typedef enum CleanupCause {
         _CLEANUP_CAUSE_MAX,
 } CleanupCause;
 
+extern const ShapeNames cleanup_cause_names;
 const char *cleanup_cause_name(CleanupCause c);
 
 /* Why something is to go. */
@@ -83,6 +85,7 @@ typedef enum CleanupState {
         _CLEANUP_STATE_MAX,
 } CleanupState;
 
+extern const ShapeNames cleanup_state_names;
 const char *cleanup_state_name(CleanupState s);
 
 typedef struct CleanupItem {

@@ -23,12 +23,14 @@ static const char *const kinds[_CLEANUP_KIND_MAX] = {
         [CLEANUP_EMERGENCY] = "emergency",
         [CLEANUP_HEALTH] = "health",
 };
+const ShapeNames cleanup_kind_names = SHAPE_WORDS(kinds);
 
 static const char *const causes[_CLEANUP_CAUSE_MAX] = {
         [CLEANUP_BY_TIMER] = "timer",
         [CLEANUP_BY_EXECUTION] = "execution",
         [CLEANUP_BY_REQUEST] = "request",
 };
+const ShapeNames cleanup_cause_names = SHAPE_WORDS(causes);
 
 static const char *const states[_CLEANUP_STATE_MAX] = {
         [CLEANUP_FOUND] = "found",
@@ -36,6 +38,7 @@ static const char *const states[_CLEANUP_STATE_MAX] = {
         [CLEANUP_DONE] = "removed",
         [CLEANUP_FAILED] = "failed",
 };
+const ShapeNames cleanup_state_names = SHAPE_WORDS(states);
 
 /* The name, and what is counted. */
 static const struct {
@@ -60,11 +63,11 @@ static const struct {
 };
 
 const char *cleanup_kind_name(CleanupKind k) {
-        return k < _CLEANUP_KIND_MAX ? kinds[k] : NULL;
+        return shape_name(&cleanup_kind_names, (int) k);
 }
 
 const char *cleanup_cause_name(CleanupCause c) {
-        return c < _CLEANUP_CAUSE_MAX ? causes[c] : NULL;
+        return shape_name(&cleanup_cause_names, (int) c);
 }
 
 const char *cleanup_rule_name(CleanupRule r) {
@@ -72,7 +75,7 @@ const char *cleanup_rule_name(CleanupRule r) {
 }
 
 const char *cleanup_state_name(CleanupState s) {
-        return s < _CLEANUP_STATE_MAX ? states[s] : NULL;
+        return shape_name(&cleanup_state_names, (int) s);
 }
 
 void report_count(CleanupCounts *c, const CleanupItem *item) {

@@ -52,6 +52,8 @@ typedef struct Volume {
         VolumeUser *users; /* sandboxes that have it and have not ended; not in the store */
 } Volume;
 
+extern const Shape state_snapshot_shape, state_volume_shape;
+
 int state_new(Manager *m, State **ret, Error *reterr); /* reads the store; trees without a row go, rows without a tree are told */
 State *state_free(State *s);
 

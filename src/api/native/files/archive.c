@@ -71,7 +71,7 @@ static void unpack_answer(NativeArchive *a) {
         if (parse_uint64(line, 0, INT64_MAX, &entries) < 0)
                 (void) api_errno(a->q, -EPROTO, "the archive program has not told what it did");
         else
-                (void) api_answer(a->q, 200, json_pack("{s:I}", "entries", (json_int_t) entries));
+                (void) api_show(a->q, 200, &(const uint64_t) { entries });
 }
 
 static void stop_input(NativeArchive *a) {

@@ -15,12 +15,10 @@ typedef struct Given {
         bool read_only;
 } Given;
 
-static const ShapeField given_fields[] = {
+static const Shape given_shape = SHAPE_FIELDS(
         { "name",     SHAPE_TEXT, offsetof(Given, name),      SHAPE_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
-        { "path",     SHAPE_TEXT, offsetof(Given, path),      SHAPE_MANDATORY, .min = 1, .max = TARGET_MAX      },
-        { "readOnly", SHAPE_BOOL, offsetof(Given, read_only), SHAPE_NULLABLE                                    },
-};
-static const Shape given_shape = SHAPE_BODY(given_fields);
+        { "path",     SHAPE_TEXT, offsetof(Given, path),      SHAPE_MANDATORY, .min = 1, .max = TARGET_MAX },
+        { "readOnly", SHAPE_BOOL, offsetof(Given, read_only), SHAPE_NULLABLE });
 
 static void given_done(Given *g) {
         free(g->name);
