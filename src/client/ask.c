@@ -1,11 +1,14 @@
 #include "client/ask.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "client/sandbox/listing.h"
 #include "client/verbs.h"
 
@@ -18,6 +21,20 @@ int verb_refuse(const char *format, ...) {
         va_end(ap);
         log_error("%s", text);
         return EXIT_OWN_FAILURE;
+}
+
+int verb_become_coved(const char *verb, char **argv) {
+        _cleanup_free_ char *path = NULL;
+        int r = program_path("coved", &path);
+
+        if (r >= 0) {
+                (void) fflush(stdout);
+                (void) execv(path, argv);
+                r = -errno;
+        }
+        errno = -r;
+        return verb_refuse("cannot start coved, which `cove %s` needs: %m%s", verb,
+                        r == -ENOENT ? "; it belongs beside cove, or where it was installed" : "");
 }
 
 /* The question. */

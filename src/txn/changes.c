@@ -67,8 +67,7 @@ static int txn_changes_fail(TxnChangesWalk *w, int error) {
         return error_set(w->reterr, error, "'%s': %m", w->path);
 }
 
-/* Names of a directory, in order; none of a descriptor that is none. */
-static int txn_changes_read_names(int fd, Strv *ret) {
+int changes_read_names(int fd, Strv *ret) {
         _cleanup_close_ int own = -EBADF;
         struct dirent *entry;
         DIR *directory;
@@ -97,10 +96,10 @@ static int txn_changes_compare_names(const void *a, const void *b) {
 /* Both directories' names, each once. */
 static int merge_names(const TxnChangesPair *p, Strv *ret) {
         size_t n = 0;
-        int r = txn_changes_read_names(p->upper, ret);
+        int r = changes_read_names(p->upper, ret);
 
         if (r >= 0 && (p->upper < 0 || p->opaque))
-                r = txn_changes_read_names(p->dir, ret);
+                r = changes_read_names(p->dir, ret);
         if (r < 0 || ret->n == 0)
                 return r;
         qsort(ret->items, ret->n, sizeof(char *), txn_changes_compare_names);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/strv.h"
 
 #define CHANGES_DEPTH_MAX 200
 
@@ -46,3 +47,6 @@ typedef struct ChangeCount {
         uint64_t total;
 } ChangeCount;
 int changes_count(int dir_fd, int upper_fd, ChangeCount *ret, Error *reterr);
+
+/* The names in a directory; none of a descriptor that is none. */
+int changes_read_names(int fd, Strv *ret);
