@@ -137,9 +137,7 @@ static int ask_one(const Place *place, Common *c, char **word, bool *first) {
                 return EXIT_OWN_FAILURE;
         if (!c->json || c->verb->lines)
                 return ask_show(c, &words, &a);
-        while (a.size > 0 && a.text[a.size - 1] == '\n')
-                a.size--;
-        printf("%s%.*s", *first ? "" : ",", (int) a.size, a.text);
+        printf("%s%.*s", *first ? "" : ",", answer_length(&a), a.text);
         *first = false;
         return 0;
 }
