@@ -40,6 +40,16 @@ const char *shape_name(const ShapeNames *names, int value) {
         return value >= 0 && value < names->max ? names->names[value] : NULL;
 }
 
+int shape_value(const ShapeNames *names, const char *name) {
+        for (int i = 0; i < names->max; i++) {
+                const char *known = names->names[i];
+
+                if (name && known ? strcmp(known, name) == 0 : name == known)
+                        return i;
+        }
+        return -EINVAL;
+}
+
 /* Numbers. */
 
 bool shape_is_number(const ShapeField *f) {

@@ -79,6 +79,7 @@ typedef struct ShapeNames {
 #define SHAPE_WORDS(table) { .names = (table), .max = (int) ELEMENTSOF(table) }
 
 const char *shape_name(const ShapeNames *names, int value); /* NULL: none has it */
+int shape_value(const ShapeNames *names, const char *name); /* -EINVAL: none has it */
 
 /* Of an enum that has PREFIX_name() and PREFIX_from_name(); storage: static, or nothing. */
 #define SHAPE_NAMES(storage, prefix, type, values)                             \

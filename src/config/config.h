@@ -14,6 +14,7 @@
 
 typedef enum AlertSeverity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, _SEVERITY_MAX } AlertSeverity;
 typedef enum ChannelKind { CHANNEL_LOG, CHANNEL_SLACK, CHANNEL_WEBHOOK, CHANNEL_PAGERDUTY, CHANNEL_EMAIL, _CHANNEL_MAX } ChannelKind;
+extern const ShapeNames alert_severity_names, channel_kind_names;
 
 typedef struct StorageConfig { /* storage: */
         uint64_t bytes; /* of the file system that the spawner makes for what outlives sandboxes; 0: a quarter of what is free, 1G to 64G */

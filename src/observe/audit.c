@@ -112,10 +112,6 @@ static void event(Audit *a, const char *kind, const char *name, const Sandbox *s
         observe_audit_finish(a, failing);
 }
 
-void audit_event(Audit *a, const char *kind, const Sandbox *sb, const Execution *x, const char *text) {
-        event(a, "event", kind, sb, x, text);
-}
-
 /* What the core tells. */
 
 static void observe_audit_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {

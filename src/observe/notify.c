@@ -40,7 +40,7 @@ Channel *notify_channel(Notify *n, const char *name) {
 
 json_t *notify_message(const Notify *n, AlertNews news, json_t *alert) {
         return json_pack("{s:s,s:o,s:o,s:O}",
-                        "event", alert_news_name(news),
+                        "event", shape_name(&alert_news_names, (int) news),
                         "at", json_time(clock_wall_usec()),
                         "source", json_utf8(n->host, strlen(n->host)),
                         "alert", alert);

@@ -22,18 +22,10 @@
 #define TIMEOUTS_MANY   2
 
 static const char *const names[_VERDICT_MAX] = {
-        [VERDICT_ACTIVE] = "active",
-        [VERDICT_IDLE] = "idle",
-        [VERDICT_BUSY_LOOP] = "busy-loop",
-        [VERDICT_WAITING_ON_IO] = "waiting-on-io",
-        [VERDICT_HUNG] = "hung",
-        [VERDICT_MEMORY_GROWING] = "memory-growing",
-        [VERDICT_FORK_STORM] = "fork-storm",
-        [VERDICT_NO_OPERATIONS] = "no-operations",
-        [VERDICT_PAUSED] = "paused",
-        [VERDICT_STOPPED] = "stopped",
-        [VERDICT_PROVISIONING] = "provisioning",
-        [VERDICT_TERMINATING] = "terminating",
+        [VERDICT_ACTIVE] = "active",               [VERDICT_IDLE] = "idle",                     [VERDICT_BUSY_LOOP] = "busy-loop",
+        [VERDICT_WAITING_ON_IO] = "waiting-on-io", [VERDICT_HUNG] = "hung",                     [VERDICT_MEMORY_GROWING] = "memory-growing",
+        [VERDICT_FORK_STORM] = "fork-storm",       [VERDICT_NO_OPERATIONS] = "no-operations",   [VERDICT_PAUSED] = "paused",
+        [VERDICT_STOPPED] = "stopped",             [VERDICT_PROVISIONING] = "provisioning",     [VERDICT_TERMINATING] = "terminating",
         [VERDICT_ENDED] = "ended",
 };
 

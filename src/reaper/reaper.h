@@ -201,8 +201,6 @@ double reaper_item_failures(const Reaper *r); /* items that could not be cleaned
 double reaper_stuck(const Reaper *r);         /* sandboxes that a sweep would end as stuck, now */
 double reaper_orphaned(const Reaper *r);
 double reaper_unhealthy(const Reaper *r);
-double reaper_memory_usage(const Reaper *r);
-double reaper_disk_usage(const Reaper *r);
 
 /* Told after every run that failed or had items that failed, and when a fault begins: whoever raises alerts hangs itself in. */
 typedef void (*ReaperAlert)(const char *kind, const char *text, void *userdata); /* "cleanup-failed", "cleanup-late", "cleanup-blind", "stuck" */

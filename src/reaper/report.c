@@ -14,28 +14,9 @@
 #define NAMES_BYTES    8192 /* of what was freed, in one row */
 #define FAILURES_BYTES 8192
 
-static const char *const kinds[_CLEANUP_KIND_MAX] = {
-        [CLEANUP_SWEEP] = "sweep",
-        [CLEANUP_AGE] = "age",
-        [CLEANUP_PRESSURE] = "pressure",
-        [CLEANUP_RECONCILE] = "reconcile",
-        [CLEANUP_MANUAL] = "manual",
-        [CLEANUP_EMERGENCY] = "emergency",
-        [CLEANUP_HEALTH] = "health",
-};
-
-static const char *const causes[_CLEANUP_CAUSE_MAX] = {
-        [CLEANUP_BY_TIMER] = "timer",
-        [CLEANUP_BY_EXECUTION] = "execution",
-        [CLEANUP_BY_REQUEST] = "request",
-};
-
-static const char *const states[_CLEANUP_STATE_MAX] = {
-        [CLEANUP_FOUND] = "found",
-        [CLEANUP_PENDING] = "pending",
-        [CLEANUP_DONE] = "removed",
-        [CLEANUP_FAILED] = "failed",
-};
+static const char *const kinds[_CLEANUP_KIND_MAX] = { "sweep", "age", "pressure", "reconcile", "manual", "emergency", "health" };
+static const char *const causes[_CLEANUP_CAUSE_MAX] = { "timer", "execution", "request" };
+static const char *const states[_CLEANUP_STATE_MAX] = { "found", "pending", "removed", "failed" };
 
 /* The name, and what is counted. */
 static const struct {
