@@ -253,9 +253,7 @@ int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, c
                 Config **ret, Error *reterr);
 Config *config_free(Config *c);
 
-static inline void config_freep(Config **c) {
-        config_free(*c);
-}
+DEFINE_CLEANUP(Config, config_free)
 #define _cleanup_config_ _cleanup_(config_freep)
 
 /* The whole of it as YAML, defaults included, secrets as "(set)". The caller frees. */

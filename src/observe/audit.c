@@ -190,8 +190,10 @@ static int observe_audit_attach(Audit *a, Error *reterr) {
         return 0;
 }
 
+DEFINE_CLEANUP(Audit, audit_free)
+
 int audit_new(Manager *m, Audit **ret, Error *reterr) {
-        Audit *a = calloc(1, sizeof(*a));
+        _cleanup_(audit_freep) Audit *a = calloc(1, sizeof(*a));
         int r;
 
         if (!a)
@@ -209,12 +211,10 @@ int audit_new(Manager *m, Audit **ret, Error *reterr) {
                 r = audit_recover(a, reterr);
         if (r >= 0)
                 r = observe_audit_attach(a, reterr);
-        if (r < 0) {
-                audit_free(a);
+        if (r < 0)
                 return r;
-        }
         event(a, "life", "daemon-started", NULL, NULL, NULL);
-        *ret = a;
+        *ret = TAKE_PTR(a);
         return 0;
 }
 
