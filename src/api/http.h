@@ -103,6 +103,7 @@ const char *http_body(const HttpRequest *r, size_t *ret_size);
 
 /* Answer headers, before the answer. */
 int http_add_header(HttpRequest *r, const char *name, const char *value);
+int http_format_header(HttpRequest *r, const char *name, const char *format, ...) _printf_(3, 4);
 
 /* Answers. Each returns 0 or a negative errno (then a 500 has been tried). Once per request. */
 int http_answer(HttpRequest *r, unsigned status, const char *type, const void *data, size_t size);          /* copies */

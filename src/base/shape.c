@@ -35,8 +35,6 @@ const ShapeField *shape_find(const Shape *shape, const char *name) {
 }
 
 const char *shape_name(const ShapeNames *names, int value) {
-        if (!names->names)
-                return names->name(value);
         return value >= 0 && value < names->max ? names->names[value] : NULL;
 }
 

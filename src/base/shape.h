@@ -68,28 +68,16 @@ typedef enum ShapeFlags {
         SHAPE_SET_3 = 1 << 18,
 } ShapeFlags;
 
-/* The names of an enum. */
+/* The names of an enum whose values are 0 … max - 1. One that has no name is NULL: nothing, where it is written. */
 typedef struct ShapeNames {
-        const char *(*name)(int value);
-        int (*value)(const char *name); /* -EINVAL: none has it */
-        int max;                        /* values are 0 … max - 1; 0: not told */
-        const char *const *names;       /* instead of the functions */
+        const char *const *names;
+        int max;
 } ShapeNames;
 
 #define SHAPE_WORDS(table) { .names = (table), .max = (int) ELEMENTSOF(table) }
 
 const char *shape_name(const ShapeNames *names, int value); /* NULL: none has it */
 int shape_value(const ShapeNames *names, const char *name); /* -EINVAL: none has it */
-
-/* Of an enum that has PREFIX_name() and PREFIX_from_name(); storage: static, or nothing. */
-#define SHAPE_NAMES(storage, prefix, type, values)                             \
-        static const char *prefix##_text(int value) {                          \
-                return prefix##_name((type) value);                            \
-        }                                                                      \
-        static int prefix##_value(const char *name) {                          \
-                return (int) prefix##_from_name(name);                         \
-        }                                                                      \
-        storage const ShapeNames prefix##_names = { prefix##_text, prefix##_value, (values) }
 
 typedef struct Shape Shape;
 

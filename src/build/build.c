@@ -3,13 +3,13 @@
 #include "build/build.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
 #include "base/fd.h"
+#include "base/text.h"
 #include "build/book.h"
 #include "build/internal.h"
 #include "build/recipe.h"
@@ -54,7 +54,10 @@ static Build *build_free(Build *b) {
         if (!b)
                 return NULL;
         build_abandon(b);
-        sd_event_source_disable_unref(b->defer);
+        sd_event_source_disable_unref(b->failed);
+        making_work_done(&b->in_step.work);
+        making_work_done(&b->in_stage.work);
+        making_work_done(&b->whole.work);
         if (b->builds)
                 DL_DELETE(b->builds->list, b);
         for (size_t i = 0; b->stages && i < b->plan->n_stages; i++)
@@ -74,91 +77,97 @@ static Build *build_free(Build *b) {
         return NULL;
 }
 
-static int on_deferred(sd_event_source *source, void *userdata) {
-        Build *b = userdata;
-        BuildThen then = b->then;
-
-        b->then = NULL;
-        if (then)
-                then(b);
-        return 0;
+static void build_release(void *part) {
+        making_work_done(part); /* the rest is freed by builds_free() */
 }
 
-void build_continue(Build *b, BuildThen then) {
-        b->then = then;
-        (void) sd_event_source_set_enabled(b->defer, SD_EVENT_ONESHOT);
+int build_begin(BuildPart *part, Build *b, const Sequence *sequence, Error *reterr) {
+        *part = (BuildPart) {
+                .work = { .images = b->images, .making = b->making, .release = build_release, .cancelled = "cancelled" },
+                .build = b,
+        };
+        return making_work_waits(making_work_start(&part->work, sequence, reterr));
 }
 
 const PlanStep *build_step(const Build *b) {
-        const PlanStage *s = b->plan->stages + b->stage;
-        size_t i = b->stages[b->stage].next;
+        const PlanStage *s = build_plan_stage(b);
+        size_t i = build_stage(b)->next;
 
         return i < s->n_steps ? s->steps + i : NULL;
 }
 
+/* The innermost of its sequences. */
+static SequenceRun *build_run(Build *b) {
+        BuildPart *parts[] = { &b->in_step, &b->in_stage };
+
+        for (size_t i = 0; i < ELEMENTSOF(parts); i++)
+                if (sequence_is_under_way(&parts[i]->work.run))
+                        return &parts[i]->work.run;
+        return &b->whole.work.run;
+}
+
+/* Not from within whatever has failed, which may be in the middle of something: the build, and with it its sandboxes, goes. */
+static int build_on_failed(sd_event_source *source, void *userdata) {
+        Build *b = userdata;
+
+        sequence_heard(build_run(b), &b->error);
+        return 0;
+}
+
+void build_heard(Build *b, const Error *error) {
+        bool again = b->again;
+
+        b->again = false;
+        if (error) {
+                build_abandon(b);
+                b->error = *error;
+                (void) sd_event_source_set_enabled(b->failed, SD_EVENT_ONESHOT);
+        } else if (again)
+                sequence_heard_again(build_run(b));
+        else
+                sequence_heard(build_run(b), NULL);
+}
+
+int build_again(Build *b, int r) {
+        b->again = r == STEP_WAITS;
+        return r;
+}
+
+int build_drop(void *part, Error *why) {
+        build_abandon(build_of(part));
+        return STEP_DONE;
+}
+
+void build_stop(void *part) {
+        static const Error stopped = { -ECANCELED, "cancelled" };
+
+        build_heard(build_of(part), &stopped);
+}
+
 /* Sandboxes go, the cache stays. */
-static void build_end(Build *b) {
+static void build_end(void *part, const Error *error) {
+        Build *b = build_of(part);
+
         for (size_t i = 0; b->stages && i < b->plan->n_stages; i++)
                 if (b->stages[i].sandbox)
                         sandbox_delete(b->stages[i].sandbox, /* force= */ true, NULL, NULL);
-        if (b->made)
-                making_end(b->making, images_find(b->images, b->tenant ? b->tenant : "", b->request.name), NULL);
-        else
-                making_end(b->making, /* image= */ NULL, &b->error);
+        making_end(b->making, error ? NULL : images_find(b->images, build_tenant(b), b->request.name), error);
         (void) build_free(b);
 }
 
-void build_fail(Build *b, const Error *error) {
-        if (b->ending)
-                return;
-        b->ending = true;
-        build_abandon(b);
-        b->error = *error;
-        build_continue(b, build_end);
-}
+static const SequenceStep build_steps[] = {
+        { "context", build_survey, build_drop, build_stop },
+        { "plan", build_plan },
+        { "stages", build_next_stage },
+        { "account", build_find_user },
+        { "flatten", build_flatten },
+        { "register", build_register },
+};
+static const Sequence build = SEQUENCE("build", build_steps, build_end, .defer = making_work_defer);
 
-void build_fail_step(Build *b, int r, const char *format, ...) {
-        const PlanStep *step = b->plan && b->stages && build_stage(b)->keys ? build_step(b) : NULL; /* else it is its base */
-        _cleanup_free_ char *text = NULL;
-        Error error = { 0 };
-        va_list ap;
-
-        va_start(ap, format);
-        if (vasprintf(&text, format, ap) < 0)
-                text = NULL;
-        va_end(ap);
-        if (step && b->request.steps && step->kind == PLAN_RUN && !step->becomes) /* those who sent steps look for these words */
-                (void) error_set(&error, r, "%s:%u: RUN: failed to run command '%.160s': %s", b->file, step->line, step->words.items[0], text ? text : "out of memory");
-        else if (step)
-                (void) error_set(&error, r, "%s:%u: %s: %s", b->file, step->line, plan_kind_name(step->kind), text ? text : "out of memory");
-        else
-                (void) error_set(&error, r, "%s:%u: FROM: %s", b->file, b->plan ? b->plan->stages[b->stage].line : 0, text ? text : "out of memory");
-        build_fail(b, &error);
-}
-
-bool build_heard(Build *b) {
-        static const Error cancelled = { -ECANCELED, "cancelled" };
-
-        b->waiting = false;
-        if (b->cancelled)
-                build_fail(b, &cancelled);
-        return !b->cancelled;
-}
-
-static void on_cancel(Making *k, void *userdata) {
-        Build *b = userdata;
-
-        b->cancelled = true;
-        if (!b->waiting)
-                (void) build_heard(b);
-}
-
-Sandbox *build_sandbox(Build *b, size_t stage) {
-        Sandbox *sb = sandbox_unless_gone(b->stages[stage].sandbox);
-
-        if (!sb)
-                build_fail_step(b, -EPIPE, "the sandbox of this stage has gone away");
-        return sb;
+int build_sandbox(Build *b, size_t stage, Sandbox **ret, Error *reterr) {
+        *ret = sandbox_unless_gone(b->stages[stage].sandbox);
+        return *ret ? 0 : error_set(reterr, -EPIPE, "the sandbox of this stage has gone away");
 }
 
 /* NAME becomes NAME:TAG. */
@@ -199,18 +208,18 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         b = calloc(1, sizeof(*b));
         if (!b)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        *b = (Build) { .manager = builds->manager, .images = builds->images, .read_fd = -EBADF, .began = clock_usec(),
+        *b = (Build) { .manager = builds->manager, .images = builds->images, .survey_fd = -EBADF, .read_fd = -EBADF, .began = clock_usec(),
                 .request.context_fd = -EBADF, .who = who->scope, .may_loosen = who->may_loosen };
         b->tenant = who->tenant ? strdup(who->tenant) : NULL;
-        r = who->tenant && !b->tenant ? -ENOMEM : 0;
+        r = who->tenant && !b->tenant ? -ENOMEM : sd_event_add_defer(b->manager->event, &b->failed, build_on_failed, b);
         if (r >= 0)
-                r = sd_event_add_defer(b->manager->event, &b->defer, on_deferred, b);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(b->defer, SD_EVENT_OFF);
-        if (r < 0)
-                (void) error_set(reterr, r, "out of memory");
-        else
-                r = making_new(b->images, who, MAKING_BUILD, request->name, &b->making, reterr);
+                r = sd_event_source_set_enabled(b->failed, SD_EVENT_OFF);
+        r = r < 0 ? error_set(reterr, r, "out of memory") : making_new(b->images, who, MAKING_BUILD, request->name, &b->making, reterr);
+        if (r >= 0) {
+                r = build_begin(&b->whole, b, &build, reterr);
+                if (r < 0)
+                        making_end(b->making, /* image= */ NULL, reterr);
+        }
         if (r < 0) {
                 (void) build_free(b);
                 return r;
@@ -219,8 +228,6 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         *request = (BuildRequest) { .context_fd = -EBADF };
         b->builds = builds;
         DL_APPEND(builds->list, b);
-        making_set_cancel(b->making, on_cancel, b);
-        build_continue(b, build_read);
         *ret = b->making;
         return 0;
 }
@@ -286,10 +293,8 @@ Builds *builds_free(Builds *b) {
 
         if (!b)
                 return NULL;
-        DL_FOREACH_SAFE(b->list, x, next) {
-                making_set_cancel(x->making, NULL, NULL);
+        DL_FOREACH_SAFE(b->list, x, next)
                 (void) build_free(x);
-        }
         build_book_close(b);
         sd_event_source_disable_unref(b->sweep);
         free(b);

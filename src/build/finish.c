@@ -46,50 +46,6 @@ static int make_config(const BuildStage *s, ImageConfig *c) {
         return r < 0 ? r : shape_text_set(&c->ready_command, scope->ready_command);
 }
 
-/* The whole of it, or nothing: one transaction, and the making's end. */
-static void finish_put(Build *b, const Image *flat) {
-        BuildStage *s = build_stage(b);
-        Image image = { 0 };
-        Error error = { 0 };
-        int r = make_config(s, &image.config);
-
-        if (flat) {
-                (void) snprintf(image.layer, sizeof(image.layer), "%s", flat->layer);
-                image.bytes = flat->bytes;
-        } else
-                (void) snprintf(image.layer, sizeof(image.layer), "%s", s->layer);
-        if (r >= 0 && !*image.layer)
-                r = shape_text_set(&image.base, s->base);
-        if (r >= 0 && !*image.layer && s->snapshot[0])
-                r = shape_text_set(&image.snapshot, s->snapshot);
-        if (r >= 0)
-                r = shape_text_set(&image.layers, flat ? flat->layers : s->layers);
-        if (r >= 0)
-                r = shape_text_set(&image.source, b->file);
-        if (r < 0)
-                (void) error_set(&error, r, "out of memory");
-        else
-                r = images_put(b->images, b->tenant ? b->tenant : "", b->request.name, &image, &error);
-        image_done(&image);
-        if (r < 0) {
-                build_fail(b, &error);
-                return;
-        }
-        b->made = true;
-        build_fail(b, &(Error) { 0 });
-}
-
-static void on_flat(const Image *image, const Error *error, void *userdata) {
-        Build *b = userdata;
-
-        if (!build_heard(b))
-                return;
-        if (error)
-                build_fail(b, error);
-        else
-                finish_put(b, image);
-}
-
 /* The same disk on the same layer is the same layer. */
 static void chain_name(const BuildStage *s, char ret[static TREE_NAME_MAX + 1]) {
         uint8_t digest[SECRET_SHA256_SIZE];
@@ -100,46 +56,55 @@ static void chain_name(const BuildStage *s, char ret[static TREE_NAME_MAX + 1]) 
         secret_hex(digest, sizeof(digest), ret);
 }
 
-static void finish_flatten(Build *b) {
+static void finish_on_flat(const Image *image, const Error *error, void *userdata) {
+        Build *b = userdata;
         BuildStage *s = build_stage(b);
-        char chain[TREE_NAME_MAX + 1];
-        Error error = { 0 };
-        int r;
 
-        if (!*s->layer || !s->snapshot[0]) {
-                finish_put(b, NULL);
-                return;
+        if (image) {
+                memcpy(s->layer, image->layer, sizeof(s->layer));
+                b->bytes = image->bytes;
+                free(TAKE_PTR(s->layers)); /* are those below it */
         }
+        build_heard(b, error);
+}
+
+int build_flatten(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const BuildStage *s = build_stage(b);
+        char chain[TREE_NAME_MAX + 1];
+
+        if (!*s->layer || !s->snapshot[0])
+                return STEP_DONE;
         making_progress(b->making, "template", b->n_steps, b->n_steps);
         chain_name(s, chain);
-        b->waiting = true;
-        r = images_flatten(b->images, b->making, s->layer, TREE_SNAPSHOT, s->snapshot, chain, on_flat, b, &error);
-        if (r < 0) {
-                b->waiting = false;
-                build_fail(b, &error);
-        }
+        return making_work_waits(images_flatten(b->images, b->making, s->layer, TREE_SNAPSHOT, s->snapshot, chain, finish_on_flat, b, reterr));
 }
 
-static void finish_with_accounts(Build *b) {
+int build_find_user(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildStage *s = build_stage(b);
-        Error error = { 0 };
-        int r = build_find_account(b, s->scope.user, /* chown= */ false, &s->account, &error);
+        int r = s->scope.user ? build_find_account(b, s->scope.user, /* chown= */ false, &s->account, reterr) : 0;
 
+        return r < 0 ? error_prefix(reterr, r, "%s: USER", b->file) : STEP_DONE;
+}
+
+/* The whole of it, or nothing: one transaction, and the making's end. */
+int build_register(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        BuildStage *s = build_stage(b);
+        Image image = { .bytes = b->bytes };
+        int r = make_config(s, &image.config);
+
+        memcpy(image.layer, s->layer, sizeof(image.layer));
+        if (r >= 0 && !*image.layer)
+                r = shape_text_set(&image.base, s->base);
+        if (r >= 0 && !*image.layer && s->snapshot[0])
+                r = shape_text_set(&image.snapshot, s->snapshot);
         if (r >= 0)
-                finish_flatten(b);
-        else {
-                (void) error_prefix(&error, r, "%s: USER", b->file);
-                build_fail(b, &error);
-        }
-}
-
-static void with_sandbox(Build *b) {
-        op_accounts(b, finish_with_accounts);
-}
-
-void build_finish(Build *b) {
-        if (build_stage(b)->scope.user)
-                stage_need_sandbox(b, b->stage, with_sandbox);
-        else
-                finish_flatten(b);
+                r = shape_text_set(&image.layers, s->layers);
+        if (r >= 0)
+                r = shape_text_set(&image.source, b->file);
+        r = r < 0 ? error_set(reterr, r, "out of memory") : images_put(b->images, build_tenant(b), b->request.name, &image, reterr);
+        image_done(&image);
+        return r;
 }

@@ -1,13 +1,14 @@
 /* internal.h: one build under way; what the files behind build.h share.
  *
- *      read      survey of the context · file · plan
- *      stages    in their order: base · keys of all steps · what the cache has · the rest in a sandbox
- *      step      what it does (step-*.c) · copy of the disk · cache
- *      end       user · flatten · images_put · making_end
+ *      whole     context · plan · stages, one after the other · account · flatten · register                    (build.c)
+ *      stage     base · scope · keys of all steps, and what the cache has · steps, one after the other · user · leave   (stage.c)
+ *      step      of a RUN, COPY, WORKDIR: sandbox · … (step-*.c); then what it has made is kept: copy · publish · remember   (keep.c)
  *
- * One thing is under way at a time (but for a pair of helpers with a pipe between them). Whatever ends, goes on by build_continue(), in another turn of the loop: nothing recurses,
- * and nothing is in the middle of something when it is freed. */
+ * Three sequences, each within a step of the one before. One thing is under way at a time (but for a pair of helpers with a pipe between them), for the innermost
+ * of them, which hears of its end by build_heard(). Each step begins in another turn of the loop. */
 #pragma once
+
+#include <string.h>
 
 #include "build/account.h"
 #include "build/build.h"
@@ -20,7 +21,16 @@
 #include "core/fileop.h"
 
 typedef struct Build Build;
-typedef void (*BuildThen)(Build *b);
+
+/* One of the three sequences; what their steps are called with. */
+typedef struct BuildPart {
+        MakingWork work;
+        Build *build;
+} BuildPart;
+
+static inline Build *build_of(void *part) {
+        return ((BuildPart *) part)->build;
+}
 
 typedef struct BuildStage {
         BuildScope scope;  /* as the next step finds it */
@@ -55,6 +65,7 @@ struct Builds {
 };
 
 struct Build {
+        BuildPart whole, in_stage, in_step;
         Builds *builds;
         Manager *manager;
         Images *images;
@@ -68,25 +79,26 @@ struct Build {
         BuildContext *context;
         BuildContext **contexts; /* of the request's archives, in their order */
         size_t n_surveyed;
+        int survey_fd; /* what came of the last survey */
         BuildStage *stages;
         size_t stage; /* the one that is built */
         size_t n_steps, n_done; /* for the headers: [3/12] */
         usec_t began, step_began;
+        uint64_t bytes; /* of the layer that was flattened */
 
         /* What is under way. */
-        sd_event_source *defer;
-        BuildThen then, then_based;
+        bool again; /* the step begins once more when it is over */
+        sd_event_source *failed; /* with an error that is told in the next turn of the loop */
+        Error error;
         Acquisition *acquisition;
         size_t acquiring; /* for which stage */
         FileOp *op;
-        int read_fd;      /* of what is looked at */
-        char *data;       /* that is written; or what was read */
-        size_t size;
+        int read_fd;    /* of what is looked at */
+        char **reading; /* where its content goes */
+        char *data;     /* that is written */
         BuildHelper *helpers[2];
         unsigned n_helpers;
         FileOp *channels[2];
-        TreeCall *call;
-        char scratch[TREE_NAME_MAX + 1];
         char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */
         Feed feed; /* of a RUN */
         size_t turn; /* bytes of it that were logged in this one */
@@ -99,72 +111,83 @@ struct Build {
         Strv names;
         struct BuildCopy *copy; /* under way */
         char *passwd, *group;
-        BuildThen account_then;
 
-        Error error;
-        bool waiting; /* for the images' room, which tells its end also when it is cancelled */
-        bool ending, cancelled, made;
         Build *prev, *next;
 };
 
-/* build.c */
-void build_continue(Build *b, BuildThen then);
-void build_fail(Build *b, const Error *error); /* with its text as it is; a code of 0: it is done */
-void build_fail_step(Build *b, int r, const char *format, ...) _printf_(3, 4); /* in front: file and line of the step */
-bool build_heard(Build *b); /* of the images' room. False: it was cancelled meanwhile, and ends */
-const PlanStep *build_step(const Build *b);
-bool build_has_network(const Build *b); /* whether its steps have any; stage-sandbox.c */
 static inline BuildStage *build_stage(const Build *b) {
         return b->stages + b->stage;
 }
-Sandbox *build_sandbox(Build *b, size_t stage); /* NULL: it is gone; the build fails then */
-void build_abandon(Build *b); /* what is under way: nobody hears of it any more */
+static inline const PlanStage *build_plan_stage(const Build *b) {
+        return b->plan->stages + b->stage;
+}
+static inline const char *build_tenant(const Build *b) {
+        return b->tenant ? b->tenant : "";
+}
+const PlanStep *build_step(const Build *b); /* NULL: all are done */
 
-/* read.c: the first thing that is done */
-void build_read(Build *b);
+/* build.c */
+int build_begin(BuildPart *part, Build *b, const Sequence *sequence, Error *reterr); /* STEP_WAITS, for the step of the outer one that begins it */
+void build_heard(Build *b, const Error *error); /* what was under way is over */
+int build_again(Build *b, int r); /* what was begun is a part of the step, which begins once more */
+void build_stop(void *part); /* SequenceStep.cancel: what is under way is dropped, nobody hears of it any more */
+int build_drop(void *part, Error *why); /* SequenceStep.undo of the first step: the same */
+bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template; stage-base.c */
+bool build_has_network(const Build *b); /* whether its steps have any; stage-sandbox.c */
+int build_sandbox(Build *b, size_t stage, Sandbox **ret, Error *reterr); /* -EPIPE: it is gone */
+
+/* read.c: the first steps of the whole. */
+int build_survey(void *part, Error *reterr);
+int build_plan(void *part, Error *reterr);
 /* Where the files of a COPY are: the context, or the archive that it names. -ENOENT: it did not come along. */
 int build_files(const Build *b, const PlanStep *step, const BuildContext **ret, int *ret_fd, Error *reterr);
 
-/* stage.c */
-void stages_begin(Build *b);
-void stage_step_done(Build *b); /* what it does is done: keep it, then the next */
-
-/* stage-base.c: finds what the current stage stands on */
-void stage_begin(Build *b, BuildThen then);
-bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template */
-
-/* stage-sandbox.c: a sandbox of that stage as it is now. Goes on with `then` when there is one. */
-void stage_need_sandbox(Build *b, size_t stage, BuildThen then);
-void stage_leave_sandbox(Build *b); /* the current one's, unless others copy out of it */
+/* stage.c: begins the next, if there is one. */
+int build_next_stage(void *part, Error *reterr);
+/* stage-base.c: what the current stage stands on. */
+int stage_base(void *part, Error *reterr);
+/* stage-sandbox.c: a sandbox of that stage as it is now. */
+int stage_need_sandbox(Build *b, size_t stage, Error *reterr);
+int stage_leave(void *part, Error *reterr); /* the current one's sandbox goes, unless others copy out of it */
 
 /* keep.c: the disk as it is becomes a snapshot with the step's key. */
-void stage_keep(Build *b, const char *key, BuildThen then);
+int stage_keep(Build *b, Error *reterr);
 
-/* ops.c: each goes on with `then`; what fails, fails the step, unless it says otherwise. As guest root. */
-void ops_stat(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* found, entry */
-void ops_list(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* names */
-void ops_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, BuildThen then); /* with what is missing on the way; owner NULL: root */
-void ops_read(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* data, NULL: there is none; size */
-void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data_take, size_t size, BuildThen then);
-/* Reads the current stage's users and groups, for build_find_account(). */
-void op_accounts(Build *b, BuildThen then);
-int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr);
+/* finish.c: the last steps of the whole. */
+int build_find_user(void *part, Error *reterr);
+int build_flatten(void *part, Error *reterr);
+int build_register(void *part, Error *reterr);
 
-/* helpers: starts one, on a worker of the sandbox or on none (sb NULL). All that were started are waited for by helpers_wait(). */
+/* ops.c: steps, or parts of them. As guest root, in the sandbox of a stage. */
+int ops_stat(Build *b, size_t stage, const char *path, Error *reterr);  /* found, entry */
+int ops_list(Build *b, size_t stage, const char *path, Error *reterr);  /* names */
+int ops_mkdir(Build *b, size_t stage, const char *path, const Account *owner, Error *reterr); /* with what is missing on the way; owner NULL: root */
+int ops_read(Build *b, size_t stage, const char *path, char **ret, Error *reterr); /* NULL: there is none */
+int ops_write(Build *b, size_t stage, const char *path, uint32_t mode, const Account *owner, char *data_take, Error *reterr);
+void build_abandon(Build *b); /* what is under way: nobody hears of it any more */
+
+/* helpers: starts one, on a worker of the sandbox or on none. All that were started are waited for. */
 typedef struct HelperRequest {
         const char *const *arguments;
-        Sandbox *sandbox; /* NULL: no worker */
+        bool works;   /* on a worker, which does `operation` at `path`, … */
+        size_t stage; /* … in the sandbox of this stage */
         FileOperation operation;
         const char *path;
         int in, out, list; /* -EBADF: none */
 } HelperRequest;
-int helper_run(Build *b, const HelperRequest *request);
-void helpers_wait(Build *b, BuildThen then);
+int helper_run(Build *b, const HelperRequest *request, Error *reterr);
+int helper_run_pair(Build *b, HelperRequest *from, HelperRequest *to, Error *reterr); /* with a pipe between them */
 
-/* step-*.c */
-void step_run(Build *b);
-void step_copy(Build *b);
-void step_workdir(Build *b);
+/* step-*.c: what a step does. */
+extern const Sequence step_run, step_copy, step_from, step_workdir;
+extern const Sequence step_user; /* who USER is, for the template: b->passwd, b->group */
+/* First steps of most of them. */
+int build_need_sandbox(void *part, Error *reterr);
+int build_read_passwd(void *part, Error *reterr);
+int build_read_group(void *part, Error *reterr);
+int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr);
+void build_step_end(void *part, const Error *error); /* stage.c: of those that change files */
+void build_step_leave(void *part, const Error *error); /* stage.c: of others */
 
 /* One COPY or ADD. */
 typedef struct BuildCopy {
@@ -178,17 +201,25 @@ typedef struct BuildCopy {
         uint32_t mode;
         Selection selection;
         size_t next;        /* source, archive or text */
-        char *source;       /* COPY --from: that is copied */
-        uint32_t source_mode;
+        bool asked;         /* COPY --from: about that one */
+        uint32_t *modes;    /* COPY --from: of the sources */
 } BuildCopy;
 BuildCopy *build_copy_free(BuildCopy *c);
 /* The options of the archive program for its owner and mode; `keep`: owners stay as they are when none was said. */
 void copy_options(const BuildCopy *c, bool keep, char owner[static 32], char mode[static 16], const char **arguments, size_t *n);
-void copy_from(Build *b); /* step-from.c: out of another stage */
+static inline const Account *copy_owner(const BuildCopy *c) {
+        return c->has_owner ? &c->owner : NULL;
+}
+static inline bool copy_means_directory(const BuildCopy *c) {
+        return c->destination[strlen(c->destination) - 1] == '/';
+}
+int copy_refuse_file(const BuildCopy *c, Error *reterr); /* a file cannot be the destination of several */
+/* Their first steps. */
+int copy_words(void *part, Error *reterr);
+int copy_find_owner(void *part, Error *reterr);
+int copy_look(void *part, Error *reterr);
+void copy_looked(Build *b); /* for the step after that one */
 
 /* book.c, lines.c: records of builds hear of their makings. */
 void build_record_changed(Making *making, void *userdata);
 void build_record_scan(struct BuildRecord *record, const Making *making, const MakingInfo *info, usec_t at); /* lines that have come since the last time */
-
-/* finish.c */
-void build_finish(Build *b);

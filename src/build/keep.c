@@ -1,72 +1,80 @@
 /* keep.c: the disk as it is after a step, copied and published, under the step's key. Nothing of the guest runs between steps. */
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "build/internal.h"
-#include "core/secret.h"
+#include "image/names.h"
 
-static void random_name(char ret[static TREE_NAME_MAX + 1]) {
-        secret_random_hex(ret, 32);
-        ret[32] = '\0';
+static int keep_copy(void *part, Error *reterr) {
+        const BuildStage *s = build_stage(build_of(part));
+        TreeRef disk = tree_ref(TREE_DISK, s->sandbox->id);
+
+        return making_work_make_scratch(part, &disk, reterr);
 }
 
-static void keep_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Build *b = userdata;
-        BuildStage *s = build_stage(b);
+static int keep_refuse(int r, Error *reterr) {
+        return error_set(reterr, r, "what it did cannot be written down: %s", strerror(-r));
+}
+
+static int keep_publish(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        char name[TREE_NAME_MAX + 1];
         int r;
 
-        b->call = NULL;
-        if (error) {
-                build_fail_step(b, error->code, "%s", error->text);
-                return;
-        }
+        chain_random(name);
+        r = images_snapshot_announce(b->images, name);
+        if (r < 0)
+                return keep_refuse(r, reterr);
+        memcpy(b->announced, name, sizeof(b->announced));
+        return making_work_publish(part, TREE_SNAPSHOT, name, reterr);
+}
+
+/* It may be there or not: nobody knows. */
+static int keep_disown(void *part, Error *why) {
+        Build *b = build_of(part);
+
+        if (b->announced[0])
+                images_snapshot_disown(b->images, b->announced);
         b->announced[0] = '\0';
-        b->scratch[0] = '\0';
-        /* Whoever comes with the same key finds it, after a failure too. */
-        r = images_cache_put(b->images, b->tenant ? b->tenant : "", s->key, s->snapshot);
-        if (r < 0)
-                build_fail_step(b, r, "what it did cannot be written down: %s", strerror(-r));
-        else
-                build_continue(b, b->then);
+        return STEP_DONE;
 }
 
-static void keep_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Build *b = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, b->scratch), snapshot;
-        Error why = { 0 };
-        int r;
+/* Whoever comes with the same key finds it, after a failure too. */
+static int keep_remember(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        BuildStage *s = build_stage(b);
+        int r = images_cache_put(b->images, build_tenant(b), s->keys[s->next], b->announced);
 
-        b->call = NULL;
-        if (error) { /* what there may be of it goes in the end */
-                build_fail_step(b, error->code, "%s", error->text);
+        if (r < 0)
+                return keep_refuse(r, reterr);
+        memcpy(s->snapshot, b->announced, sizeof(s->snapshot));
+        memcpy(s->key, s->keys[s->next], sizeof(s->key));
+        b->announced[0] = '\0';
+        return STEP_DONE;
+}
+
+static void keep_end(void *part, const Error *error) {
+        Build *b = build_of(part);
+        usec_t took = clock_usec() - b->step_began;
+
+        if (error) {
+                build_step_leave(part, error);
                 return;
         }
-        random_name(build_stage(b)->snapshot);
-        snapshot = tree_ref(TREE_SNAPSHOT, build_stage(b)->snapshot);
-        r = images_snapshot_announce(b->images, snapshot.name);
-        if (r < 0)
-                (void) error_set(&why, r, "what it did cannot be written down: %s", strerror(-r));
-        else {
-                memcpy(b->announced, snapshot.name, sizeof(b->announced));
-                r = trees_publish(b->manager, &scratch, &snapshot, keep_on_published, b, &b->call, &why);
-        }
-        if (r < 0)
-                build_fail_step(b, r, "%s", why.text);
+        making_log(b->making, "done in %llu.%01llu s", (unsigned long long) (took / USEC_PER_SEC), (unsigned long long) (took / (USEC_PER_SEC / 10) % 10));
+        build_stage(b)->next++;
+        making_work_done(&b->in_step.work);
+        sequence_heard_again(&b->in_stage.work.run);
 }
 
-void stage_keep(Build *b, const char *key, BuildThen then) {
-        BuildStage *s = build_stage(b);
-        TreeRef scratch, disk = tree_ref(TREE_DISK, s->sandbox->id);
-        Error error = { 0 };
-        int r;
+static const SequenceStep keep_steps[] = {
+        { "copy", keep_copy, making_work_drop_scratch, build_stop },
+        { "publish", keep_publish, keep_disown, build_stop },
+        { "remember", keep_remember },
+};
+static const Sequence keep = SEQUENCE("keep", keep_steps, keep_end, .defer = making_work_defer);
 
-        memcpy(s->key, key, sizeof(s->key));
-        random_name(b->scratch);
-        scratch = tree_ref(TREE_SCRATCH, b->scratch);
-        b->then = then;
-        r = trees_make(b->manager, &scratch, &disk, /* limit= */ 0, keep_on_copied, b, &b->call, &error);
-        if (r < 0)
-                build_fail_step(b, r, "%s", error.text);
+int stage_keep(Build *b, Error *reterr) {
+        return build_begin(&b->in_step, b, &keep, reterr);
 }

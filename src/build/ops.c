@@ -1,4 +1,4 @@
-/* ops.c: single operations on the files of a build's sandbox, and helpers; each goes on with what comes next. */
+/* ops.c: single operations on the files of a build's sandbox, and helpers. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@ static void op_over(Build *b) {
 
 void build_abandon(Build *b) {
         op_over(b);
+        b->survey_fd = fd_close(b->survey_fd);
         if (b->acquisition)
                 acquisition_cancel(b->acquisition);
         b->acquisition = NULL;
@@ -27,22 +28,13 @@ void build_abandon(Build *b) {
                 b->channels[i] = fileop_free(b->channels[i]);
         }
         b->n_helpers = 0;
-        if (b->call)
-                tree_call_forget(b->call);
-        b->call = NULL;
-        if (b->announced[0])
-                images_snapshot_disown(b->images, b->announced); /* nobody knows whether it is there */
-        b->announced[0] = '\0';
-        if (b->scratch[0]) {
-                TreeRef scratch = tree_ref(TREE_SCRATCH, b->scratch);
-
-                (void) trees_remove(b->manager, &scratch, NULL, NULL, NULL, NULL); /* else the spawner's next start does */
-                b->scratch[0] = '\0';
-        }
+        tree_call_forget(b->in_step.work.call);
+        b->in_step.work.call = NULL;
         feed_close(&b->feed);
         free(TAKE_PTR(b->data));
+        b->reading = NULL;
+        b->again = false;
         b->copy = build_copy_free(b->copy);
-        b->then = NULL;
 }
 
 static void request_init(FileRequest *g, FileOperation operation, const char *path) {
@@ -61,70 +53,50 @@ static void ops_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userd
         }
 }
 
-static void fail_op(Build *b, int error, const char *path) {
-        build_fail_step(b, error, "%s: %s", path, error == -EPIPE ? "the sandbox has gone away" : error == -EDQUOT || error == -ENOSPC ?
-                        "the disk of the build is full (build.disk of cove.yaml)" : strerror(-error));
+/* Its error, as it is told; NULL: it went well. */
+static const Error *ops_explain(int error, const char *path, Error *ret) {
+        if (error >= 0)
+                return NULL;
+        (void) error_set(ret, error, "%s: %s", path && *path ? path : "a file operation", error == -EPIPE ? "the sandbox has gone away" :
+                        error == -EDQUOT || error == -ENOSPC ? "the disk of the build is full (build.disk of cove.yaml)" : strerror(-error));
+        return ret;
 }
 
 static void ops_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Build *b = userdata;
-        char where[256];
+        Error why = { 0 };
+        const Error *told = ops_explain(error, path, &why);
 
-        (void) snprintf(where, sizeof(where), "%s", path && *path ? path : "a file operation");
         op_over(b);
-        if (error < 0)
-                fail_op(b, error, where);
-        else
-                build_continue(b, b->then);
+        build_heard(b, told);
+}
+
+static char *ops_content(int fd) {
+        struct stat st;
+        char *data;
+
+        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > ACCOUNT_FILE_MAX)
+                return NULL;
+        data = malloc((size_t) st.st_size + 1);
+        if (data)
+                data[MAX_OF(pread(fd, data, (size_t) st.st_size, 0), (ssize_t) 0)] = '\0';
+        return data;
 }
 
 /* Where nothing is there is an answer, too. */
-static void take_content(Build *b, int fd) {
-        struct stat st;
-
-        free(TAKE_PTR(b->data));
-        b->size = 0;
-        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > ACCOUNT_FILE_MAX)
-                return;
-        b->data = malloc((size_t) st.st_size + 1);
-        if (!b->data)
-                return;
-        b->size = (size_t) MAX_OF(pread(fd, b->data, (size_t) st.st_size, 0), (ssize_t) 0);
-        b->data[b->size] = '\0';
-}
-
 static void on_end_looking(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Build *b = userdata;
         _cleanup_close_ int fd = TAKE_FD(b->read_fd);
 
-        op_over(b);
-        take_content(b, fd);
-        if (error == -ENOENT || error == -ENOTDIR || error == -EISDIR || error == -ELOOP)
-                b->found = false;
-        else if (error < 0) {
-                fail_op(b, error, path && *path ? path : "a file operation");
-                return;
+        if (b->reading) {
+                free(*b->reading);
+                *TAKE_PTR(b->reading) = ops_content(fd);
         }
-        build_continue(b, b->then);
-}
-
-static void ops_start(Build *b, Sandbox *sb, const FileRequest *g, bool looking, BuildThen then) {
-        static const FileOpHandlers plain = { .entry = ops_on_entry, .end = ops_on_end }, looks = { .entry = ops_on_entry, .end = on_end_looking };
-        Error error = { 0 };
-        int r;
-
-        b->found = false;
-        r = fileop_start(sb, g, looking ? &looks : &plain, b, &b->op, &error);
-        b->then = then;
-        if (r < 0)
-                build_fail_step(b, r, "%s", error.text);
-}
-
-void ops_stat(Build *b, Sandbox *sb, const char *path, BuildThen then) {
-        FileRequest g;
-
-        request_init(&g, FILE_STAT, path);
-        ops_start(b, sb, &g, /* looking= */ true, then);
+        if (error == -ENOENT || error == -ENOTDIR || error == -EISDIR || error == -ELOOP) {
+                b->found = false;
+                error = 0;
+        }
+        ops_on_end(op, error, path, count, b);
 }
 
 static void on_name(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
@@ -134,65 +106,73 @@ static void on_name(FileOp *op, const FileEntry *entry, int fd, void *userdata) 
         (void) strv_push(&b->names, entry->path);
 }
 
-void ops_list(Build *b, Sandbox *sb, const char *path, BuildThen then) {
-        static const FileOpHandlers handlers = { .entry = on_name, .end = on_end_looking };
-        Error error = { 0 };
+static int ops_start(Build *b, size_t stage, const FileRequest *g, Error *reterr) {
+        static const FileOpHandlers plain = { .entry = ops_on_entry, .end = ops_on_end }, looks = { .entry = ops_on_entry, .end = on_end_looking },
+                lists = { .entry = on_name, .end = on_end_looking };
+        const bool writes = g->operation == FILE_MKDIR || g->operation == FILE_WRITE;
+        Sandbox *sb;
+        int r = build_sandbox(b, stage, &sb, reterr);
+
+        b->found = false;
+        return r < 0 ? r : making_work_waits(fileop_start(sb, g, writes ? &plain : g->operation == FILE_LIST ? &lists : &looks, b, &b->op, reterr));
+}
+
+int ops_stat(Build *b, size_t stage, const char *path, Error *reterr) {
         FileRequest g;
-        int r;
+
+        request_init(&g, FILE_STAT, path);
+        return ops_start(b, stage, &g, reterr);
+}
+
+int ops_list(Build *b, size_t stage, const char *path, Error *reterr) {
+        FileRequest g;
 
         strv_done(&b->names);
         b->names.max = PLAN_WORDS_MAX;
         request_init(&g, FILE_LIST, path);
         g.depth = 1;
         g.limit = PLAN_WORDS_MAX;
-        r = fileop_start(sb, &g, &handlers, b, &b->op, &error);
-        b->then = then;
-        if (r < 0)
-                build_fail_step(b, r, "%s", error.text);
+        return ops_start(b, stage, &g, reterr);
 }
 
-void ops_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, BuildThen then) {
+static void request_init_new(FileRequest *g, FileOperation operation, const char *path, uint32_t mode, const Account *owner) {
+        request_init(g, operation, path);
+        g->flags = FILE_PARENTS;
+        g->mode = mode;
+        if (owner) {
+                g->owner = owner->uid;
+                g->group = owner->gid;
+        }
+}
+
+int ops_mkdir(Build *b, size_t stage, const char *path, const Account *owner, Error *reterr) {
         FileRequest g;
 
-        request_init(&g, FILE_MKDIR, path);
-        g.flags = FILE_PARENTS;
-        g.mode = 0755;
-        if (owner) {
-                g.owner = owner->uid;
-                g.group = owner->gid;
-        }
-        ops_start(b, sb, &g, /* looking= */ false, then);
+        request_init_new(&g, FILE_MKDIR, path, 0755, owner);
+        return ops_start(b, stage, &g, reterr);
 }
 
 /* Reading: a descriptor comes, of a regular file; what is in it is in memory, for it was just looked at. */
-
-void ops_read(Build *b, Sandbox *sb, const char *path, BuildThen then) {
+int ops_read(Build *b, size_t stage, const char *path, char **ret, Error *reterr) {
         FileRequest g;
 
         request_init(&g, FILE_READ, path);
-        ops_start(b, sb, &g, /* looking= */ true, then);
+        b->reading = ret;
+        return ops_start(b, stage, &g, reterr);
 }
 
-void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data, size_t size, BuildThen then) {
+int ops_write(Build *b, size_t stage, const char *path, uint32_t mode, const Account *owner, char *data, Error *reterr) {
         FileRequest g;
         int r;
 
         free(b->data);
         b->data = data;
-        b->size = size;
-        request_init(&g, FILE_WRITE, path);
-        g.flags = FILE_PARENTS;
-        g.mode = mode;
-        if (owner) {
-                g.owner = owner->uid;
-                g.group = owner->gid;
-        }
-        ops_start(b, sb, &g, /* looking= */ false, then);
-        if (b->ending)
-                return;
-        r = fileop_write_all(b->op, b->data, size);
-        if (r < 0 && r != -EPIPE) /* else its end tells why */
-                build_fail_step(b, r, "%s: cannot be written", path);
+        request_init_new(&g, FILE_WRITE, path, mode, owner);
+        r = ops_start(b, stage, &g, reterr);
+        if (r < 0)
+                return r;
+        r = fileop_write_all(b->op, data, strlen(data));
+        return r < 0 && r != -EPIPE ? error_set(reterr, r, "%s: cannot be written", path) : STEP_WAITS; /* EPIPE: its end tells why */
 }
 
 /* Helpers. */
@@ -201,12 +181,8 @@ static void on_helper(Build *b, size_t i, const Error *error) {
         b->helpers[i] = NULL;
         b->channels[i] = fileop_free(b->channels[i]);
         b->n_helpers--;
-        if (error && !b->plan)
-                build_fail(b, error);
-        else if (error)
-                build_fail_step(b, error->code, "%s", error->text);
-        else if (b->n_helpers == 0 && b->then)
-                build_continue(b, b->then);
+        if (error || b->n_helpers == 0)
+                build_heard(b, error);
 }
 
 static void on_first(const Error *error, void *userdata) {
@@ -217,34 +193,38 @@ static void ops_on_second(const Error *error, void *userdata) {
         on_helper(userdata, 1, error);
 }
 
-int helper_run(Build *b, const HelperRequest *q) {
+int helper_run(Build *b, const HelperRequest *q, Error *reterr) {
         static const FileOpHandlers none = { 0 }; /* the program hears it all */
         static const BuildHelperDone dones[] = { on_first, ops_on_second };
         const size_t i = b->n_helpers;
         _cleanup_close_ int channel = -EBADF;
-        Error error = { 0 };
         FileRequest g;
-        int r = 0;
+        Sandbox *sb;
+        int r = q->works ? build_sandbox(b, q->stage, &sb, reterr) : 0;
 
-        if (q->sandbox) {
+        if (r >= 0 && q->works) {
                 request_init(&g, q->operation, q->path);
-                r = fileop_start(q->sandbox, &g, &none, b, &b->channels[i], &error);
+                r = fileop_start(sb, &g, &none, b, &b->channels[i], reterr);
                 if (r >= 0)
                         channel = r = fileop_take_channel(b->channels[i]);
         }
         if (r >= 0 && q->in >= 0)
                 (void) lseek(q->in, 0, SEEK_SET); /* of a pipe: there is nothing to do */
         if (r >= 0)
-                r = build_helper_start(b->manager->event, q->arguments, (const int[]) { q->in, q->out, channel, q->list }, dones[i], b, &b->helpers[i], &error);
-        if (r < 0 && b->plan)
-                build_fail_step(b, r, "%s", error.text);
-        else if (r < 0)
-                build_fail(b, &error);
+                r = build_helper_start(b->manager->event, q->arguments, (const int[]) { q->in, q->out, channel, q->list }, dones[i], b, &b->helpers[i], reterr);
         if (r >= 0)
                 b->n_helpers++;
-        return r;
+        return making_work_waits(r);
 }
 
-void helpers_wait(Build *b, BuildThen then) {
-        b->then = then;
+int helper_run_pair(Build *b, HelperRequest *from, HelperRequest *to, Error *reterr) {
+        _cleanup_close_ int in = -EBADF, out = -EBADF;
+        int pipes[2], r;
+
+        if (pipe2(pipes, O_CLOEXEC) < 0)
+                return error_set(reterr, -errno, "no pipe: %m");
+        to->in = in = pipes[0];
+        from->out = out = pipes[1];
+        r = helper_run(b, from, reterr);
+        return r < 0 ? r : helper_run(b, to, reterr);
 }

@@ -55,57 +55,56 @@ static void warn_arguments(Build *b) {
 
 typedef int (*PlanParse)(const char *text, size_t size, const PlanOptions *options, Plan **ret, Error *reterr);
 
-static void read_plan(Build *b, const char *text, size_t size, PlanParse parse) {
-        const PlanOptions options = { .file = b->file, .target = b->request.target, .arguments = &b->request.arguments };
-        Error error = { 0 };
-        int r = parse(text, size, &options, &b->plan, &error);
+/* The text that is built, and who reads it. */
+static int build_find_text(Build *b, const char **ret, size_t *ret_size, PlanParse *ret_parse, Error *reterr) {
+        const BuildRequest *q = &b->request;
+        const Recipe *recipe = q->recipe ? recipe_find(q->recipe) : NULL;
+        const ContextFile *f = NULL;
+        bool yaml;
 
-        if (r >= 0) {
-                b->stages = calloc(b->plan->n_stages, sizeof(*b->stages));
-                if (!b->stages)
-                        r = error_set(&error, -ENOMEM, "out of memory");
+        *ret = q->steps ? q->steps : recipe ? recipe->text : q->text;
+        if (q->steps || *ret) {
+                yaml = !q->steps && (recipe || looks_like_recipe(*ret));
+                b->file = q->steps ? STEPS_FILE : recipe ? recipe->name : q->file ? q->file : yaml ? RECIPE : DOCKERFILE;
+                *ret_size = strlen(*ret);
+        } else {
+                f = context_file(b->context, q->file ? q->file : DOCKERFILE);
+                if (!f && !q->file)
+                        f = context_file(b->context, RECIPE);
+                if (!f)
+                        return error_set(reterr, -ENOENT, "there is no '%.200s' among the files that came with the build%s", q->file ? q->file : DOCKERFILE,
+                                        q->file ? "" : ", and no '" RECIPE "' either (-f names another)");
+                yaml = false;
+                b->file = f->path;
+                *ret = f->data;
+                *ret_size = f->size;
         }
-        if (r < 0) {
-                build_fail(b, &error);
-                return;
-        }
+        *ret_parse = q->steps ? steps_parse : yaml || is_yaml(b->file) ? recipe_parse : dockerfile_parse;
+        return 0;
+}
+
+int build_plan(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        PlanOptions options = { .target = b->request.target, .arguments = &b->request.arguments };
+        PlanParse parse;
+        const char *text;
+        size_t size;
+        int r = build_find_text(b, &text, &size, &parse, reterr);
+
+        options.file = b->file;
+        if (r >= 0)
+                r = parse(text, size, &options, &b->plan, reterr);
+        if (r < 0)
+                return r;
+        b->stages = calloc(b->plan->n_stages, sizeof(*b->stages));
+        if (!b->stages)
+                return error_set(reterr, -ENOMEM, "out of memory");
         warn_arguments(b);
         b->n_steps = plan_count_steps(b->plan);
-        build_continue(b, stages_begin);
+        return STEP_DONE;
 }
 
-static void read_file(Build *b) {
-        const ContextFile *f = NULL;
-        Error error = { 0 };
-
-        if (b->request.file)
-                f = context_file(b->context, b->request.file);
-        else {
-                f = context_file(b->context, DOCKERFILE);
-                if (!f)
-                        f = context_file(b->context, RECIPE);
-        }
-        if (!f) {
-                (void) error_set(&error, -ENOENT, "there is no '%.200s' among the files that came with the build%s", b->request.file ? b->request.file : DOCKERFILE,
-                                b->request.file ? "" : ", and no '" RECIPE "' either (-f names another)");
-                build_fail(b, &error);
-                return;
-        }
-        b->file = f->path;
-        read_plan(b, f->data, f->size, is_yaml(f->path) ? recipe_parse : dockerfile_parse);
-}
-
-static void build_read_text(Build *b) {
-        const Recipe *recipe = b->request.recipe ? recipe_find(b->request.recipe) : NULL;
-        const char *text = recipe ? recipe->text : b->request.text;
-
-        if (!text) {
-                read_file(b);
-                return;
-        }
-        b->file = recipe ? recipe->name : b->request.file ? b->request.file : looks_like_recipe(text) ? RECIPE : DOCKERFILE;
-        read_plan(b, text, strlen(text), recipe || is_yaml(b->file) || looks_like_recipe(text) ? recipe_parse : dockerfile_parse);
-}
+/* Surveys. */
 
 static char *read_load(int fd, size_t *ret) {
         struct stat st;
@@ -122,70 +121,6 @@ static char *read_load(int fd, size_t *ret) {
         return data;
 }
 
-static BuildContext *take_survey(Build *b) {
-        _cleanup_close_ int fd = TAKE_FD(b->read_fd);
-        size_t size = 0;
-        char *text = read_load(fd, &size);
-        BuildContext *c = NULL;
-        Error error = { 0 };
-
-        if (!text)
-                (void) error_set(&error, -E2BIG, "the context has too many files");
-        if (!text || context_parse(text, size, &c, &error) < 0) {
-                build_fail(b, &error);
-                return NULL;
-        }
-        return c;
-}
-
-static void survey(Build *b, const char *const *arguments, int fd, BuildThen then) {
-        Error error = { 0 };
-
-        b->read_fd = memfd_create("cove-survey", MFD_CLOEXEC);
-        if (b->read_fd < 0 || helper_run(b, &(HelperRequest) { .arguments = arguments, .in = fd, .out = b->read_fd, .list = -EBADF }) < 0) {
-                if (b->ending)
-                        return;
-                (void) error_set(&error, -EIO, "cannot look at the files that came along");
-                build_fail(b, &error);
-                return;
-        }
-        making_progress(b->making, "context", 0, 0);
-        helpers_wait(b, then);
-}
-
-/* Steps: each archive for itself. */
-
-static void read_next_archive(Build *b);
-
-static void on_archive(Build *b) {
-        BuildContext *c = take_survey(b);
-
-        if (!c)
-                return;
-        b->contexts[b->n_surveyed++] = c;
-        read_next_archive(b);
-}
-
-static void read_next_archive(Build *b) {
-        static const char *const arguments[] = { "survey", NULL };
-
-        if (b->n_surveyed < b->request.n_archives)
-                survey(b, arguments, b->request.archives[b->n_surveyed].fd, on_archive);
-        else
-                read_plan(b, b->request.steps, strlen(b->request.steps), steps_parse);
-}
-
-static void read_steps(Build *b) {
-        static const Error no_memory = { -ENOMEM, "out of memory" };
-
-        b->file = STEPS_FILE;
-        b->contexts = calloc(b->request.n_archives + 1, sizeof(*b->contexts));
-        if (b->contexts)
-                read_next_archive(b);
-        else
-                build_fail(b, &no_memory);
-}
-
 int build_files(const Build *b, const PlanStep *step, const BuildContext **ret, int *ret_fd, Error *reterr) {
         *ret = b->context;
         *ret_fd = b->request.context_fd;
@@ -200,29 +135,57 @@ int build_files(const Build *b, const PlanStep *step, const BuildContext **ret, 
         return error_set(reterr, -ENOENT, "the files %.16s… did not come along", step->archive);
 }
 
-static void on_surveyed(Build *b) {
-        b->context = take_survey(b);
-        if (b->context)
-                build_read_text(b);
+static int build_take_survey(Build *b, BuildContext **ret, Error *reterr) {
+        _cleanup_close_ int fd = TAKE_FD(b->survey_fd);
+        size_t size = 0;
+        char *text = read_load(fd, &size);
+
+        return text ? context_parse(text, size, ret, reterr) : error_set(reterr, -E2BIG, "the context has too many files");
 }
 
-void build_read(Build *b) {
-        const char *arguments[12] = { "survey", "--ignore", ".dockerignore" };
-        size_t n = 3;
+static int build_ask_survey(Build *b, const char *const *arguments, int fd, Error *reterr) {
+        int r;
 
-        if (b->request.steps) {
-                read_steps(b);
-                return;
+        b->survey_fd = memfd_create("cove-survey", MFD_CLOEXEC);
+        if (b->survey_fd < 0)
+                return error_set(reterr, -EIO, "cannot look at the files that came along");
+        r = helper_run(b, &(HelperRequest) { .arguments = arguments, .in = fd, .out = b->survey_fd, .list = -EBADF }, reterr);
+        if (r >= 0)
+                making_progress(b->making, "context", 0, 0);
+        return build_again(b, r);
+}
+
+/* Of steps each archive for itself. */
+static int build_survey_archives(Build *b, Error *reterr) {
+        static const char *const arguments[] = { "survey", NULL };
+        const BuildRequest *q = &b->request;
+        int r = 0;
+
+        if (!b->contexts)
+                b->contexts = calloc(q->n_archives + 1, sizeof(*b->contexts));
+        if (!b->contexts)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        if (b->survey_fd >= 0)
+                r = build_take_survey(b, &b->contexts[b->n_surveyed++], reterr);
+        if (r < 0 || b->n_surveyed == q->n_archives)
+                return r;
+        return build_ask_survey(b, arguments, q->archives[b->n_surveyed].fd, reterr);
+}
+
+int build_survey(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const BuildRequest *q = &b->request;
+        const char *arguments[12] = { "survey", "--ignore", ".dockerignore", "--take", q->file ? q->file : DOCKERFILE };
+
+        if (q->steps)
+                return build_survey_archives(b, reterr);
+        if (b->survey_fd >= 0)
+                return build_take_survey(b, &b->context, reterr);
+        if (q->context_fd < 0)
+                return STEP_DONE;
+        if (!q->file) {
+                arguments[5] = "--take";
+                arguments[6] = RECIPE;
         }
-        if (b->request.context_fd < 0) {
-                build_read_text(b);
-                return;
-        }
-        arguments[n++] = "--take";
-        arguments[n++] = b->request.file ? b->request.file : DOCKERFILE;
-        if (!b->request.file) {
-                arguments[n++] = "--take";
-                arguments[n++] = RECIPE;
-        }
-        survey(b, arguments, b->request.context_fd, on_surveyed);
+        return build_ask_survey(b, arguments, q->context_fd, reterr);
 }

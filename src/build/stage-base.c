@@ -56,21 +56,11 @@ static int stage_base_take_image(BuildStage *s, const Image *image) {
         return r < 0 ? r : set_base_key(s, image->digest);
 }
 
-static void on_image(const Image *image, const Error *error, void *userdata) {
+static void stage_base_on_image(const Image *image, const Error *error, void *userdata) {
         Build *b = userdata;
-        int r;
+        Error why = { .code = error ? error->code : stage_base_take_image(build_stage(b), image) };
 
-        if (!build_heard(b))
-                return;
-        if (error) {
-                build_fail_step(b, error->code, "%s", error->text);
-                return;
-        }
-        r = stage_base_take_image(build_stage(b), image);
-        if (r < 0)
-                build_fail_step(b, r, "%s", strerror(-r));
-        else
-                build_continue(b, b->then_based);
+        build_heard(b, error ? error : why.code < 0 ? &why : NULL);
 }
 
 bool build_is_spawners(const Manager *m, const char *name) {
@@ -96,35 +86,22 @@ static int take_parent(Build *b, const BuildStage *parent) {
         return r;
 }
 
-void stage_begin(Build *b, BuildThen then) {
-        const PlanStage *p = b->plan->stages + b->stage;
+int stage_base(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const PlanStage *p = build_plan_stage(b);
         BuildStage *s = build_stage(b);
-        Error error = { 0 };
+        const char *builtin;
         int r;
 
         s->ready = true;
-        b->then_based = then;
-        if (p->parent >= 0) {
-                r = take_parent(b, b->stages + p->parent);
-                if (r >= 0)
-                        build_continue(b, b->then_based);
-        } else {
-                r = scope_init(&s->scope);
-                if (r >= 0 && build_is_spawners(b->manager, p->base)) {
-                        const char *builtin = template_builtin(p->base);
-
-                        r = shape_text_set(&s->base, builtin ? builtin : p->base);
-                        if (r >= 0)
-                                r = set_base_key(s, "");
-                        if (r >= 0)
-                                build_continue(b, b->then_based);
-                } else if (r >= 0) {
-                        b->waiting = true;
-                        r = images_get(b->images, b->making, p->base, b->request.auth, on_image, b, &error);
-                        if (r < 0)
-                                b->waiting = false;
-                }
-        }
+        if (p->parent >= 0)
+                return take_parent(b, b->stages + p->parent);
+        r = scope_init(&s->scope);
         if (r < 0)
-                build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
+                return r;
+        if (!build_is_spawners(b->manager, p->base))
+                return making_work_waits(images_get(b->images, b->making, p->base, b->request.auth, stage_base_on_image, b, reterr));
+        builtin = template_builtin(p->base);
+        r = shape_text_set(&s->base, builtin ? builtin : p->base);
+        return r < 0 ? r : set_base_key(s, "");
 }

@@ -50,7 +50,7 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
         (void) snprintf(metadata, sizeof(metadata), "{\"templateBuild\":\"%s\"}", making_id(b->making));
         r = p ? profile_apply(p, ret) : 0;
         if (r >= 0)
-                r = shape_text_set(&ret->tenant, b->tenant ? b->tenant : "");
+                r = shape_text_set(&ret->tenant, build_tenant(b));
         if (r >= 0)
                 r = shape_text_set(&ret->metadata, metadata);
         if (r >= 0)
@@ -80,41 +80,42 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
         return 0;
 }
 
-static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
-        Build *b = userdata;
-
-        b->acquisition = NULL;
-        if (error) {
-                build_fail_step(b, error->code, "no sandbox for this stage: %s", error->text);
-                return;
-        }
-        sandbox_ref_set(&b->stages[b->acquiring].sandbox, sb);
-        build_continue(b, b->then);
+static int stage_sandbox_refuse(const Error *why, Error *reterr) {
+        return error_set(reterr, why->code, "no sandbox for this stage: %s", why->text);
 }
 
-void stage_need_sandbox(Build *b, size_t stage, BuildThen then) {
+static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+        Build *b = userdata;
+        Error why = { 0 };
+
+        b->acquisition = NULL;
+        if (error)
+                (void) stage_sandbox_refuse(error, &why);
+        else
+                sandbox_ref_set(&b->stages[b->acquiring].sandbox, sb);
+        build_heard(b, error ? &why : NULL);
+}
+
+int stage_need_sandbox(Build *b, size_t stage, Error *reterr) {
         const Principal who = { .scope = b->who, .tenant = b->tenant, .may_loosen = b->may_loosen };
         Acquisition *q = NULL;
         SandboxSpec spec = { 0 };
-        Error error = { 0 };
+        Error why = { 0 };
         int r;
 
-        if (b->stages[stage].sandbox) {
-                build_continue(b, then);
-                return;
-        }
-        r = stage_sandbox_make_spec(b, b->stages + stage, &spec, &error);
+        if (b->stages[stage].sandbox)
+                return STEP_DONE;
+        r = stage_sandbox_make_spec(b, b->stages + stage, &spec, &why);
         if (r < 0)
                 sandbox_spec_done(&spec);
         else {
-                b->then = then;
                 b->acquiring = stage;
-                r = manager_acquire(b->manager, &who, &spec, WAIT, stage_sandbox_on_acquired, b, &q, &error);
+                r = manager_acquire(b->manager, &who, &spec, WAIT, stage_sandbox_on_acquired, b, &q, &why);
         }
         if (r < 0)
-                build_fail_step(b, r, "no sandbox for this stage: %s", error.text);
-        else if (q)
-                b->acquisition = q;
+                return stage_sandbox_refuse(&why, reterr);
+        b->acquisition = q; /* NULL: it has been told already */
+        return STEP_WAITS;
 }
 
 /* The rest of a stage's steps may still want its files. */
@@ -126,11 +127,14 @@ static bool stage_sandbox_is_wanted(const Build *b, size_t stage) {
         return stage == b->plan->target;
 }
 
-void stage_leave_sandbox(Build *b) {
+int stage_leave(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildStage *s = build_stage(b);
 
+        s->done = true;
         if (!s->sandbox || stage_sandbox_is_wanted(b, b->stage))
-                return;
+                return STEP_DONE;
         sandbox_delete(s->sandbox, /* force= */ true, NULL, NULL);
         s->sandbox = sandbox_unref(s->sandbox);
+        return STEP_DONE;
 }

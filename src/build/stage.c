@@ -12,15 +12,8 @@
 
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-static void next_stage(Build *b);
-static void stage_next_step(Build *b);
-
-static const PlanStage *plan_stage(const Build *b) {
-        return b->plan->stages + b->stage;
-}
-
 static void tell_header(Build *b, const char *text, const char *mark) {
-        const PlanStage *p = plan_stage(b);
+        const PlanStage *p = build_plan_stage(b);
 
         b->n_done++;
         making_log(b->making, "[%s%s%zu/%zu]%s %s", p->name ? p->name : "", p->name ? " " : "", b->n_done, b->n_steps, mark, text);
@@ -30,65 +23,57 @@ static void tell_header(Build *b, const char *text, const char *mark) {
 
 /* Steps. */
 
-static const struct {
-        PlanKind kind;
-        void (*begin)(Build *b);
-} actions[] = {
-        { PLAN_RUN,     step_run     },
-        { PLAN_COPY,    step_copy    },
-        { PLAN_ADD,     step_copy    },
-        { PLAN_WORKDIR, step_workdir },
-};
-
-static void begin_action(Build *b) {
-        const PlanStep *step = build_step(b);
+static const Sequence *stage_action(const PlanStep *step) {
+        static const struct {
+                PlanKind kind;
+                const Sequence *action;
+        } actions[] = {
+                { PLAN_RUN,     &step_run     },
+                { PLAN_COPY,    &step_copy    },
+                { PLAN_ADD,     &step_copy    },
+                { PLAN_WORKDIR, &step_workdir },
+        };
 
         for (size_t i = 0; i < ELEMENTSOF(actions); i++)
-                if (actions[i].kind == step->kind) {
-                        actions[i].begin(b);
-                        return;
-                }
+                if (actions[i].kind == step->kind)
+                        return step->from >= 0 ? &step_from : actions[i].action;
+        return NULL;
 }
 
-static void step_kept(Build *b) {
-        BuildStage *s = build_stage(b);
-        usec_t took = clock_usec() - b->step_began;
+void build_step_leave(void *part, const Error *error) {
+        Build *b = build_of(part);
+        Error why = error ? *error : (Error) { 0 };
 
-        making_log(b->making, "done in %llu.%01llu s", (unsigned long long) (took / USEC_PER_SEC), (unsigned long long) (took / (USEC_PER_SEC / 10) % 10));
-        s->next++;
-        build_continue(b, stage_next_step);
+        making_work_done(&b->in_step.work);
+        sequence_heard(&b->in_stage.work.run, error ? &why : NULL);
 }
 
-void stage_step_done(Build *b) {
-        BuildStage *s = build_stage(b);
+void build_step_end(void *part, const Error *error) {
+        Build *b = build_of(part);
+        Error why = error ? *error : (Error) { 0 };
 
-        stage_keep(b, s->keys[s->next], step_kept);
+        b->copy = build_copy_free(b->copy);
+        making_work_done(&b->in_step.work);
+        if (error || stage_keep(b, &why) < 0)
+                sequence_heard(&b->in_stage.work.run, &why);
 }
 
-static void stage_next_step(Build *b) {
+static int stage_step(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildStage *s = build_stage(b);
         const PlanStep *step = build_step(b);
-        Error error = { 0 };
         int r;
 
-        if (!step) {
-                s->done = true;
-                stage_leave_sandbox(b);
-                build_continue(b, next_stage);
-                return;
-        }
-        r = scope_apply(&s->scope, b->plan, step, &b->request.arguments, &error);
-        if (r < 0) {
-                build_fail_step(b, r, "%s", error.text);
-                return;
-        }
+        if (!step)
+                return STEP_DONE;
+        r = scope_apply(&s->scope, b->plan, step, &b->request.arguments, reterr);
+        if (r < 0)
+                return r;
         tell_header(b, step->text, r > 0 && s->next < s->cached ? " CACHED" : "");
         if (r > 0 && s->next >= s->cached)
-                stage_need_sandbox(b, b->stage, begin_action);
-        else {
-                s->next++;
-                build_continue(b, stage_next_step);
-        }
+                return build_begin(&b->in_step, b, stage_action(step), reterr);
+        s->next++;
+        return STEP_AGAIN;
 }
 
 /* Keys of all steps, and the last that the cache has. */
@@ -135,7 +120,7 @@ static const char *network_word(const Build *b) {
 
 static int compute_key(Build *b, BuildScope *scope, size_t i, char before[static SCOPE_KEY_SIZE], Error *reterr) {
         BuildStage *s = build_stage(b);
-        const PlanStep *step = plan_stage(b)->steps + i;
+        const PlanStep *step = build_plan_stage(b)->steps + i;
         char content[CONTEXT_HASH_HEX];
         int r = scope_apply(scope, b->plan, step, &b->request.arguments, reterr);
 
@@ -155,10 +140,10 @@ static void look_in_cache(Build *b) {
 
         size_t n = 0;
 
-        while (!b->request.no_cache && n < plan_stage(b)->n_steps && !plan_stage(b)->steps[n].force)
+        while (!b->request.no_cache && n < build_plan_stage(b)->n_steps && !build_plan_stage(b)->steps[n].force)
                 n++;
         for (size_t i = n; i > 0; i--)
-                if (s->keys[i - 1][0] && images_cache_get(b->images, b->tenant ? b->tenant : "", s->keys[i - 1], snapshot) > 0) {
+                if (s->keys[i - 1][0] && images_cache_get(b->images, build_tenant(b), s->keys[i - 1], snapshot) > 0) {
                         memcpy(s->snapshot, snapshot, sizeof(snapshot));
                         memcpy(s->key, s->keys[i - 1], SCOPE_KEY_SIZE);
                         s->cached = i;
@@ -167,31 +152,28 @@ static void look_in_cache(Build *b) {
 }
 
 /* One step in each turn of the loop: a context may be large. */
-static void next_key(Build *b) {
+static int stage_key(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildStage *s = build_stage(b);
-        Error error = { 0 };
         int r;
 
-        if (s->next < plan_stage(b)->n_steps) {
-                r = compute_key(b, &s->ahead, s->next, s->ahead_key, &error);
-                if (r < 0) {
-                        build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
-                        return;
-                }
+        if (s->next < build_plan_stage(b)->n_steps) {
+                r = compute_key(b, &s->ahead, s->next, s->ahead_key, reterr);
+                if (r < 0)
+                        return r;
                 s->next++;
-                build_continue(b, next_key);
-                return;
+                return STEP_AGAIN;
         }
         scope_done(&s->ahead);
         s->next = 0;
         look_in_cache(b);
-        build_continue(b, stage_next_step);
+        return STEP_DONE;
 }
 
-static void stage_based(Build *b) {
+static int stage_scope(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildStage *s = build_stage(b);
-
-        const PlanStage *p = plan_stage(b);
+        const PlanStage *p = build_plan_stage(b);
         int r = 0;
 
         if (!strv_get_env(&s->scope.env, "PATH")) /* so that ENV PATH=/x:$PATH means something */
@@ -204,32 +186,68 @@ static void stage_based(Build *b) {
                 strv_done(&s->scope.shell);
         for (size_t i = 0; r >= 0 && i < p->shell.n; i++)
                 r = strv_push(&s->scope.shell, p->shell.items[i]);
-        if (r < 0) {
-                build_fail_step(b, -ENOMEM, "out of memory");
-                return;
-        }
-        s->keys = calloc(MAX_OF(plan_stage(b)->n_steps, (size_t) 1), sizeof(*s->keys));
+        if (r >= 0)
+                r = scope_copy(&s->ahead, &s->scope);
         memcpy(s->ahead_key, s->key, sizeof(s->key));
-        if (!s->keys || scope_copy(&s->ahead, &s->scope) < 0)
-                build_fail_step(b, -ENOMEM, "out of memory");
-        else
-                build_continue(b, next_key);
+        s->keys = r >= 0 ? calloc(MAX_OF(p->n_steps, (size_t) 1), sizeof(*s->keys)) : NULL;
+        return s->keys ? STEP_DONE : error_set(reterr, -ENOMEM, "out of memory");
 }
 
+/* The template has it by number. */
+static int stage_user(void *part, Error *reterr) {
+        Build *b = build_of(part);
+
+        return b->stage == b->plan->target && build_stage(b)->scope.user ? build_begin(&b->in_step, b, &step_user, reterr) : STEP_DONE;
+}
+
+/* In front: file and line of the step; of the base, when there is none. */
+static void stage_locate(const Build *b, Error *error) {
+        const PlanStep *step = build_stage(b)->keys ? build_step(b) : NULL;
+        const int r = error->code;
+
+        if (making_is_cancelled(b->making))
+                return;
+        if (step && b->request.steps && step->kind == PLAN_RUN && !step->becomes) /* those who sent steps look for these words */
+                (void) error_prefix(error, r, "%s:%u: RUN: failed to run command '%.160s'", b->file, step->line, step->words.items[0]);
+        else if (step)
+                (void) error_prefix(error, r, "%s:%u: %s", b->file, step->line, plan_kind_name(step->kind));
+        else
+                (void) error_prefix(error, r, "%s:%u: FROM", b->file, build_plan_stage(b)->line);
+}
+
+static void stage_end(void *part, const Error *error) {
+        Build *b = build_of(part);
+        Error why = error ? *error : (Error) { 0 };
+
+        making_work_done(&b->in_stage.work);
+        if (error) {
+                stage_locate(b, &why);
+                sequence_heard(&b->whole.work.run, &why);
+        } else
+                sequence_heard_again(&b->whole.work.run);
+}
+
+static const SequenceStep stage_steps[] = {
+        { "base", stage_base },
+        { "scope", stage_scope },
+        { "keys", stage_key },
+        { "steps", stage_step },
+        { "user", stage_user },
+        { "leave", stage_leave },
+};
+static const Sequence stage = SEQUENCE("stage", stage_steps, stage_end, .defer = making_work_defer);
+
 /* Those that nobody wrote first: others copy out of them. */
-static void next_stage(Build *b) {
+int build_next_stage(void *part, Error *reterr) {
+        Build *b = build_of(part);
+
         for (unsigned round = 0; round < 2; round++)
                 for (size_t i = 0; i < b->plan->n_stages; i++)
                         if (b->plan->stages[i].needed && !b->stages[i].ready && (round > 0 || b->plan->stages[i].borrowed)) {
                                 b->stage = i;
                                 tell_header(b, b->plan->stages[i].text, "");
-                                stage_begin(b, stage_based);
-                                return;
+                                return build_begin(&b->in_stage, b, &stage, reterr);
                         }
         b->stage = b->plan->target;
-        build_finish(b);
-}
-
-void stages_begin(Build *b) {
-        next_stage(b);
+        return STEP_DONE;
 }

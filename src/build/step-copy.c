@@ -21,7 +21,7 @@ BuildCopy *build_copy_free(BuildCopy *c) {
         strv_done(&c->sources);
         free(c->destination);
         free(c->directory);
-        free(c->source);
+        free(c->modes);
         selection_done(&c->selection);
         free(c);
         return NULL;
@@ -40,177 +40,8 @@ void copy_options(const BuildCopy *c, bool keep, char owner[static 32], char mod
         }
 }
 
-static const Account *owner_of(const BuildCopy *c) {
-        return c->has_owner ? &c->owner : NULL;
-}
-
-/* Texts. */
-
-static void next_text(Build *b) {
-        const PlanStep *step = build_step(b);
-        BuildCopy *c = b->copy;
-        Sandbox *sb = build_sandbox(b, b->stage);
-        const PlanFile *f = step->files + c->next;
-        _cleanup_free_ char *path = NULL;
-        char *data = NULL;
-        Error error = { 0 };
-        int r;
-
-        if (!sb)
-                return;
-        if (c->next == step->n_files) {
-                b->copy = build_copy_free(c);
-                stage_step_done(b);
-                return;
-        }
-        c->next++;
-        r = scope_expand_file(&build_stage(b)->scope, b->plan, f, &data, &error);
-        if (r < 0) {
-                build_fail_step(b, r, "%s", error.text);
-                return;
-        }
-        if (asprintf(&path, "%s%s%s", c->directory, c->is_directory ? "/" : "", c->is_directory ? f->name : "") < 0) {
-                path = NULL;
-                free(data);
-                build_fail_step(b, -ENOMEM, "out of memory");
-                return;
-        }
-        ops_write(b, sb, path, c->has_mode ? c->mode : FILE_MODE, owner_of(c), data, strlen(data), next_text);
-}
-
-static void begin_texts(Build *b) {
-        b->copy->next = 0;
-        next_text(b);
-}
-
-/* ADD: archives. */
-
-static void step_copy_next_archive(Build *b) {
-        BuildCopy *c = b->copy;
-        Sandbox *sb = build_sandbox(b, b->stage);
-        const char *arguments[8] = { "graft" };
-        char owner[32], mode[16];
-        int pipes[2];
-        size_t n = 1;
-
-        if (!sb)
-                return;
-        if (c->next == c->selection.unpacked.n) {
-                begin_texts(b);
-                return;
-        }
-        if (pipe2(pipes, O_CLOEXEC) < 0) {
-                build_fail_step(b, -errno, "no pipe: %m");
-                return;
-        }
-        copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = c->directory + 1;
-        if (helper_run(b, &(HelperRequest) { .arguments = (const char *const[]) { "member", c->selection.unpacked.items[c->next++], NULL },
-                        .in = c->archive, .out = pipes[1], .list = -EBADF }) >= 0)
-                (void) helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = sb, .operation = FILE_UNPACK, .path = "/", .in = pipes[0],
-                        .out = -EBADF, .list = -EBADF });
-        (void) fd_close(pipes[0]);
-        (void) fd_close(pipes[1]);
-        if (!b->ending)
-                helpers_wait(b, step_copy_next_archive);
-}
-
-/* Files. */
-
-static int write_map(const Selection *s) {
-        int fd = memfd_create("cove-copy", MFD_CLOEXEC);
-
-        if (fd < 0)
-                return -errno;
-        if (fd_write_all(fd, s->map, s->map_size) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-                return fd_close(fd);
-        return fd;
-}
-
-static void copy_files(Build *b) {
-        BuildCopy *c = b->copy;
-        Sandbox *sb = build_sandbox(b, b->stage);
-        _cleanup_close_ int map = -EBADF;
-        const char *arguments[8] = { "copy" };
-        char owner[32], mode[16];
-        size_t n = 1;
-
-        if (!sb)
-                return;
-        if (c->selection.n == 0) {
-                step_copy_next_archive(b);
-                return;
-        }
-        map = write_map(&c->selection);
-        if (map < 0) {
-                build_fail_step(b, -ENOMEM, "the list of what to copy cannot be written");
-                return;
-        }
-        copy_options(c, /* keep= */ false, owner, mode, arguments, &n);
-        if (helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = sb, .operation = FILE_UNPACK, .path = "/", .in = c->archive,
-                        .out = -EBADF, .list = map }) >= 0)
-                helpers_wait(b, step_copy_next_archive);
-}
-
-static void step_copy_choose(Build *b) {
-        const PlanStep *step = build_step(b);
-        BuildCopy *c = b->copy;
-        Sandbox *sb = build_sandbox(b, b->stage);
-        const BuildContext *files;
-        Error error = { 0 };
-        int r;
-
-        if (!sb)
-                return;
-        r = build_files(b, step, &files, &c->archive, &error);
-        if (r >= 0 && c->sources.n > 0)
-                r = context_select(files, &(SelectionRequest) { .sources = c->sources.items, .n_sources = c->sources.n, .literal = step->literal, .keep_links = step->archive,
-                                .destination = c->destination, .destination_is_directory = c->is_directory, .unpack = step->kind == PLAN_ADD },
-                                &c->selection, &error);
-        if (r < 0) {
-                build_fail_step(b, r, "%s", error.text);
-                return;
-        }
-        if (!c->is_directory && (c->selection.directory || c->destination[strlen(c->destination) - 1] == '/')) {
-                c->is_directory = true;
-                ops_mkdir(b, sb, c->directory, owner_of(c), copy_files);
-        } else if (!c->is_directory && step->n_files > 1)
-                build_fail_step(b, -EINVAL, "with more than one source the destination must be a directory: write '%s/'", c->destination);
-        else
-                copy_files(b);
-}
-
-/* What was there before. */
-static void on_looked(Build *b) {
-        b->copy->is_directory = b->found && S_ISDIR(b->entry.mode);
-        if (build_step(b)->from >= 0)
-                copy_from(b);
-        else
-                step_copy_choose(b);
-}
-
-static void step_copy_look(Build *b) {
-        Sandbox *sb = build_sandbox(b, b->stage);
-
-        if (sb)
-                ops_stat(b, sb, b->copy->directory, on_looked);
-}
-
-static void step_copy_with_accounts(Build *b) {
-        const BuildScope *scope = &build_stage(b)->scope;
-        const PlanStep *step = build_step(b);
-        _cleanup_free_ char *text = NULL;
-        Error error = { 0 };
-        int r = step->chown ? scope_expand(scope, b->plan, step->chown, &text, &error) : 0;
-
-        if (r >= 0)
-                r = build_find_account(b, text ? text : scope->user ? scope->user : "0", /* chown= */ true, &b->copy->owner, &error);
-        if (r < 0) {
-                build_fail_step(b, r, "--chown: %s", error.text);
-                return;
-        }
-        b->copy->has_owner = true;
-        step_copy_look(b);
+int copy_refuse_file(const BuildCopy *c, Error *reterr) {
+        return error_set(reterr, -EINVAL, "with more than one source the destination must be a directory: write '%s/'", c->destination);
 }
 
 /* Before anything is looked at. */
@@ -231,7 +62,7 @@ static int expand_words(Build *b, BuildCopy *c, Error *reterr) {
         c->directory = strdup(c->destination);
         if (!c->directory)
                 return -ENOMEM;
-        if (strlen(c->directory) > 1 && c->directory[strlen(c->directory) - 1] == '/')
+        if (strlen(c->directory) > 1 && copy_means_directory(c))
                 c->directory[strlen(c->directory) - 1] = '\0';
         return 0;
 }
@@ -252,23 +83,148 @@ static int step_copy_read_mode(Build *b, BuildCopy *c, Error *reterr) {
         return 0;
 }
 
-void step_copy(Build *b) {
-        const PlanStep *step = build_step(b);
-        BuildCopy *c = calloc(1, sizeof(*c));
-        Error error = { 0 };
-        int r = c ? 0 : -ENOMEM;
+int copy_words(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        int r;
 
-        b->copy = c;
-        if (c) {
-                c->sources.max = PLAN_WORDS_MAX;
-                r = expand_words(b, c, &error);
-                if (r >= 0 && step->chmod)
-                        r = step_copy_read_mode(b, c, &error);
-        }
-        if (r < 0)
-                build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
-        else if (step->chown || step->own)
-                op_accounts(b, step_copy_with_accounts);
-        else
-                step_copy_look(b);
+        b->copy = calloc(1, sizeof(*b->copy));
+        if (!b->copy)
+                return -ENOMEM;
+        b->copy->sources.max = PLAN_WORDS_MAX;
+        r = expand_words(b, b->copy, reterr);
+        return r >= 0 && build_step(b)->chmod ? step_copy_read_mode(b, b->copy, reterr) : r;
 }
+
+int copy_find_owner(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const BuildScope *scope = &build_stage(b)->scope;
+        const PlanStep *step = build_step(b);
+        _cleanup_free_ char *text = NULL;
+        int r = step->chown ? scope_expand(scope, b->plan, step->chown, &text, reterr) : 0;
+
+        b->copy->has_owner = step->chown || step->own;
+        if (r >= 0 && b->copy->has_owner)
+                r = build_find_account(b, text ? text : scope->user ? scope->user : "0", /* chown= */ true, &b->copy->owner, reterr);
+        return r < 0 ? error_prefix(reterr, r, "--chown") : STEP_DONE;
+}
+
+/* What was there before. */
+int copy_look(void *part, Error *reterr) {
+        Build *b = build_of(part);
+
+        return ops_stat(b, b->stage, b->copy->directory, reterr);
+}
+
+void copy_looked(Build *b) {
+        b->copy->is_directory = b->found && S_ISDIR(b->entry.mode);
+}
+
+static int copy_choose(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const PlanStep *step = build_step(b);
+        BuildCopy *c = b->copy;
+        const BuildContext *files;
+        int r;
+
+        copy_looked(b);
+        r = build_files(b, step, &files, &c->archive, reterr);
+        if (r >= 0 && c->sources.n > 0)
+                r = context_select(files, &(SelectionRequest) { .sources = c->sources.items, .n_sources = c->sources.n, .literal = step->literal, .keep_links = step->archive,
+                                .destination = c->destination, .destination_is_directory = c->is_directory, .unpack = step->kind == PLAN_ADD },
+                                &c->selection, reterr);
+        if (r < 0 || c->is_directory)
+                return r;
+        if (c->selection.directory || copy_means_directory(c)) {
+                c->is_directory = true;
+                return ops_mkdir(b, b->stage, c->directory, copy_owner(c), reterr);
+        }
+        return step->n_files > 1 ? copy_refuse_file(c, reterr) : STEP_DONE;
+}
+
+/* Files. */
+
+static int write_map(const Selection *s) {
+        int fd = memfd_create("cove-copy", MFD_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        if (fd_write_all(fd, s->map, s->map_size) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+                return fd_close(fd);
+        return fd;
+}
+
+static int copy_files(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const BuildCopy *c = b->copy;
+        _cleanup_close_ int map = -EBADF;
+        const char *arguments[8] = { "copy" };
+        char owner[32], mode[16];
+        size_t n = 1;
+
+        if (c->selection.n == 0)
+                return STEP_DONE;
+        map = write_map(&c->selection);
+        if (map < 0)
+                return error_set(reterr, -ENOMEM, "the list of what to copy cannot be written");
+        copy_options(c, /* keep= */ false, owner, mode, arguments, &n);
+        return helper_run(b, &(HelperRequest) { .arguments = arguments, .works = true, .stage = b->stage, .operation = FILE_UNPACK, .path = "/", .in = c->archive,
+                        .out = -EBADF, .list = map }, reterr);
+}
+
+/* ADD: archives. */
+
+static int copy_archive(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        BuildCopy *c = b->copy;
+        const char *arguments[8] = { "graft" }, *member[3] = { "member" };
+        HelperRequest from = { .arguments = member, .in = c->archive, .list = -EBADF },
+                      to = { .arguments = arguments, .works = true, .stage = b->stage, .operation = FILE_UNPACK, .path = "/", .out = -EBADF, .list = -EBADF };
+        char owner[32], mode[16];
+        size_t n = 1;
+
+        if (c->next == c->selection.unpacked.n) {
+                c->next = 0;
+                return STEP_DONE;
+        }
+        member[1] = c->selection.unpacked.items[c->next++];
+        copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
+        arguments[n] = c->directory + 1;
+        return build_again(b, helper_run_pair(b, &from, &to, reterr));
+}
+
+/* Texts. */
+
+static int copy_text_file(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const PlanStep *step = build_step(b);
+        BuildCopy *c = b->copy;
+        const PlanFile *f = step->files + c->next;
+        _cleanup_free_ char *path = NULL, *data = NULL;
+        int r;
+
+        if (c->next == step->n_files)
+                return STEP_DONE;
+        c->next++;
+        r = scope_expand_file(&build_stage(b)->scope, b->plan, f, &data, reterr);
+        if (r < 0)
+                return r;
+        if (asprintf(&path, "%s%s%s", c->directory, c->is_directory ? "/" : "", c->is_directory ? f->name : "") < 0) {
+                path = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        return build_again(b, ops_write(b, b->stage, path, c->has_mode ? c->mode : FILE_MODE, copy_owner(c), TAKE_PTR(data), reterr));
+}
+
+static const SequenceStep copy_steps[] = {
+        { "sandbox", build_need_sandbox, build_drop, build_stop },
+        { "words", copy_words },
+        { "passwd", build_read_passwd, .cancel = build_stop },
+        { "group", build_read_group, .cancel = build_stop },
+        { "owner", copy_find_owner },
+        { "look", copy_look, .cancel = build_stop },
+        { "directory", copy_choose, .cancel = build_stop },
+        { "files", copy_files, .cancel = build_stop },
+        { "archives", copy_archive, .cancel = build_stop },
+        { "texts", copy_text_file, .cancel = build_stop },
+};
+const Sequence step_copy = SEQUENCE("copy", copy_steps, build_step_end, .defer = making_work_defer);

@@ -12,91 +12,37 @@
 #include "base/ignore.h"
 #include "build/internal.h"
 
-static void step_from_next_source(Build *b);
-
-static const char *stage_words(const Build *b) {
-        return build_step(b)->from_text;
+static size_t from_stage(const Build *b) {
+        return (size_t) build_step(b)->from;
 }
 
-static void transfer(Build *b) {
-        BuildCopy *c = b->copy;
-        Sandbox *from = build_sandbox(b, (size_t) build_step(b)->from), *to = from ? build_sandbox(b, b->stage) : NULL;
-        const bool directory = S_ISDIR(c->source_mode);
-        const char *arguments[8] = { directory ? "graft" : "place" };
-        _cleanup_free_ char *path = NULL;
-        char owner[32], mode[16];
-        const char *name;
-        int pipes[2];
-        size_t n = 1;
+static int from_sandbox(void *part, Error *reterr) {
+        Build *b = build_of(part);
 
-        if (!to)
-                return;
-        name = strrchr(c->source, '/') + 1;
-        if (asprintf(&path, "%s%s%s", strcmp(c->directory, "/") == 0 ? "" : c->directory, !directory && c->is_directory ? "/" : "",
-                        !directory && c->is_directory ? name : "") < 0 || pipe2(pipes, O_CLOEXEC) < 0) {
-                build_fail_step(b, -ENOMEM, "out of memory");
-                return;
-        }
-        copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = *path == '/' ? path + 1 : path;
-        if (helper_run(b, &(HelperRequest) { .arguments = (const char *const[]) { "pack", NULL }, .sandbox = from, .operation = FILE_PACK,
-                        .path = c->source, .in = -EBADF, .out = pipes[1], .list = -EBADF }) >= 0)
-                (void) helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = to, .operation = FILE_UNPACK, .path = "/", .in = pipes[0],
-                        .out = -EBADF, .list = -EBADF });
-        (void) fd_close(pipes[0]);
-        (void) fd_close(pipes[1]);
-        if (!b->ending)
-                helpers_wait(b, step_from_next_source);
+        copy_looked(b);
+        return stage_need_sandbox(b, from_stage(b), reterr);
 }
 
-static void made_directory(Build *b) {
-        b->copy->is_directory = true;
-        transfer(b);
-}
+/* Below the root of the other, whatever its working directory was. */
+static int from_paths(void *part, Error *reterr) {
+        static const BuildScope root = { .workdir = (char *) "" };
+        BuildCopy *c = build_of(part)->copy;
 
-static void step_from_on_source(Build *b) {
-        BuildCopy *c = b->copy;
-        Sandbox *sb = build_sandbox(b, b->stage);
+        for (size_t i = 0; i < c->sources.n; i++) {
+                char *path = NULL;
+                int r = scope_path(&root, c->sources.items[i], &path, reterr);
 
-        if (!sb)
-                return;
-        if (!b->found) {
-                build_fail_step(b, -ENOENT, "there is no '%s' in %s", c->source, stage_words(b));
-                return;
+                if (r < 0)
+                        return r;
+                if (strlen(path) > 1 && path[strlen(path) - 1] == '/')
+                        path[strlen(path) - 1] = '\0';
+                free(c->sources.items[i]);
+                c->sources.items[i] = path;
         }
-        if (!S_ISDIR(b->entry.mode) && !S_ISREG(b->entry.mode)) {
-                build_fail_step(b, -EINVAL, "'%s' in %s is neither a file nor a directory", c->source, stage_words(b));
-                return;
-        }
-        c->source_mode = b->entry.mode;
-        if (!c->is_directory && (S_ISDIR(b->entry.mode) || c->destination[strlen(c->destination) - 1] == '/'))
-                ops_mkdir(b, sb, c->directory, c->has_owner ? &c->owner : NULL, made_directory);
-        else
-                transfer(b);
-}
-
-static void step_from_next_source(Build *b) {
-        BuildCopy *c = b->copy;
-        Sandbox *from = build_sandbox(b, (size_t) build_step(b)->from);
-
-        if (!from)
-                return;
-        if (c->next == c->sources.n) {
-                b->copy = build_copy_free(c);
-                stage_step_done(b);
-                return;
-        }
-        free(c->source);
-        c->source = strdup(c->sources.items[c->next++]);
-        if (!c->source)
-                build_fail_step(b, -ENOMEM, "out of memory");
-        else
-                ops_stat(b, from, c->source, step_from_on_source);
+        return STEP_DONE;
 }
 
 /* Patterns, of the last part of a path. */
-
-static void next_pattern(Build *b);
 
 static int step_from_replace(BuildCopy *c, size_t at, Strv *names, const char *directory, const char *pattern) {
         Strv list = STRV_INIT(PLAN_WORDS_MAX);
@@ -124,82 +70,131 @@ static int step_from_replace(BuildCopy *c, size_t at, Strv *names, const char *d
         return r;
 }
 
-static void step_from_on_listed(Build *b) {
+/* What the pattern stands for is known. */
+static int from_take_names(Build *b, Error *reterr) {
         BuildCopy *c = b->copy;
         _cleanup_free_ char *source = strdup(c->sources.items[c->next]);
         const size_t before = c->sources.n;
         char *slash = source ? strrchr(source, '/') : NULL;
-        int r = -ENOMEM;
+        int r;
 
-        if (slash) {
-                *slash = '\0';
-                r = step_from_replace(c, c->next, &b->names, *source ? source : "/", slash + 1);
-        }
+        if (!slash)
+                return -ENOMEM;
+        *slash = '\0';
+        r = step_from_replace(c, c->next, &b->names, *source ? source : "/", slash + 1);
         if (r < 0)
-                build_fail_step(b, r, "%s", strerror(-r));
-        else if (c->sources.n < before)
-                build_fail_step(b, -ENOENT, "nothing in %s is like '%s/%s'", stage_words(b), source, slash + 1);
-        else {
-                c->next += c->sources.n - before + 1;
-                next_pattern(b);
-        }
+                return r;
+        if (c->sources.n < before)
+                return error_set(reterr, -ENOENT, "nothing in %s is like '%s/%s'", build_step(b)->from_text, source, slash + 1);
+        c->next += c->sources.n - before + 1;
+        return 0;
 }
 
-static void next_pattern(Build *b) {
+static int from_pattern(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildCopy *c = b->copy;
-        Sandbox *from = build_sandbox(b, (size_t) build_step(b)->from);
+        int r = c->asked ? from_take_names(b, reterr) : 0;
 
-        if (!from)
-                return;
-        for (; c->next < c->sources.n; c->next++) {
-                _cleanup_free_ char *directory = NULL;
-                char *slash;
+        c->asked = false;
+        while (r >= 0 && c->next < c->sources.n && pattern_is_plain(c->sources.items[c->next]))
+                c->next++;
+        if (r < 0)
+                return r;
+        if (c->next < c->sources.n) {
+                _cleanup_free_ char *directory = strdup(c->sources.items[c->next]);
+                char *slash = directory ? strrchr(directory, '/') : NULL;
 
-                if (pattern_is_plain(c->sources.items[c->next]))
-                        continue;
-                directory = strdup(c->sources.items[c->next]);
-                slash = directory ? strrchr(directory, '/') : NULL;
-                if (!slash) {
-                        build_fail_step(b, -ENOMEM, "out of memory");
-                        return;
-                }
+                if (!slash)
+                        return error_set(reterr, -ENOMEM, "out of memory");
                 *slash = '\0';
-                if (!pattern_is_plain(directory)) {
-                        build_fail_step(b, -EINVAL, "'%s': with --from a pattern may stand in the last part of the path only", c->sources.items[c->next]);
-                        return;
-                }
-                ops_list(b, from, *directory ? directory : "/", step_from_on_listed);
-                return;
+                if (!pattern_is_plain(directory))
+                        return error_set(reterr, -EINVAL, "'%s': with --from a pattern may stand in the last part of the path only", c->sources.items[c->next]);
+                c->asked = true;
+                return build_again(b, ops_list(b, from_stage(b), *directory ? directory : "/", reterr));
         }
         c->next = 0;
-        if (c->sources.n > 1 && !c->is_directory && c->destination[strlen(c->destination) - 1] != '/')
-                build_fail_step(b, -EINVAL, "with more than one source the destination must be a directory: write '%s/'", c->destination);
-        else
-                step_from_next_source(b);
+        return c->sources.n > 1 && !c->is_directory && !copy_means_directory(c) ? copy_refuse_file(c, reterr) : STEP_DONE;
 }
 
-/* Below the root of the other, whatever its working directory was. */
-static void step_from_begin(Build *b) {
-        static const BuildScope root = { .workdir = (char *) "" };
+/* Sources. */
+
+static int from_take_source(Build *b, Error *reterr) {
+        BuildCopy *c = b->copy;
+        const char *source = c->sources.items[c->next], *where = build_step(b)->from_text;
+
+        if (!b->found)
+                return error_set(reterr, -ENOENT, "there is no '%s' in %s", source, where);
+        if (!S_ISDIR(b->entry.mode) && !S_ISREG(b->entry.mode))
+                return error_set(reterr, -EINVAL, "'%s' in %s is neither a file nor a directory", source, where);
+        c->modes[c->next++] = b->entry.mode;
+        return 0;
+}
+
+static int from_look(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        BuildCopy *c = b->copy;
+        int r = c->asked ? from_take_source(b, reterr) : 0;
+
+        if (r < 0)
+                return r;
+        if (!c->modes)
+                c->modes = calloc(c->sources.n + 1, sizeof(*c->modes));
+        if (!c->modes)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        c->asked = c->next < c->sources.n;
+        if (c->asked)
+                return build_again(b, ops_stat(b, from_stage(b), c->sources.items[c->next], reterr));
+        c->next = 0;
+        return STEP_DONE;
+}
+
+static int from_directory(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildCopy *c = b->copy;
 
-        for (size_t i = 0; i < c->sources.n; i++) {
-                char *path = NULL;
-                Error error = { 0 };
+        if (c->is_directory || !(S_ISDIR(c->modes[0]) || copy_means_directory(c)))
+                return STEP_DONE;
+        c->is_directory = true;
+        return ops_mkdir(b, b->stage, c->directory, copy_owner(c), reterr);
+}
 
-                if (scope_path(&root, c->sources.items[i], &path, &error) < 0) {
-                        build_fail_step(b, -ENOMEM, "%s", error.text);
-                        return;
-                }
-                if (strlen(path) > 1 && path[strlen(path) - 1] == '/')
-                        path[strlen(path) - 1] = '\0';
-                free(c->sources.items[i]);
-                c->sources.items[i] = path;
+static int from_transfer(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        BuildCopy *c = b->copy;
+        const char *source = c->sources.items ? c->sources.items[c->next] : NULL;
+        const bool directory = S_ISDIR(c->modes[c->next]), within = !directory && c->is_directory;
+        const char *arguments[8] = { directory ? "graft" : "place" };
+        HelperRequest from = { .arguments = (const char *const[]) { "pack", NULL }, .works = true, .stage = from_stage(b), .operation = FILE_PACK, .path = source,
+                               .in = -EBADF, .list = -EBADF },
+                      to = { .arguments = arguments, .works = true, .stage = b->stage, .operation = FILE_UNPACK, .path = "/", .out = -EBADF, .list = -EBADF };
+        _cleanup_free_ char *path = NULL;
+        char owner[32], mode[16];
+        size_t n = 1;
+
+        if (c->next == c->sources.n)
+                return STEP_DONE;
+        c->next++;
+        if (asprintf(&path, "%s%s%s", strcmp(c->directory, "/") == 0 ? "" : c->directory, within ? "/" : "", within ? strrchr(source, '/') + 1 : "") < 0) {
+                path = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
         }
-        c->next = 0;
-        next_pattern(b);
+        copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
+        arguments[n] = *path == '/' ? path + 1 : path;
+        return build_again(b, helper_run_pair(b, &from, &to, reterr));
 }
 
-void copy_from(Build *b) {
-        stage_need_sandbox(b, (size_t) build_step(b)->from, step_from_begin);
-}
+static const SequenceStep from_steps[] = {
+        { "sandbox", build_need_sandbox, build_drop, build_stop },
+        { "words", copy_words },
+        { "passwd", build_read_passwd, .cancel = build_stop },
+        { "group", build_read_group, .cancel = build_stop },
+        { "owner", copy_find_owner },
+        { "look", copy_look, .cancel = build_stop },
+        { "other sandbox", from_sandbox, .cancel = build_stop },
+        { "paths", from_paths },
+        { "patterns", from_pattern, .cancel = build_stop },
+        { "sources", from_look, .cancel = build_stop },
+        { "directory", from_directory, .cancel = build_stop },
+        { "transfer", from_transfer, .cancel = build_stop },
+};
+const Sequence step_from = SEQUENCE("copy from", from_steps, build_step_end, .defer = making_work_defer);

@@ -13,29 +13,49 @@
 
 #define TURN_MAX ((size_t) 1 << 20) /* of output, in one turn of the loop */
 
-/* Accounts. */
+/* What most of them begin with. */
 
-static void on_group(Build *b) {
-        free(b->group);
-        b->group = TAKE_PTR(b->data);
-        build_continue(b, b->account_then);
+int build_need_sandbox(void *part, Error *reterr) {
+        Build *b = build_of(part);
+
+        return stage_need_sandbox(b, b->stage, reterr);
 }
 
-static void step_run_on_passwd(Build *b) {
-        Sandbox *sb = build_sandbox(b, b->stage);
+/* A RUN is somebody's, as is the template (no step); of others, those that say so. */
+static bool step_wants_accounts(const Build *b) {
+        const PlanStep *step = build_step(b);
 
-        free(b->passwd);
-        b->passwd = TAKE_PTR(b->data);
-        if (sb)
-                ops_read(b, sb, "/etc/group", on_group);
+        return !step || step->kind == PLAN_RUN || step->chown || step->own;
 }
 
-void op_accounts(Build *b, BuildThen then) {
-        Sandbox *sb = build_sandbox(b, b->stage);
+static int build_read_accounts(Build *b, const char *path, char **ret, Error *reterr) {
+        return step_wants_accounts(b) ? ops_read(b, b->stage, path, ret, reterr) : STEP_DONE;
+}
 
-        b->account_then = then;
-        if (sb)
-                ops_read(b, sb, "/etc/passwd", step_run_on_passwd);
+int build_read_passwd(void *part, Error *reterr) {
+        Build *b = build_of(part);
+
+        return build_read_accounts(b, "/etc/passwd", &b->passwd, reterr);
+}
+
+int build_read_group(void *part, Error *reterr) {
+        Build *b = build_of(part);
+
+        return build_read_accounts(b, "/etc/group", &b->group, reterr);
+}
+
+int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr) {
+        return account_find(text, b->passwd, b->group, chown, ret, reterr);
+}
+
+/* The account of the step: `user`, or that of USER. */
+static int step_find_account(Build *b, const char *user, Error *reterr) {
+        BuildStage *s = build_stage(b);
+        int r = build_find_account(b, user ? user : s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, reterr);
+
+        if (r == -ENOENT && user)
+                return error_set(reterr, r, "command failed: unauthenticated: invalid username: '%s'", user);
+        return r < 0 ? error_prefix(reterr, r, "USER") : r;
 }
 
 /* Output. */
@@ -81,7 +101,7 @@ static void hint_network(Build *b) {
                 }
 }
 
-static void step_run_judge(Build *b) {
+static int step_run_judge(Build *b, Error *reterr) {
         static const struct {
                 ExecutionReason reason;
                 const char *words;
@@ -94,18 +114,17 @@ static void step_run_judge(Build *b) {
         const BuildResult *x = &b->result;
         const char *last = b->last_line[0] ? b->last_line : x->message, *text = build_step(b)->text;
 
+        if (x->exit_code == 0)
+                return STEP_DONE;
         if (strncmp(text, "RUN ", strlen("RUN ")) == 0)
                 text += strlen("RUN ");
         for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
-                if (x->reason == reasons[i].reason) {
-                        build_fail_step(b, -ECHILD, "'%.120s' %s", text, reasons[i].words);
-                        return;
-                }
+                if (x->reason == reasons[i].reason)
+                        return error_set(reterr, -ECHILD, "'%.120s' %s", text, reasons[i].words);
         hint_network(b);
-        if (x->exit_code >= 0)
-                build_fail_step(b, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last[0] ? ": " : "", last);
-        else
-                build_fail_step(b, -ECHILD, "'%.120s' was ended by signal %d", text, x->signal);
+        if (x->exit_code < 0)
+                return error_set(reterr, -ECHILD, "'%.120s' was ended by signal %d", text, x->signal);
+        return error_set(reterr, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last[0] ? ": " : "", last);
 }
 
 static void step_run_taken(Feed *f, const Execution *x, void *userdata) {
@@ -116,33 +135,31 @@ static void step_run_taken(Feed *f, const Execution *x, void *userdata) {
 }
 
 static int step_run_over(Feed *f, void *userdata) {
-        Build *b = userdata;
-
-        feed_close(f);
-        if (b->result.exit_code == 0)
-                stage_step_done(b);
-        else
-                step_run_judge(b);
-        return 0;
-}
-
-/* A step that says much says it in several turns of the loop. */
-static void step_run_pump(Build *b) {
-        int r;
-
-        b->turn = 0;
-        r = feed_pump(&b->feed);
-        if (r > 0)
-                build_continue(b, step_run_pump);
-        else if (r < 0)
-                build_fail_step(b, r, "its output cannot be read");
+        return 0; /* as f->over says */
 }
 
 static void step_run_on_changed(Feed *f, void *userdata) {
         Build *b = userdata;
 
-        if (b->then != step_run_pump) /* else its turn comes */
-                step_run_pump(b);
+        if (b->again) /* else its turn comes */
+                build_heard(b, NULL);
+}
+
+/* A step that says much says it in several turns of the loop. */
+static int step_run_follow(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        int r;
+
+        b->turn = 0;
+        r = feed_pump(&b->feed);
+        if (r < 0)
+                return error_set(reterr, r, "its output cannot be read");
+        if (r > 0)
+                return STEP_AGAIN;
+        if (!b->feed.over)
+                return build_again(b, STEP_WAITS);
+        feed_close(&b->feed);
+        return step_run_judge(b, reterr);
 }
 
 static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
@@ -166,7 +183,7 @@ static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "%s", strerror(-r)) : 0;
 }
 
-static void step_run_start(Build *b) {
+static int step_run_start(void *part, Error *reterr) {
         static const FeedReader reader = {
                 .piece_max = FEED_PIECE_MAX,
                 .changed = step_run_on_changed,
@@ -175,71 +192,57 @@ static void step_run_start(Build *b) {
                 .piece = step_run_take,
                 .end = step_run_over,
         };
-        Sandbox *sb = build_sandbox(b, b->stage);
+        Build *b = build_of(part);
         ExecutionSpec spec = { 0 };
         Execution *x;
-        Error error = { 0 };
-        int r;
+        Sandbox *sb;
+        int r = step_find_account(b, build_step(b)->user, reterr);
 
-        if (!sb)
-                return;
-        b->last_line[0] = '\0';
-        r = step_run_make_spec(b, &spec, &error);
         if (r >= 0)
-                r = execution_start(sb, &spec, &x, &error);
+                r = build_sandbox(b, b->stage, &sb, reterr);
+        if (r < 0)
+                return r;
+        b->last_line[0] = '\0';
+        r = step_run_make_spec(b, &spec, reterr);
+        if (r >= 0)
+                r = execution_start(sb, &spec, &x, reterr);
         execution_spec_done(&spec);
         if (r >= 0)
                 r = feed_open(&b->feed, x, (uint64_t[_STREAM_MAX]) { 0 }, &reader, b);
-        if (r < 0)
-                build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
-        else
-                step_run_pump(b);
+        return r < 0 ? r : STEP_DONE;
 }
 
-int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr) {
-        return account_find(text, b->passwd, b->group, chown, ret, reterr);
-}
-
-static void step_run_with_accounts(Build *b) {
-        BuildStage *s = build_stage(b);
-        const char *user = build_step(b)->user;
-        Error error = { 0 };
-        int r = build_find_account(b, user ? user : s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, &error);
-
-        if (r == -ENOENT && user)
-                build_fail_step(b, r, "command failed: unauthenticated: invalid username: '%s'", user);
-        else if (r < 0)
-                build_fail_step(b, r, "USER: %s", error.text);
-        else
-                step_run_start(b);
-}
-
-void step_run(Build *b) {
-        op_accounts(b, step_run_with_accounts);
-}
+static const SequenceStep run_steps[] = {
+        { "sandbox", build_need_sandbox, build_drop, build_stop },
+        { "passwd", build_read_passwd, .cancel = build_stop },
+        { "group", build_read_group, .cancel = build_stop },
+        { "start", step_run_start },
+        { "follow", step_run_follow, .cancel = build_stop },
+};
+const Sequence step_run = SEQUENCE("run", run_steps, build_step_end, .defer = making_work_defer);
 
 /* WORKDIR makes its directory, which belongs to root, as docker has it; or to the user, where the step says so. */
 
-static void make_own_workdir(Build *b) {
+static int step_workdir_make(void *part, Error *reterr) {
+        Build *b = build_of(part);
         BuildStage *s = build_stage(b);
-        Sandbox *sb = build_sandbox(b, b->stage);
-        Error error = { 0 };
-        int r;
+        const bool own = build_step(b)->own;
+        int r = own ? step_find_account(b, /* user= */ NULL, reterr) : 0;
 
-        if (!sb)
-                return;
-        r = build_find_account(b, s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, &error);
-        if (r < 0)
-                build_fail_step(b, r, "USER: %s", error.text);
-        else
-                ops_mkdir(b, sb, s->scope.workdir, &s->account, stage_step_done);
+        return r < 0 ? r : ops_mkdir(b, b->stage, s->scope.workdir, own ? &s->account : NULL, reterr);
 }
 
-void step_workdir(Build *b) {
-        Sandbox *sb = build_sandbox(b, b->stage);
+static const SequenceStep workdir_steps[] = {
+        { "sandbox", build_need_sandbox, build_drop, build_stop },
+        { "passwd", build_read_passwd, .cancel = build_stop },
+        { "group", build_read_group, .cancel = build_stop },
+        { "make", step_workdir_make, .cancel = build_stop },
+};
+const Sequence step_workdir = SEQUENCE("workdir", workdir_steps, build_step_end, .defer = making_work_defer);
 
-        if (build_step(b)->own)
-                op_accounts(b, make_own_workdir);
-        else if (sb)
-                ops_mkdir(b, sb, build_stage(b)->scope.workdir, /* owner= */ NULL, stage_step_done);
-}
+static const SequenceStep user_steps[] = {
+        { "sandbox", build_need_sandbox, build_drop, build_stop },
+        { "passwd", build_read_passwd, .cancel = build_stop },
+        { "group", build_read_group, .cancel = build_stop },
+};
+const Sequence step_user = SEQUENCE("user", user_steps, build_step_leave, .defer = making_work_defer);

@@ -1,197 +1,155 @@
 /* commit.c: a sandbox's disk as it is now becomes a template.
  *
- *      held still · copy of its disk (O(1)) · released · on a layer: flattened to one more; on the host: the copy itself is the beginning of later disks */
+ *      hold       everything in it stands still
+ *      copy       of its disk (O(1))
+ *      release    and from here on it does not notice
+ *      keep       on a layer: flattened to one more; on the host: the copy itself is the beginning of later disks
+ *      register   image and name in one transaction */
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "image/internal.h"
 
 typedef struct ImageCommit {
-        Images *images;
-        Making *making;
+        MakingWork work;
         Sandbox *sandbox;
         bool held; /* the sandbox, by us */
         SandboxWatch watch; /* until it is held */
-        char scratch[TREE_NAME_MAX + 1];
         Image image;
-        TreeCall *call;
+        char digest[DIGEST_LENGTH + 1]; /* of the image */
 } ImageCommit;
 
-static void image_commit_let_go(ImageCommit *c) {
+static int commit_let_go(ImageCommit *c) {
         sandbox_unwatch(&c->watch);
+        sandbox_forget_caller(c->sandbox, c);
         if (c->held)
                 sandbox_release(c->sandbox);
-        else
-                sandbox_forget_caller(c->sandbox, c);
         c->held = false;
+        return STEP_DONE;
 }
 
-static void commit_free(ImageCommit *c) {
-        image_commit_let_go(c);
+static void commit_free(void *work) {
+        ImageCommit *c = work;
+
+        (void) commit_let_go(c);
         (void) sandbox_unref(c->sandbox);
-        tree_call_forget(c->call);
+        making_work_done(&c->work);
         image_done(&c->image);
         free(c);
 }
 
-static void commit_release(void *work) {
-        commit_free(work);
-}
+static void commit_end(void *work, const Error *error) {
+        ImageCommit *c = work;
+        const ImageEntry *e = error ? NULL : images_entry(c->work.images, c->digest);
 
-static void commit_cancel(void *work) {
-        (void) work; /* what is O(1) is over in a moment, and the flattening has a cancel of its own */
-}
-
-static const MakingWork commit_work = { commit_cancel, commit_release };
-
-static void remove_scratch(ImageCommit *c) {
-        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch);
-
-        if (*c->scratch)
-                (void) trees_remove(c->images->manager, &scratch, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or the spawner's next start */
-        c->scratch[0] = '\0';
-}
-
-static void image_commit_finish(ImageCommit *c, const Image *image, const Error *error) {
-        Making *k = c->making;
-        static const Error cancelled = { -ECANCELED, "it was cancelled" };
-
-        remove_scratch(c);
-        making_set_work(k, NULL, NULL);
-        making_end(k, image, error && making_is_cancelled(k) ? &cancelled : error);
+        (void) making_work_drop_scratch(c, /* why= */ NULL); /* of a flattening: it is in the layer */
+        making_end(c->work.making, e ? &e->image : NULL, error);
         commit_free(c);
 }
 
-static void image_commit_fail(ImageCommit *c, int r, const Error *why) {
-        Error error = *why;
-
-        if (error.code == 0)
-                (void) error_set(&error, r, "%s", strerror(-r));
-        image_commit_finish(c, NULL, &error);
-}
-
-static void image_commit_put(ImageCommit *c) {
-        Images *i = c->images;
-        char digest[sizeof(c->image.digest)];
-        Error error = { 0 };
-        int r = image_digest(&c->image, c->image.digest);
-
-        memcpy(digest, c->image.digest, sizeof(digest));
-        if (r >= 0)
-                r = images_put(i, c->making->row.tenant, c->making->row.name, &c->image, &error);
-        if (r < 0)
-                image_commit_fail(c, r, &error);
-        else
-                image_commit_finish(c, &images_entry(i, digest)->image, NULL);
-}
-
-/* On a layer. */
-
-static void image_commit_on_flattened(const Image *layer, const Error *error, void *userdata) {
+static void commit_on_held(Sandbox *sb, const Error *error, void *userdata) {
         ImageCommit *c = userdata;
-
-        making_set_work(c->making, &commit_work, c);
-        if (error) {
-                image_commit_fail(c, error->code, error);
-                return;
-        }
-        memcpy(c->image.layer, layer->layer, sizeof(c->image.layer));
-        c->image.bytes += layer->bytes;
-        image_commit_put(c);
-}
-
-static int image_commit_flatten(ImageCommit *c, Error *reterr) {
-        char chain[DIGEST_HEX + 1], parent[TREE_NAME_MAX + 1];
-        int r;
-
-        memcpy(parent, c->image.layer, sizeof(parent));
-        chain_random(chain);
-        r = images_flatten(c->images, c->making, parent, TREE_SCRATCH, c->scratch, chain, image_commit_on_flattened, c, reterr);
-        if (r < 0)
-                making_set_work(c->making, &commit_work, c);
-        return r;
-}
-
-/* On the host, or another directory. */
-
-static void image_commit_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
-        ImageCommit *c = userdata;
-
-        c->call = NULL;
-        if (error) {
-                images_snapshot_disown(c->images, c->image.snapshot); /* or it is there: nobody knows */
-                image_commit_fail(c, error->code, error);
-                return;
-        }
-        c->scratch[0] = '\0';
-        image_commit_put(c);
-}
-
-static int image_commit_publish(ImageCommit *c, Error *reterr) {
-        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), snapshot = tree_ref(TREE_SNAPSHOT, c->scratch);
-        int r;
-
-        c->image.snapshot = strdup(c->scratch);
-        r = c->image.snapshot ? images_snapshot_announce(c->images, c->image.snapshot) : -ENOMEM;
-        if (r < 0)
-                return error_set(reterr, r, "cannot write it down: %s", strerror(-r));
-        return trees_publish(c->images->manager, &scratch, &snapshot, image_commit_on_published, c, &c->call, reterr);
-}
-
-/* Both. */
-
-static void image_commit_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
-        ImageCommit *c = userdata;
-        Error why = { 0 };
-        int r;
-
-        c->call = NULL;
-        image_commit_let_go(c);
-        if (error) { /* what there may be of it goes too */
-                image_commit_fail(c, error->code, error);
-                return;
-        }
-        r = *c->image.layer ? image_commit_flatten(c, &why) : image_commit_publish(c, &why);
-        if (r < 0)
-                image_commit_fail(c, r, &why);
-}
-
-static void image_commit_on_held(Sandbox *sb, const Error *error, void *userdata) {
-        ImageCommit *c = userdata;
-        TreeRef scratch, disk = tree_ref(TREE_DISK, c->sandbox->id);
-        Error why = { 0 };
-        int r;
 
         sandbox_unwatch(&c->watch);
-        if (error) {
-                image_commit_fail(c, error->code, error);
-                return;
-        }
-        c->held = true;
-        chain_random(c->scratch);
-        scratch = tree_ref(TREE_SCRATCH, c->scratch);
-        r = trees_make(c->images->manager, &scratch, &disk, /* limit= */ 0, image_commit_on_copied, c, &c->call, &why);
-        if (r < 0) {
-                c->scratch[0] = '\0';
-                image_commit_fail(c, r, &why);
-        }
+        c->held = !error && sb->activity == ACTIVITY_HELD; /* a paused one stands still by itself */
+        sequence_heard(&c->work.run, error);
 }
 
 /* It goes before it stands still: nobody else tells us. */
-static void image_commit_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+static void commit_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         static const Error gone = { -ESTALE, "the sandbox has ended meanwhile" };
         ImageCommit *c = userdata;
 
-        if (!c->held && sandbox_is_ending(sb))
-                image_commit_finish(c, NULL, &gone);
+        if (!sandbox_is_ending(sb))
+                return;
+        (void) commit_let_go(c);
+        sequence_heard(&c->work.run, &gone);
 }
+
+static int commit_hold(void *work, Error *reterr) {
+        ImageCommit *c = work;
+
+        c->watch = (SandboxWatch) { .changed = commit_on_sandbox, .userdata = c };
+        sandbox_watch(c->sandbox, &c->watch);
+        return making_work_waits(sandbox_hold(c->sandbox, commit_on_held, c, reterr));
+}
+
+static int commit_unhold(void *work, Error *why) {
+        return commit_let_go(work);
+}
+
+static int commit_copy(void *work, Error *reterr) {
+        ImageCommit *c = work;
+        TreeRef disk = tree_ref(TREE_DISK, c->sandbox->id);
+
+        return making_work_make_scratch(&c->work, &disk, reterr);
+}
+
+static int commit_release(void *work, Error *reterr) {
+        return commit_let_go(work);
+}
+
+static void commit_on_flattened(const Image *flat, const Error *error, void *userdata) {
+        ImageCommit *c = userdata;
+
+        if (flat) {
+                memcpy(c->image.layer, flat->layer, sizeof(c->image.layer));
+                c->image.bytes += flat->bytes;
+        }
+        sequence_heard(&c->work.run, error);
+}
+
+static int commit_keep(void *work, Error *reterr) {
+        ImageCommit *c = work;
+        char chain[DIGEST_HEX + 1];
+        int r;
+
+        chain_random(chain);
+        if (*c->image.layer)
+                return making_work_waits(images_flatten(c->work.images, c->work.making, c->image.layer, TREE_SCRATCH, c->work.scratch, chain,
+                                commit_on_flattened, c, reterr));
+        r = images_snapshot_announce(c->work.images, chain);
+        if (r >= 0)
+                r = shape_text_set(&c->image.snapshot, chain);
+        if (r < 0)
+                return error_set(reterr, r, "cannot write it down: %s", strerror(-r));
+        return making_work_publish(&c->work, TREE_SNAPSHOT, chain, reterr);
+}
+
+/* It may be there or not: nobody knows. */
+static int commit_disown(void *work, Error *why) {
+        ImageCommit *c = work;
+
+        if (c->image.snapshot)
+                images_snapshot_disown(c->work.images, c->image.snapshot);
+        return STEP_DONE;
+}
+
+static int commit_register(void *work, Error *reterr) {
+        ImageCommit *c = work;
+        const StoreMaking *row = &c->work.making->row;
+        int r = image_digest(&c->image, c->image.digest);
+
+        memcpy(c->digest, c->image.digest, sizeof(c->digest));
+        return r < 0 ? r : images_put(c->work.images, row->tenant, row->name, &c->image, reterr);
+}
+
+static const SequenceStep commit_steps[] = {
+        { "hold", commit_hold, commit_unhold },
+        { "copy", commit_copy, making_work_drop_scratch },
+        { "release", commit_release },
+        { "keep", commit_keep, commit_disown },
+        { "register", commit_register },
+};
+static const Sequence commit = SEQUENCE("commit", commit_steps, commit_end);
 
 /* What it was made with is what the template says; references to secrets are its owner's, and stay behind. */
 static int image_commit_describe(ImageCommit *c, const Sandbox *sb) {
-        const ImageEntry *from = sb->spec.digest ? images_entry(c->images, sb->spec.digest) : NULL;
+        const ImageEntry *from = sb->spec.digest ? images_entry(c->work.images, sb->spec.digest) : NULL;
         Image *image = &c->image;
         const char *home;
         int r = from ? image_config_copy(&from->image.config, &image->config) : 0;
@@ -257,21 +215,16 @@ int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *text
                 making_end(k, NULL, reterr);
                 return -ENOMEM;
         }
-        *c = (ImageCommit) { .images = i, .making = k, .sandbox = sandbox_ref(sb), .watch = { .changed = image_commit_on_sandbox, .userdata = c } };
-        making_set_work(k, &commit_work, c);
+        *c = (ImageCommit) { .work = { .images = i, .making = k, .release = commit_free }, .sandbox = sandbox_ref(sb) };
         making_log(k, "copying the disk of sandbox %s", sb->id);
         r = image_commit_describe(c, sb);
         if (r >= 0 && *c->image.layer)
                 r = making_hold(k, c->image.layer);
-        *ret = k;
-        if (r >= 0) {
-                sandbox_watch(sb, &c->watch);
-                r = sandbox_hold(sb, image_commit_on_held, c, reterr);
-        }
+        r = r < 0 ? error_set(reterr, r, "%s", strerror(-r)) : making_work_start(&c->work, &commit, reterr);
         if (r < 0) {
-                Error why = *reterr;
-
-                image_commit_fail(c, r, &why);
+                making_end(k, NULL, reterr);
+                commit_free(c);
         }
-        return r;
+        *ret = k;
+        return r < 0 ? r : 0;
 }

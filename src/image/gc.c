@@ -12,14 +12,10 @@
 #include "image/internal.h"
 
 typedef struct Gc {
-        Images *images;
-        Making *making;
-        TreeCall *call;
+        MakingWork work;
         char snapshot[TREE_NAME_MAX + 1]; /* that is being removed */
         ImagesWaste done;
         unsigned failed;
-        bool waiting; /* for a layer */
-        sd_event_source *defer;
 } Gc;
 
 /* Looking. */
@@ -134,41 +130,43 @@ int images_waste(Images *i, ImagesWasteItem item, void *userdata, ImagesWaste *r
 
 /* Removing. */
 
-static void gc_next(Gc *g);
+static void gc_free(void *work) {
+        Gc *g = work;
 
-static void gc_free(Gc *g) {
-        tree_call_forget(g->call);
-        sd_event_source_disable_unref(g->defer);
-        if (g->images->gc == g)
-                g->images->gc = NULL;
+        making_work_done(&g->work);
+        if (g->work.images->gc == g)
+                g->work.images->gc = NULL;
         free(g);
 }
 
-static void gc_release(void *work) {
-        gc_free(work);
-}
-
-static void gc_cancel(void *work) {
-        (void) work; /* it is looked at after each tree */
-}
-
-static void gc_end(Gc *g, const Error *error) {
-        Making *k = g->making;
+static int gc_tell(void *work, Error *why) {
+        const Gc *g = work;
+        Making *k = g->work.making;
 
         making_log(k, "removed %u images, %u layers (%llu bytes), %u snapshots, %u steps of builds, %u blobs (%llu bytes)%s", g->done.images, g->done.layers,
                         (unsigned long long) g->done.bytes, g->done.snapshots, g->done.cache, g->done.blobs, (unsigned long long) g->done.blob_bytes,
                         g->failed > 0 ? "; some could not be, and are tried again next time" : "");
         making_progress(k, "done", g->done.bytes + g->done.blob_bytes, g->done.bytes + g->done.blob_bytes);
-        making_set_work(k, NULL, NULL);
-        making_end(k, NULL, error);
+        return STEP_DONE;
+}
+
+static void gc_end(void *work, const Error *error) {
+        Gc *g = work;
+
+        if (!error)
+                (void) gc_tell(g, /* why= */ NULL);
+        making_end(g->work.making, NULL, error);
         gc_free(g);
 }
 
-static void remove_rows(Gc *g) {
-        Images *i = g->images;
+static int gc_remove_rows(void *work, Error *reterr) {
+        Gc *g = work;
+        Images *i = g->work.images;
         ImageEntry *e, *en;
         CacheEntry *c, *cn;
 
+        if (gc_look(i) < 0)
+                return STEP_DONE; /* the next step says why */
         HASH_ITER(hh, i->cache, c, cn)
                 if (cache_is_waste(i, c) && store_cache_delete(i->manager->store, &c->row) >= 0) {
                         cache_entry_free(i, c);
@@ -177,113 +175,98 @@ static void remove_rows(Gc *g) {
         HASH_ITER(hh, i->images, e, en)
                 if (image_is_waste(i, e) && images_drop(i, e) >= 0)
                         g->done.images++;
+        return STEP_DONE;
 }
 
-static void on_layer_removed(const Error *error, void *userdata) {
+static void gc_on_layer_removed(const Error *error, void *userdata) {
         Gc *g = userdata;
 
-        g->waiting = false;
         if (error) {
-                making_log(g->making, "%s", error->text);
+                making_log(g->work.making, "%s", error->text);
                 g->failed++;
         }
-        gc_next(g);
+        sequence_heard_again(&g->work.run);
 }
 
 /* Whoever needs it from now on waits, and makes it anew. */
-static int remove_layer(Gc *g, LayerEntry *l) {
+static int gc_remove_layer(Gc *g, LayerEntry *l) {
         StoreLayer row = l->row;
         Error error = { 0 };
         uint64_t bytes = row.bytes;
         int r;
 
         row.removing = true;
-        r = l->row.removing ? 0 : images_layer_put(g->images, &row);
+        r = l->row.removing ? 0 : images_layer_put(g->work.images, &row);
         if (r >= 0)
-                r = layer_remove(g->images, row.chain, on_layer_removed, g, &error);
-        if (r < 0) {
-                g->failed++;
+                r = layer_remove(g->work.images, row.chain, gc_on_layer_removed, g, &error);
+        if (r < 0)
                 return r;
-        }
-        g->waiting = true;
         g->done.layers++;
         g->done.bytes += bytes;
-        making_log(g->making, "layer %.12s", row.chain);
+        making_log(g->work.making, "layer %.12s", row.chain);
         return 0;
 }
 
-static void on_snapshot_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void gc_on_snapshot_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
         Gc *g = userdata;
 
-        g->call = NULL;
+        g->work.call = NULL;
         if (error)
                 g->failed++;
         else {
-                images_snapshot_drop(g->images, g->snapshot);
+                images_snapshot_drop(g->work.images, g->snapshot);
                 g->done.snapshots++;
         }
-        gc_next(g);
+        sequence_heard_again(&g->work.run);
 }
 
-static int remove_snapshot(Gc *g, ImageSnapshotEntry *e) {
+static int gc_remove_snapshot(Gc *g, ImageSnapshotEntry *e) {
         TreeRef ref = tree_ref(TREE_SNAPSHOT, e->row.name);
-        int r = e->row.removing ? 0 : images_snapshot_mark(g->images, e);
+        int r = e->row.removing ? 0 : images_snapshot_mark(g->work.images, e);
 
         memcpy(g->snapshot, e->row.name, sizeof(g->snapshot));
-        if (r >= 0)
-                r = trees_remove(g->images->manager, &ref, on_snapshot_removed, g, &g->call, /* reterr= */ NULL);
-        if (r < 0)
-                g->failed++;
-        return r;
+        return r < 0 ? r : trees_remove(g->work.images->manager, &ref, gc_on_snapshot_removed, g, &g->work.call, /* reterr= */ NULL);
 }
 
 /* One tree after the other, each looked at anew: it may have come into use meanwhile. One that fails ends it: the others would, too. */
-static void gc_next(Gc *g) {
-        Images *i = g->images;
-        Error error = { 0 };
-        LayerEntry *l;
-        ImageSnapshotEntry *e;
-        unsigned n = 0;
-        int r = making_is_cancelled(g->making) ? error_set(&error, -ECANCELED, "it was cancelled") : gc_look(i);
+static int gc_remove_tree(void *work, Error *reterr) {
+        Gc *g = work;
+        Images *i = g->work.images;
+        int r = gc_look(i);
 
-        for (l = i->layers; r >= 0 && g->failed == 0 && l; l = l->hh.next)
-                if (!l->used && remove_layer(g, l) >= 0)
-                        return;
-        for (e = i->snapshots; r >= 0 && g->failed == 0 && e; e = e->hh.next)
-                if (!e->used && remove_snapshot(g, e) >= 0)
-                        return;
-        if (r >= 0) {
-                g->done.blob_bytes = blobs_waste(i, /* remove= */ true, /* item= */ NULL, NULL, &n);
-                g->done.blobs = n;
-        } else if (error.code == 0)
-                (void) error_set(&error, r, "cannot see what is in use: %s", strerror(-r));
-        gc_end(g, r < 0 ? &error : NULL);
+        if (r < 0)
+                return error_set(reterr, r, "cannot see what is in use: %s", strerror(-r));
+        for (LayerEntry *l = i->layers; g->failed == 0 && l; l = l->hh.next)
+                if (!l->used) {
+                        if (gc_remove_layer(g, l) >= 0)
+                                return STEP_WAITS;
+                        g->failed++;
+                }
+        for (ImageSnapshotEntry *e = i->snapshots; g->failed == 0 && e; e = e->hh.next)
+                if (!e->used) {
+                        if (gc_remove_snapshot(g, e) >= 0)
+                                return STEP_WAITS;
+                        g->failed++;
+                }
+        return STEP_DONE;
 }
 
-static void gc_on_ready(Making *k, const Error *error, void *userdata) {
-        Gc *g = userdata;
+static int gc_remove_blobs(void *work, Error *reterr) {
+        Gc *g = work;
 
-        if (error) {
-                making_set_work(k, NULL, NULL);
-                making_end(k, NULL, error);
-                gc_free(g);
-                return;
-        }
-        if (gc_look(g->images) >= 0)
-                remove_rows(g);
-        gc_next(g);
+        g->done.blob_bytes = blobs_waste(g->work.images, /* remove= */ true, /* item= */ NULL, NULL, &g->done.blobs);
+        return STEP_DONE;
 }
 
-static int gc_on_defer(sd_event_source *source, void *userdata) {
-        Gc *g = userdata;
-
-        g->defer = sd_event_source_disable_unref(g->defer);
-        images_when_ready(g->images, g->making, gc_on_ready, g);
-        return 0;
-}
+static const SequenceStep gc_steps[] = {
+        { "ready", images_when_ready },
+        { "rows", gc_remove_rows, gc_tell }, /* not undone, but said */
+        { "trees", gc_remove_tree },
+        { "blobs", gc_remove_blobs },
+};
+static const Sequence gc = SEQUENCE("gc", gc_steps, gc_end, .defer = making_work_defer);
 
 int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr) {
-        static const MakingWork ops = { gc_cancel, gc_release };
         Making *k;
         Gc *g;
         int r = images_check_depot(i, reterr);
@@ -291,24 +274,22 @@ int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr) {
         if (r < 0)
                 return r;
         if (i->gc) { /* one is enough */
-                *ret = i->gc->making;
+                *ret = i->gc->work.making;
                 return 0;
         }
         r = making_new(i, who, MAKING_GC, /* template_name= */ NULL, &k, reterr);
         if (r < 0)
                 return r;
         g = calloc(1, sizeof(*g));
-        r = g ? sd_event_add_defer(i->manager->event, &g->defer, gc_on_defer, g) : -ENOMEM;
+        if (g)
+                g->work = (MakingWork) { .images = i, .making = k, .release = gc_free };
+        r = g ? making_work_start(&g->work, &gc, reterr) : error_set(reterr, -ENOMEM, "out of memory");
         if (r < 0) {
                 free(g);
-                (void) error_set(reterr, r, "out of memory");
                 making_end(k, NULL, reterr);
                 return r;
         }
-        g->images = i;
-        g->making = k;
         i->gc = g;
-        making_set_work(k, &ops, g);
         *ret = k;
         return 0;
 }

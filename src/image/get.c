@@ -71,58 +71,51 @@ int images_import(Images *i, const Principal *who, const char *text, int fd, Mak
 /* For builds: what is there, or a pull. */
 
 typedef struct Found {
-        Images *images;
-        Making *making;
-        char digest[sizeof(((Image *) NULL)->digest)];
-        sd_event_source *defer;
+        MakingWork work;
+        char digest[DIGEST_LENGTH + 1];
         ImageDone done;
         void *userdata;
 } Found;
 
-static void found_free(Found *f) {
-        sd_event_source_disable_unref(f->defer);
+static void found_free(void *work) {
+        making_work_done(work);
+        free(work);
+}
+
+static int found_look(void *work, Error *reterr) {
+        const Found *f = work;
+
+        return images_entry(f->work.images, f->digest) ? STEP_DONE : error_set(reterr, -ENOENT, "the template was removed meanwhile");
+}
+
+static void found_end(void *work, const Error *error) {
+        Found *f = work;
+
+        making_work_done(&f->work);
+        f->done(error ? NULL : &images_entry(f->work.images, f->digest)->image, error, f->userdata);
         free(f);
 }
 
-static void found_release(void *work) {
-        found_free(work);
-}
-
-static void found_cancel(void *work) {
-        (void) work; /* it is told in the next turn of the loop anyway */
-}
-
-static int on_found(sd_event_source *source, void *userdata) {
-        static const Error gone = { -ENOENT, "the template was removed meanwhile" };
-        Found *f = userdata;
-        ImageEntry *e = images_entry(f->images, f->digest);
-        ImageDone done = f->done;
-        void *data = f->userdata;
-
-        making_set_work(f->making, NULL, NULL);
-        found_free(f);
-        done(e ? &e->image : NULL, e ? NULL : &gone, data);
-        return 0;
-}
+/* In the next turn of the loop. */
+static const SequenceStep found_steps[] = { { "look", found_look } };
+static const Sequence found = SEQUENCE("found", found_steps, found_end, .defer = making_work_defer);
 
 static int answer_found(Images *i, Making *k, const Image *image, ImageDone done, void *userdata, Error *reterr) {
-        static const MakingWork ops = { found_cancel, found_release };
         Found *f = calloc(1, sizeof(*f));
         int r = f ? 0 : -ENOMEM;
 
-        if (f) {
-                *f = (Found) { .images = i, .making = k, .done = done, .userdata = userdata };
-                memcpy(f->digest, image->digest, sizeof(f->digest));
-                r = *image->layer ? making_hold(k, image->layer) : 0;
-        }
-        if (r >= 0)
-                r = sd_event_add_defer(i->manager->event, &f->defer, on_found, f);
+        if (f && *image->layer)
+                r = making_hold(k, image->layer);
         if (r < 0) {
                 free(f);
                 return error_set(reterr, r, "out of memory");
         }
-        making_set_work(k, &ops, f);
-        return 0;
+        *f = (Found) { .work = { .images = i, .making = k, .release = found_free }, .done = done, .userdata = userdata };
+        memcpy(f->digest, image->digest, sizeof(f->digest));
+        r = making_work_start(&f->work, &found, reterr);
+        if (r < 0)
+                free(f);
+        return r < 0 ? r : 0;
 }
 
 /* One of another registry is known by where it came from: its short name may be somebody else's. */

@@ -13,6 +13,7 @@
  * May use: core, trees.h, config, json. Must not know: HTTP, SQL, btrfs, tar, how registries speak. */
 #pragma once
 
+#include "base/sequence.h"
 #include "core/manager.h"
 #include "core/template.h"
 #include "core/trees.h"
@@ -133,10 +134,38 @@ void making_log(Making *k, const char *format, ...) __attribute__((format(printf
 void making_log_bytes(Making *k, const void *data, size_t size);
 void making_progress(Making *k, const char *stage, uint64_t done, uint64_t total);
 bool making_is_cancelled(const Making *k);
-void making_set_cancel(Making *k, void (*cancel)(Making *k, void *userdata), void *userdata); /* asked to end: must lead to making_end() */
 void making_end(Making *k, const Image *image /* what it made; may be NULL */, const Error *error);
 Making *making_find(Images *i, const Principal *who, const char *id);
 void making_cancel(Making *k);
+
+/* A sequence that works for a making: the first member of the object that its steps are called with. One may begin another within a step, as a build
+ * does that fetches what it stands on: that step has no cancel, it awaits the end of the inner one. Cancelling the making cancels all of them. */
+typedef struct MakingWork {
+        SequenceRun run;
+        Images *images;
+        Making *making;                  /* NULL: for whoever waits for it */
+        TreeCall *call;                  /* that the step waits for */
+        char scratch[TREE_NAME_MAX + 1]; /* that it has made; "": none */
+        sd_event_source *deferred;
+        void (*release)(void *work); /* at the daemon's end: its memory */
+        const char *cancelled;       /* what is said of it then; NULL: that it was */
+        struct MakingWork *prev, *next;
+} MakingWork;
+/* As sequence_start(): on failure the work is the caller's again. images, making and release are set. */
+int making_work_start(MakingWork *w, const Sequence *sequence, Error *reterr);
+void making_work_done(MakingWork *w); /* it has ended; also when it never started. Nobody hears of its call any more */
+/* For tables: Sequence.defer; SequenceStep.cancel of a step that runs cove-tree; SequenceStep.undo of one that makes a scratch. */
+void making_work_defer(void *work);
+void making_work_cancel_run(void *work);
+int making_work_drop_scratch(void *work, Error *why);
+/* Ends of what a step waits for. */
+void making_work_on_tree(const TreeAnswer *answer, const Error *error, void *work);
+/* Steps: a scratch, empty (from NULL) or a copy; the same published, after which there is none. A layer that is there already is as good. */
+int making_work_make_scratch(MakingWork *w, const TreeRef *from, Error *reterr);
+int making_work_publish(MakingWork *w, TreeKind kind, const char *name, Error *reterr);
+static inline int making_work_waits(int r) { /* what a call gave that answers later */
+        return r < 0 ? r : STEP_WAITS;
+}
 
 /* Used by build/ and by the surfaces. All answer exactly once by done. */
 typedef void (*ImageDone)(const Image *image, const Error *error, void *userdata);

@@ -1,7 +1,10 @@
 /* ingest.c: an image from a registry or an archive becomes layers and a row.
  *
- *      rows and trees agree (reconcile.c) · cove-registry: blobs, manifest, configuration · each layer from the bottom up (layers.c) ·
- *      who its user is (inspect) · image and name in one transaction
+ *      ready      rows and trees agree (reconcile.c)
+ *      fetch      cove-registry: blobs, manifest, configuration
+ *      layers     each from the bottom up (layers.c)
+ *      inspect    who its user is
+ *      register   image and name in one transaction
  *
  * What was finished when it ends early stays: blobs, and layers with their rows. */
 
@@ -15,35 +18,29 @@
 #include "base/fd.h"
 #include "image/ingest.h"
 
-#define LAYERS_MAX 512
-
 typedef struct Ingest {
-        Images *images;
-        Making *making;
-        bool owns_making; /* whose end is its end */
-        bool takes_name;  /* only where it is free */
+        MakingWork work;
+        bool takes_name; /* only where it is free */
         char *reference, *name, *platform, *auth;
         char *blobs; /* where they come to */
         int in_fd;
         ImageChild *child;
         LayerWaiter *waiter;
-        ImageInspection inspection;
-        sd_event_source *defer;
         json_t *result;
         size_t next; /* layer */
         char parent[DIGEST_HEX + 1], chain[DIGEST_HEX + 1];
-        bool wanting, again; /* in layer_want(), which has answered from within */
         Image image;
-        ImageDone done;
+        ImageDone done; /* NULL: its end is the making's */
         void *userdata;
 } Ingest;
 
-static void ingest_free(Ingest *g) {
+static void ingest_free(void *work) {
+        Ingest *g = work;
+
+        making_work_done(&g->work);
         image_child_free(g->child);
         if (g->waiter)
                 layer_waiter_cancel(g->waiter);
-        tree_call_forget(g->inspection.call);
-        sd_event_source_disable_unref(g->defer);
         json_decref(g->result);
         image_done(&g->image);
         (void) fd_close(g->in_fd);
@@ -57,103 +54,6 @@ static void ingest_free(Ingest *g) {
         free(g);
 }
 
-static void ingest_release(void *work) {
-        ingest_free(work);
-}
-
-static void ingest_finish(Ingest *g, const Image *image, const Error *error) {
-        Making *k = g->making;
-        Error cancelled = { -ECANCELED, "it was cancelled; finished layers are kept" };
-
-        if (error && making_is_cancelled(k))
-                error = &cancelled;
-        making_set_work(k, NULL, NULL);
-        if (g->owns_making)
-                making_end(k, image, error);
-        else
-                g->done(image, error, g->userdata);
-        ingest_free(g);
-}
-
-static void ingest_fail(Ingest *g, int r, const Error *why) {
-        Error error = *why;
-
-        if (error.code == 0)
-                (void) error_set(&error, r, "%s", strerror(-r));
-        ingest_finish(g, NULL, &error);
-}
-
-static void ingest_cancel(void *work) {
-        Ingest *g = work;
-        Error error = { -ECANCELED, "cancelled" };
-
-        if (g->child)
-                image_child_stop(g->child);
-        else if (g->waiter) {
-                layer_waiter_cancel(TAKE_PTR(g->waiter));
-                ingest_finish(g, NULL, &error);
-        } else if (g->inspection.call)
-                tree_call_cancel(g->inspection.call);
-}
-
-static const MakingWork ingest_work = { ingest_cancel, ingest_release };
-
-static bool is_cancelled(Ingest *g) {
-        Error error = { -ECANCELED, "cancelled" };
-
-        if (!making_is_cancelled(g->making))
-                return false;
-        ingest_finish(g, NULL, &error);
-        return true;
-}
-
-/* The end. */
-
-/* Where the name is somebody else's by now, it is an image without one, and goes with the gc after the making that wanted it. */
-static void put_image(Ingest *g) {
-        Images *i = g->images;
-        const char *tenant = g->making->row.tenant, *name = g->name;
-        char digest[sizeof(g->image.digest)];
-        Error error = { 0 };
-        int r;
-
-        if (name && g->takes_name && images_find(i, tenant, name))
-                name = NULL;
-        memcpy(digest, g->image.digest, sizeof(digest));
-        r = images_put(i, tenant, name, &g->image, &error);
-        if (r < 0)
-                ingest_fail(g, r, &error);
-        else
-                ingest_finish(g, &images_entry(i, digest)->image, NULL);
-}
-
-static void ingest_on_inspected(const Error *error, void *userdata) {
-        Ingest *g = userdata;
-
-        if (error)
-                ingest_fail(g, error->code, error);
-        else if (!is_cancelled(g))
-                put_image(g);
-}
-
-static void ingest_inspect(Ingest *g) {
-        Error error = { 0 };
-        int r;
-
-        memcpy(g->image.layer, g->parent, sizeof(g->parent));
-        g->image.layers = json_dumps(json_object_get(g->result, "layers"), JSON_COMPACT);
-        if (!g->image.layers) {
-                ingest_fail(g, -ENOMEM, &error);
-                return;
-        }
-        g->inspection = (ImageInspection) { .image = &g->image, .done = ingest_on_inspected, .userdata = g };
-        r = image_inspect(g->images, g->making, &g->inspection, &error);
-        if (r < 0)
-                ingest_fail(g, r, &error);
-}
-
-/* Layers. */
-
 static json_t *layer_at(const Ingest *g, size_t n) {
         return json_array_get(json_object_get(g->result, "layers"), n);
 }
@@ -162,7 +62,74 @@ static const char *layer_text(const json_t *layer, const char *key) {
         return json_string_value(json_object_get(layer, key));
 }
 
-static void ingest_next_layer(Ingest *g);
+static void ingest_end(void *work, const Error *error) {
+        Ingest *g = work;
+        const Image *image = error ? NULL : &images_entry(g->work.images, layer_text(g->result, "manifestDigest"))->image;
+
+        making_work_done(&g->work);
+        if (g->done)
+                g->done(image, error, g->userdata);
+        else
+                making_end(g->work.making, image, error);
+        ingest_free(g);
+}
+
+/* The end. */
+
+/* Where the name is somebody else's by now, it is an image without one, and goes with the gc after the making that wanted it. */
+static int ingest_register(void *work, Error *reterr) {
+        Ingest *g = work;
+        Images *i = g->work.images;
+        const char *tenant = g->work.making->row.tenant, *name = g->name;
+
+        if (name && g->takes_name && images_find(i, tenant, name))
+                name = NULL;
+        return images_put(i, tenant, name, &g->image, reterr);
+}
+
+/* By its own /etc/passwd. */
+static int ingest_take_user(const char *text, ImageConfig *c, Error *reterr) {
+        _cleanup_json_ json_t *j = json_loads(text, 0, NULL);
+        const json_t *inner = json_object_get(j, "result"), *result = inner ? inner : j, *uid = json_object_get(result, "uid"),
+                     *gid = json_object_get(result, "gid");
+        const char *home = json_string_value(json_object_get(result, "home"));
+
+        if (!json_is_integer(uid) || !json_is_integer(gid))
+                return error_set(reterr, -EBADMSG, "the image's user cannot be told");
+        c->uid = (uint32_t) json_integer_value(uid);
+        c->gid = (uint32_t) json_integer_value(gid);
+        free(c->home);
+        c->home = home && *home ? strdup(home) : NULL;
+        return 0;
+}
+
+static void ingest_on_inspected(const char *result, const Error *error, void *userdata) {
+        Ingest *g = userdata;
+        Error why = { 0 };
+
+        g->work.call = NULL;
+        if (!error && ingest_take_user(result, &g->image.config, &why) < 0)
+                error = &why;
+        sequence_heard(&g->work.run, error);
+}
+
+static int ingest_inspect(void *work, Error *reterr) {
+        static const TreeRunEvents events = { .done = ingest_on_inspected };
+        Ingest *g = work;
+        const char *user = g->image.config.user;
+        const char *const arguments[] = { "inspect", "--user", user && *user ? user : "0", NULL };
+        TreeRef layer = tree_ref(TREE_LAYER, g->parent);
+
+        memcpy(g->image.layer, g->parent, sizeof(g->parent));
+        g->image.layers = json_dumps(json_object_get(g->result, "layers"), JSON_COMPACT);
+        if (!g->image.layers)
+                return -ENOMEM;
+        making_progress(g->work.making, "looking at it", 0, 0);
+        return making_work_waits(trees_run(g->work.images->manager, &layer, 1, arguments, /* in_fd= */ -EBADF, /* out_fd= */ -EBADF, &events, g, &g->work.call,
+                        reterr));
+}
+
+/* Layers. */
 
 static void ingest_on_layer(const Error *error, void *userdata) {
         Ingest *g = userdata;
@@ -170,21 +137,27 @@ static void ingest_on_layer(const Error *error, void *userdata) {
 
         g->waiter = NULL;
         if (error) {
-                ingest_fail(g, error->code, error);
+                sequence_heard(&g->work.run, error);
                 return;
         }
-        l = images_layer(g->images, g->chain);
+        l = images_layer(g->work.images, g->chain);
         g->image.bytes += l ? l->row.bytes : 0;
         (void) json_object_set_new(layer_at(g, g->next), "chain", json_string(g->chain));
         memcpy(g->parent, g->chain, sizeof(g->parent));
         g->next++;
-        if (g->wanting)
-                g->again = true;
-        else
-                ingest_next_layer(g);
+        sequence_heard_again(&g->work.run);
 }
 
-static int want_layer(Ingest *g, Error *reterr) {
+static void ingest_leave_layer(void *work) {
+        static const Error left = { -ECANCELED, "cancelled" };
+        Ingest *g = work;
+
+        layer_waiter_cancel(TAKE_PTR(g->waiter));
+        sequence_heard(&g->work.run, &left);
+}
+
+static int ingest_layer(void *work, Error *reterr) {
+        Ingest *g = work;
         const json_t *layer = layer_at(g, g->next);
         size_t n = json_array_size(json_object_get(g->result, "layers"));
         const LayerWant want = {
@@ -197,34 +170,15 @@ static int want_layer(Ingest *g, Error *reterr) {
         };
         char stage[64];
 
-        if (g->image.bytes > images_config(g->images)->image_bytes_max)
+        if (g->next >= n)
+                return STEP_DONE;
+        if (g->image.bytes > images_config(g->work.images)->image_bytes_max)
                 return error_set(reterr, -EFBIG, "the image has more than %llu bytes unpacked (images.maxSize)",
-                                (unsigned long long) images_config(g->images)->image_bytes_max);
+                                (unsigned long long) images_config(g->work.images)->image_bytes_max);
         chain_id(g->parent, want.diff_id, g->chain);
         (void) snprintf(stage, sizeof(stage), "unpacking layer %zu of %zu", g->next + 1, n);
-        making_progress(g->making, stage, 0, 0);
-        return layer_want(g->images, g->making, &want, ingest_on_layer, g, &g->waiter, reterr);
-}
-
-/* Those that are there answer from within, so it is a loop and not a recursion. */
-static void ingest_next_layer(Ingest *g) {
-        Error error = { 0 };
-        int r;
-
-        do {
-                if (is_cancelled(g))
-                        return;
-                if (g->next >= json_array_size(json_object_get(g->result, "layers"))) {
-                        ingest_inspect(g);
-                        return;
-                }
-                g->wanting = true;
-                g->again = false;
-                r = want_layer(g, &error);
-                g->wanting = false;
-        } while (r >= 0 && g->again);
-        if (r < 0)
-                ingest_fail(g, r, &error);
+        making_progress(g->work.making, stage, 0, 0);
+        return making_work_waits(layer_want(g->work.images, g->work.making, &want, ingest_on_layer, g, &g->waiter, reterr));
 }
 
 /* Fetching. */
@@ -238,8 +192,8 @@ static int check_result(Ingest *g, Error *reterr) {
                 return error_set(reterr, -EBADMSG, "the registry program has not told what it got");
         if (json_array_size(layers) == 0)
                 return error_set(reterr, -EBADMSG, "the image has no layers: there is nothing to start from");
-        if (json_array_size(layers) > LAYERS_MAX)
-                return error_set(reterr, -E2BIG, "the image has %zu layers, at most %d can be", json_array_size(layers), LAYERS_MAX);
+        if (json_array_size(layers) > IMAGE_LAYERS_MAX)
+                return error_set(reterr, -E2BIG, "the image has %zu layers, at most %d can be", json_array_size(layers), IMAGE_LAYERS_MAX);
         json_array_foreach(layers, k, layer) {
                 const char *digest = layer_text(layer, "digest"), *diff_id = layer_text(layer, "diffId");
 
@@ -252,16 +206,16 @@ static int check_result(Ingest *g, Error *reterr) {
 }
 
 static int adopt_blobs(Ingest *g, Error *reterr) {
-        const char *tenant = g->making->row.tenant;
+        const char *tenant = g->work.making->row.tenant;
         const json_t *layer;
         size_t k;
-        int r = blob_adopt(g->images, tenant, g->image.digest, reterr);
+        int r = blob_adopt(g->work.images, tenant, g->image.digest, reterr);
 
         if (r >= 0 && g->image.config_digest)
-                r = blob_adopt(g->images, tenant, g->image.config_digest, reterr);
+                r = blob_adopt(g->work.images, tenant, g->image.config_digest, reterr);
         json_array_foreach(json_object_get(g->result, "layers"), k, layer)
                 if (r >= 0)
-                        r = blob_adopt(g->images, tenant, layer_text(layer, "digest"), reterr);
+                        r = blob_adopt(g->work.images, tenant, layer_text(layer, "digest"), reterr);
         return r;
 }
 
@@ -271,39 +225,43 @@ static void ingest_on_line(const char *line, void *userdata) {
         const json_t *p = json_object_get(j, "progress"), *result = json_object_get(j, "result");
 
         if (json_is_object(p))
-                making_progress(g->making, "fetching", (uint64_t) json_integer_value(json_object_get(p, "bytes")),
+                making_progress(g->work.making, "fetching", (uint64_t) json_integer_value(json_object_get(p, "bytes")),
                                 (uint64_t) json_integer_value(json_object_get(p, "total")));
         else if (json_is_object(result)) {
                 json_decref(g->result);
                 g->result = json_incref((json_t *) result);
         } else if (json_is_string(json_object_get(j, "log")))
-                making_log(g->making, "%s", json_string_value(json_object_get(j, "log")));
+                making_log(g->work.making, "%s", json_string_value(json_object_get(j, "log")));
         json_decref(j);
+}
+
+static int ingest_take_result(Ingest *g, Error *reterr) {
+        char size[IMAGE_SIZE_TEXT];
+        int r = check_result(g, reterr);
+        size_t n;
+
+        if (r >= 0)
+                r = adopt_blobs(g, reterr);
+        if (r < 0)
+                return r;
+        n = json_array_size(json_object_get(g->result, "layers"));
+        making_log(g->work.making, "%s: %zu layer%s, %s", g->image.digest, n, n == 1 ? "" : "s",
+                        image_size_text((uint64_t) json_integer_value(json_object_get(g->result, "size")), size));
+        return 0;
 }
 
 static void ingest_on_fetched(const Error *error, void *userdata) {
         Ingest *g = userdata;
-        char size[IMAGE_SIZE_TEXT];
-        size_t n;
         Error why = { 0 };
-        int r;
 
         g->child = NULL;
-        if (error) {
-                ingest_fail(g, error->code, error);
-                return;
-        }
-        r = check_result(g, &why);
-        if (r >= 0)
-                r = adopt_blobs(g, &why);
-        if (r < 0) {
-                ingest_fail(g, r, &why);
-                return;
-        }
-        n = json_array_size(json_object_get(g->result, "layers"));
-        making_log(g->making, "%s: %zu layer%s, %s", g->image.digest, n, n == 1 ? "" : "s",
-                        image_size_text((uint64_t) json_integer_value(json_object_get(g->result, "size")), size));
-        ingest_next_layer(g);
+        if (!error && ingest_take_result(g, &why) < 0)
+                error = &why;
+        sequence_heard(&g->work.run, error);
+}
+
+static void ingest_stop_fetching(void *work) {
+        image_child_stop(((Ingest *) work)->child);
 }
 
 static bool is_insecure(const Images *i, const char *reference) {
@@ -334,17 +292,22 @@ size_t registry_arguments(Images *i, const char *tenant, const char *blobs, cons
         return n;
 }
 
-static int fetch(Ingest *g, Error *reterr) {
+static int ingest_fetch(void *work, Error *reterr) {
         static const ImageChildEvents events = { ingest_on_line, ingest_on_fetched };
+        Ingest *g = work;
+        Images *i = g->work.images;
+        Making *k = g->work.making;
         const char *arguments[24] = { "cove-registry" };
         char limit[24], stall[24];
         size_t n = 1;
-        int r = blobs_of_tenant(g->images, g->making->row.tenant, &g->blobs, reterr);
+        int r = blobs_of_tenant(i, k->row.tenant, &g->blobs, reterr);
 
         if (r < 0)
                 return r;
-        (void) snprintf(limit, sizeof(limit), "%llu", (unsigned long long) images_config(g->images)->image_bytes_max);
-        (void) snprintf(stall, sizeof(stall), "%llu", (unsigned long long) (images_config(g->images)->stall_usec / USEC_PER_SEC));
+        making_log(k, "%s %s", g->reference ? "pulling" : "importing", g->reference ? g->reference : g->name ? g->name : "an archive");
+        making_progress(k, "fetching", 0, 0);
+        (void) snprintf(limit, sizeof(limit), "%llu", (unsigned long long) images_config(i)->image_bytes_max);
+        (void) snprintf(stall, sizeof(stall), "%llu", (unsigned long long) (images_config(i)->stall_usec / USEC_PER_SEC));
         if (g->reference) {
                 arguments[n++] = "pull";
                 arguments[n++] = g->reference;
@@ -358,37 +321,19 @@ static int fetch(Ingest *g, Error *reterr) {
                 }
         } else
                 arguments[n++] = "import";
-        (void) registry_arguments(g->images, g->making->row.tenant, g->blobs, g->reference, arguments + n);
-        return image_child_start(g->images, arguments, g->auth, g->in_fd, &events, g, &g->child, reterr);
+        (void) registry_arguments(i, k->row.tenant, g->blobs, g->reference, arguments + n);
+        return making_work_waits(image_child_start(i, arguments, g->auth, g->in_fd, &events, g, &g->child, reterr));
 }
 
-static void ingest_on_ready(Making *k, const Error *error, void *userdata) {
-        Ingest *g = userdata;
-        Error why = { 0 };
-        int r;
-
-        if (error) {
-                ingest_fail(g, error->code, error);
-                return;
-        }
-        if (is_cancelled(g))
-                return;
-        making_log(k, "%s %s", g->reference ? "pulling" : "importing", g->reference ? g->reference : g->name ? g->name : "an archive");
-        making_progress(k, "fetching", 0, 0);
-        r = fetch(g, &why);
-        if (r < 0)
-                ingest_fail(g, r, &why);
-}
-
-/* Beginning. Not from within the call that asks, so that whoever asked has its making before anything is told. */
-
-static int ingest_on_defer(sd_event_source *source, void *userdata) {
-        Ingest *g = userdata;
-
-        g->defer = sd_event_source_disable_unref(g->defer);
-        images_when_ready(g->images, g->making, ingest_on_ready, g);
-        return 0;
-}
+static const SequenceStep ingest_steps[] = {
+        { "ready", images_when_ready },
+        { "fetch", ingest_fetch, .cancel = ingest_stop_fetching },
+        { "layers", ingest_layer, .cancel = ingest_leave_layer },
+        { "inspect", ingest_inspect, .cancel = making_work_cancel_run },
+        { "register", ingest_register },
+};
+/* Deferred, so that whoever asked has its making before anything is told. */
+static const Sequence ingest = SEQUENCE("ingest", ingest_steps, ingest_end, .defer = making_work_defer);
 
 static char *ingest_copy(const char *text) {
         return text ? strdup(text) : NULL;
@@ -396,30 +341,24 @@ static char *ingest_copy(const char *text) {
 
 int ingest_start(Images *i, Making *k, const IngestRequest *request, ImageDone done, void *userdata, Error *reterr) {
         Ingest *g = calloc(1, sizeof(*g));
-        int r = -ENOMEM;
+        int r;
 
-        if (g) {
-                *g = (Ingest) {
-                        .images = i,
-                        .making = k,
-                        .owns_making = !done,
-                        .takes_name = request->only_free_name,
-                        .reference = ingest_copy(request->reference),
-                        .name = ingest_copy(request->name),
-                        .platform = ingest_copy(request->platform),
-                        .auth = ingest_copy(request->auth),
-                        .in_fd = request->in_fd >= 0 ? fcntl(request->in_fd, F_DUPFD_CLOEXEC, 3) : -EBADF,
-                        .done = done,
-                        .userdata = userdata,
-                };
-                g->image.source = ingest_copy(request->source);
-                r = sd_event_add_defer(i->manager->event, &g->defer, ingest_on_defer, g);
-        }
-        if (r < 0) {
-                if (g)
-                        ingest_free(g);
-                return error_set(reterr, r, "cannot begin: %s", strerror(-r));
-        }
-        making_set_work(k, &ingest_work, g);
-        return 0;
+        if (!g)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        *g = (Ingest) {
+                .work = { .images = i, .making = k, .release = ingest_free, .cancelled = "it was cancelled; finished layers are kept" },
+                .takes_name = request->only_free_name,
+                .reference = ingest_copy(request->reference),
+                .name = ingest_copy(request->name),
+                .platform = ingest_copy(request->platform),
+                .auth = ingest_copy(request->auth),
+                .in_fd = request->in_fd >= 0 ? fcntl(request->in_fd, F_DUPFD_CLOEXEC, 3) : -EBADF,
+                .image.source = ingest_copy(request->source),
+                .done = done,
+                .userdata = userdata,
+        };
+        r = making_work_start(&g->work, &ingest, reterr);
+        if (r < 0)
+                ingest_free(g);
+        return r < 0 ? r : 0;
 }

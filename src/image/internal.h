@@ -10,6 +10,7 @@
 #include "image/rows.h"
 
 #define IMAGE_SOURCE_IMPORT "import"
+#define IMAGE_LAYERS_MAX    512
 
 typedef struct ImageEntry {
         Image image;
@@ -48,12 +49,6 @@ typedef struct CacheEntry {
 typedef struct LayerWork LayerWork;
 typedef struct Reconciliation Reconciliation;
 
-/* A piece of work for a making. cancel: leads to its end. release: at the daemon's end, its memory. */
-typedef struct MakingWork {
-        void (*cancel)(void *work);
-        void (*release)(void *work);
-} MakingWork;
-
 struct Making {
         Images *images;
         StoreMaking row;
@@ -62,10 +57,7 @@ struct Making {
         bool log_full;
         bool cancelled, ended;
         Strv held; /* layers that it counts on */
-        void (*cancel)(Making *k, void *userdata);
-        void *cancel_data;
-        const MakingWork *work_ops; /* of what is under way for it here; NULL: nothing */
-        void *work;
+        MakingWork *works; /* the outer one first */
         MakingWatch *watches;
         Making *prev, *next; /* the oldest first */
         UT_hash_handle hh;   /* by id */
@@ -105,6 +97,7 @@ const char *images_problem(Images *i, const Image *image);
 bool images_is_reserved(const Images *i, const char *name);
 
 /* put.c */
+int layer_copy(const StoreLayer *from, StoreLayer *to);
 int images_layer_put(Images *i, const StoreLayer *row); /* copies */
 void images_layer_drop(Images *i, const char *chain);   /* the row */
 int images_drop(Images *i, ImageEntry *e);              /* the row of one that has no name */
@@ -129,7 +122,6 @@ void image_count(Images *i, const Image *image, int by); /* its layers know how 
 int makings_load(Images *i, Error *reterr);
 void makings_free(Images *i);
 int making_hold(Making *k, const char *chain);
-void making_set_work(Making *k, const MakingWork *ops, void *work); /* ops NULL: it is over */
 void makings_trim(Images *i);
 
 /* oci.c: configurations, in and out. */
@@ -165,6 +157,16 @@ void layer_waiter_cancel(LayerWaiter *w); /* done is not called; work that only 
 /* Removes one whose row is marked; done may be NULL. */
 int layer_remove(Images *i, const char *chain, LayerDone done, void *userdata, Error *reterr);
 void layers_free(Images *i);
+/* A layer that is written: what its begin a MakingWork, an unpacking and a flattening have in common. */
+typedef struct LayerWriting {
+        MakingWork work;
+        StoreLayer row; /* what it will be */
+} LayerWriting;
+int layer_make_scratch(void *work, Error *reterr); /* a copy of its parent, or empty */
+void layer_on_written(const char *result, const Error *error, void *work);
+int layer_publish(void *work, Error *reterr);
+int layer_keep(void *work, Error *why); /* undo: it is whole, and others may count on it by now. It has its row, and goes with the next gc */
+int layer_put_row(void *work, Error *reterr);
 
 /* blobs.c */
 int blobs_open(Images *i, Error *reterr);
@@ -174,20 +176,11 @@ int blob_adopt(Images *i, const char *tenant, const char *digest, Error *reterr)
 int blob_open(Images *i, const char *digest); /* -ENOENT */
 uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n);
 
-/* reconcile.c: rows and trees agree, before anything is made. done may be called from within. */
+/* reconcile.c: rows and trees agree, before anything is made. */
 int reconciliation_start(Images *i, Error *reterr);
 void reconciliation_stop(Images *i);
-void images_when_ready(Images *i, Making *k, void (*done)(Making *k, const Error *error, void *userdata), void *userdata);
+int images_when_ready(void *work, Error *reterr); /* a step of a MakingWork */
 
 /* gc.c */
 int gc_start(Images *i, Error *reterr);
 void gc_stop(Images *i);
-
-/* inspect.c: who the user of an image is. Fills uid, gid, home of its configuration. The caller keeps the inspection until it is told. */
-typedef struct ImageInspection {
-        Image *image;
-        LayerDone done;
-        void *userdata;
-        TreeCall *call; /* NULL: none is under way */
-} ImageInspection;
-int image_inspect(Images *i, Making *k, ImageInspection *x, Error *reterr);

@@ -1,6 +1,6 @@
 /* layers.c: layer trees that are made and removed, each by one at a time.
  *
- *      unpack    scratch, a copy of the parent or empty · cove-tree unpack · publish under its chain id · row
+ *      unpack    blob · scratch, a copy of the parent or empty · cove-tree unpack · publish under its chain id · row
  *      remove    row is marked · tree · row
  *
  * Whoever wants a layer that is being unpacked waits for it; of one that is being removed, too, and then makes it anew. So nobody counts on a tree that is about
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "image/internal.h"
 
 struct LayerWaiter {
@@ -24,14 +25,10 @@ struct LayerWaiter {
 };
 
 struct LayerWork {
-        Images *images;
-        char chain[TREE_NAME_MAX + 1];
-        bool removing, cancelled;
-        char scratch[TREE_NAME_MAX + 1];
-        StoreLayer row; /* what it will be */
+        LayerWriting writing; /* or removing: its row's chain says what */
+        bool removing, given_up;
         int blob_fd;
         usec_t began;
-        TreeCall *call;
         LayerWaiter *waiters;
         UT_hash_handle hh;
 };
@@ -41,11 +38,11 @@ static void layers_waiter_free(LayerWaiter *w) {
         free(w);
 }
 
-static void work_free(LayerWork *w) {
-        HASH_DEL(w->images->works, w);
-        tree_call_forget(w->call);
+static void layer_work_free(LayerWork *w) {
+        HASH_DEL(w->writing.work.images->works, w);
+        making_work_done(&w->writing.work);
         (void) fd_close(w->blob_fd);
-        store_layer_done(&w->row);
+        store_layer_done(&w->writing.row);
         free(w);
 }
 
@@ -56,32 +53,28 @@ void layers_free(Images *i) {
         HASH_ITER(hh, i->works, w, next) {
                 DL_FOREACH_SAFE(w->waiters, x, xn)
                         layers_waiter_free(x);
-                work_free(w);
+                layer_work_free(w);
         }
 }
 
-static LayerWork *work_new(Images *i, const char *chain) {
+static LayerWork *layer_work_new(Images *i, const char *chain) {
         LayerWork *w = calloc(1, sizeof(*w));
 
         if (!w)
                 return NULL;
-        w->images = i;
+        w->writing.work.images = i;
         w->blob_fd = -EBADF;
         w->began = clock_usec();
-        (void) snprintf(w->chain, sizeof(w->chain), "%s", chain);
-        HASH_ADD_STR(i->works, chain, w);
+        (void) snprintf(w->writing.row.chain, sizeof(w->writing.row.chain), "%s", chain);
+        HASH_ADD_STR(i->works, writing.row.chain, w);
         return w;
 }
 
 /* It is gone before they hear of it, who may want the next thing from there. */
-static void layers_work_end(LayerWork *w, const Error *error) {
+static void layer_work_tell(LayerWork *w, const Error *error) {
         LayerWaiter *list = TAKE_PTR(w->waiters), *x, *next;
-        Images *i = w->images;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, w->scratch);
 
-        if (error && *w->scratch)
-                (void) trees_remove(i->manager, &scratch, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* else the spawner's next start does */
-        work_free(w);
+        layer_work_free(w);
         DL_FOREACH_SAFE(list, x, next) {
                 DL_DELETE(list, x);
                 x->work = NULL;
@@ -91,7 +84,7 @@ static void layers_work_end(LayerWork *w, const Error *error) {
         }
 }
 
-static void restart(Images *i, LayerWaiter *list);
+static void layer_work_begin(Images *i, LayerWaiter *list);
 
 /* That a blob has this layer in it is known of the one that was unpacked; who brings another one has only said so. */
 static bool is_proven(const char *tenant, const char *unpacked, const char *digest) {
@@ -103,156 +96,149 @@ static LayerWaiter *take_strangers(LayerWork *w, bool all) {
         LayerWaiter *list = NULL, *x, *next;
 
         DL_FOREACH_SAFE(w->waiters, x, next)
-                if (x->making && !is_proven(all ? "?" : x->making->row.tenant, w->row.digest, x->want.digest)) {
+                if (x->making && !is_proven(all ? "?" : x->making->row.tenant, w->writing.row.digest, x->want.digest)) {
                         DL_DELETE(w->waiters, x);
                         DL_APPEND(list, x);
                 }
         return list;
 }
 
-static void work_fail(LayerWork *w, int r, const Error *why) {
-        Error error = *why;
-        /* came when it had been given up already; or it was another's blob that was wrong */
-        LayerWaiter *late = w->cancelled ? TAKE_PTR(w->waiters) : take_strangers(w, /* all= */ true);
-        Images *i = w->images;
+static const char *layer_work_name(const LayerWork *w) {
+        return w->writing.row.digest ? w->writing.row.digest + strlen(DIGEST_PREFIX) : w->writing.row.chain;
+}
 
-        if (error.code == 0)
-                (void) error_set(&error, r, "%s", strerror(-r));
-        if (error.code == -ENOSPC || error.code == -EDQUOT)
-                (void) error_set(&error, -ENOSPC, "there is no room for layer %.12s: `cove template gc` removes what nobody uses, storage.size makes the depot larger (%.200s)",
-                                w->chain, why->text);
-        else
-                (void) error_prefix(&error, error.code, "layer %.12s", w->row.digest ? w->row.digest + strlen(DIGEST_PREFIX) : w->chain);
-        layers_work_end(w, &error);
-        if (late)
-                restart(i, late);
+/* Writing, as a flattening does it, too (flatten.c). */
+
+int layer_make_scratch(void *work, Error *reterr) {
+        LayerWriting *w = work;
+        TreeRef parent = tree_ref(TREE_LAYER, w->row.parent);
+
+        return making_work_make_scratch(&w->work, *w->row.parent ? &parent : NULL, reterr);
+}
+
+void layer_on_written(const char *result, const Error *error, void *work) {
+        LayerWriting *w = work;
+
+        w->work.call = NULL;
+        w->row.bytes = error ? 0 : tree_result_bytes(result);
+        sequence_heard(&w->work.run, error);
+}
+
+int layer_publish(void *work, Error *reterr) {
+        LayerWriting *w = work;
+
+        return making_work_publish(&w->work, TREE_LAYER, w->row.chain, reterr);
+}
+
+int layer_put_row(void *work, Error *reterr) {
+        LayerWriting *w = work;
+
+        w->row.created_at = clock_wall_usec();
+        return images_layer(w->work.images, w->row.chain) ? 0 : images_layer_put(w->work.images, &w->row); /* another's blob is that one's to push */
+}
+
+int layer_keep(void *work, Error *why) {
+        LayerWriting *w = work;
+
+        if (!*w->work.scratch && layer_put_row(work, why) < 0)
+                log_debug("layer %.12s has no row before the next start", w->row.chain);
+        return STEP_DONE;
 }
 
 /* Unpacking. */
 
-static void layers_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
-        LayerWork *w = userdata;
-        LayerWaiter *x, *strangers;
-        Images *i;
-        Error why = { 0 };
-        int r;
+static int layer_open_blob(void *work, Error *reterr) {
+        LayerWork *w = work;
+        const char *digest = w->writing.row.digest;
 
-        w->call = NULL;
-        if (error && error->code != -EEXIST) { /* somebody's that is as good */
-                work_fail(w, error->code, error);
-                return;
-        }
-        w->scratch[0] = '\0';
-        w->row.created_at = clock_wall_usec();
-        r = error && images_layer(w->images, w->chain) ? 0 : images_layer_put(w->images, &w->row); /* that one's blob is another's to push */
-        if (r < 0) {
-                work_fail(w, r, &why);
-                return;
-        }
-        for (x = w->waiters; x; x = x->next) {
-                char sizes[2][IMAGE_SIZE_TEXT];
-                const char *name = w->row.digest ? w->row.digest + strlen(DIGEST_PREFIX) : w->chain;
-
-                if (x == w->waiters)
-                        making_log(x->making, "layer %.12s: %s, unpacked to %s in %llu ms", name, image_size_text(w->row.blob_bytes, sizes[0]),
-                                        image_size_text(w->row.bytes, sizes[1]), (unsigned long long) ((clock_usec() - w->began) / USEC_PER_MSEC));
-                else
-                        making_log(x->making, "layer %.12s: is there by now", name);
-        }
-        strangers = take_strangers(w, /* all= */ false);
-        i = w->images;
-        layers_work_end(w, NULL);
-        if (strangers)
-                restart(i, strangers);
+        w->blob_fd = blob_open(w->writing.work.images, digest);
+        return w->blob_fd < 0 ? error_set(reterr, w->blob_fd, "blob %s is not there: %s", digest, strerror(-w->blob_fd)) : STEP_DONE;
 }
 
-static void on_unpack_progress(const char *line, void *userdata) {
-        LayerWork *w = userdata;
+static void on_unpack_progress(const char *line, void *work) {
+        LayerWork *w = work;
         LayerWaiter *x;
 
         DL_FOREACH(w->waiters, x)
                 making_progress(x->making, x->making->row.stage, tree_result_bytes(line), 0);
 }
 
-static void on_unpacked(const char *result, const Error *error, void *userdata) {
-        LayerWork *w = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, w->scratch), layer = tree_ref(TREE_LAYER, w->chain);
-        Error why = { 0 };
-        int r;
-
-        w->call = NULL;
-        if (error) {
-                work_fail(w, error->code, error);
-                return;
-        }
-        w->row.bytes = tree_result_bytes(result);
-        r = trees_publish(w->images->manager, &scratch, &layer, layers_on_published, w, &w->call, &why);
-        if (r < 0)
-                work_fail(w, r, &why);
-}
-
-static void layers_on_scratch(const TreeAnswer *answer, const Error *error, void *userdata) {
-        static const TreeRunEvents events = { on_unpack_progress, on_unpacked };
-        LayerWork *w = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, w->scratch);
+static int layer_unpack(void *work, Error *reterr) {
+        static const TreeRunEvents events = { on_unpack_progress, layer_on_written };
+        LayerWork *w = work;
+        LayerWriting *l = &w->writing;
+        TreeRef scratch = tree_ref(TREE_SCRATCH, l->work.scratch);
         char limit[24];
-        const char *const arguments[] = { "unpack", "--digest", w->row.digest, "--diff-id", w->row.diff_id, "--max-bytes", limit, NULL };
-        Error why = { 0 };
-        int r;
+        const char *const arguments[] = { "unpack", "--digest", l->row.digest, "--diff-id", l->row.diff_id, "--max-bytes", limit, NULL };
 
-        w->call = NULL;
-        if (error) {
-                work_fail(w, error->code, error);
-                return;
-        }
-        if (w->cancelled) {
-                work_fail(w, -ECANCELED, &why);
-                return;
-        }
         scratch.writable = true;
-        (void) snprintf(limit, sizeof(limit), "%llu", (unsigned long long) images_config(w->images)->image_bytes_max);
-        r = trees_run(w->images->manager, &scratch, 1, arguments, w->blob_fd, /* out_fd= */ -EBADF, &events, w, &w->call, &why);
-        if (r < 0)
-                work_fail(w, r, &why);
+        (void) snprintf(limit, sizeof(limit), "%llu", (unsigned long long) images_config(l->work.images)->image_bytes_max);
+        return making_work_waits(trees_run(l->work.images->manager, &scratch, 1, arguments, w->blob_fd, /* out_fd= */ -EBADF, &events, w, &l->work.call, reterr));
 }
 
-static int begin_unpack(LayerWork *w, const StoreLayer *want, Error *reterr) {
-        Images *i = w->images;
-        TreeRef scratch, parent = tree_ref(TREE_LAYER, want->parent);
+static void layer_work_log(const LayerWork *w) {
+        const StoreLayer *row = &w->writing.row;
+        char sizes[2][IMAGE_SIZE_TEXT];
 
-        w->row = *want; /* its texts are taken by the caller */
-        w->blob_fd = blob_open(i, want->digest);
-        if (w->blob_fd < 0)
-                return error_set(reterr, w->blob_fd, "blob %s is not there: %s", want->digest, strerror(-w->blob_fd));
-        chain_random(w->scratch);
-        scratch = tree_ref(TREE_SCRATCH, w->scratch);
-        return trees_make(i->manager, &scratch, *want->parent ? &parent : NULL, /* limit= */ 0, layers_on_scratch, w, &w->call, reterr);
+        for (const LayerWaiter *x = w->waiters; x; x = x->next)
+                if (x == w->waiters)
+                        making_log(x->making, "layer %.12s: %s, unpacked to %s in %llu ms", layer_work_name(w), image_size_text(row->blob_bytes, sizes[0]),
+                                        image_size_text(row->bytes, sizes[1]), (unsigned long long) ((clock_usec() - w->began) / USEC_PER_MSEC));
+                else
+                        making_log(x->making, "layer %.12s: is there by now", layer_work_name(w));
 }
 
-/* For whom it was removed under his feet: the first of them begins anew. */
-static void restart(Images *i, LayerWaiter *list) {
+static void layer_work_end(void *work, const Error *error) {
+        LayerWork *w = work;
+        Images *i = w->writing.work.images;
+        Error why = error ? *error : (Error) { 0 };
+        LayerWaiter *rest; /* came when it had been given up already; or it was another's blob that was wrong, or proves nothing about theirs */
+
+        if (!error)
+                layer_work_log(w);
+        rest = error && w->given_up ? TAKE_PTR(w->waiters) : take_strangers(w, /* all= */ error);
+        if (error && (error->code == -ENOSPC || error->code == -EDQUOT))
+                (void) error_set(&why, -ENOSPC, "there is no room for layer %.12s: `cove template gc` removes what nobody uses, storage.size makes the depot larger (%.200s)",
+                                w->writing.row.chain, error->text);
+        else if (error)
+                (void) error_prefix(&why, error->code, "layer %.12s", layer_work_name(w));
+        layer_work_tell(w, error ? &why : NULL);
+        if (rest)
+                layer_work_begin(i, rest);
+}
+
+static const SequenceStep layer_steps[] = {
+        { "blob", layer_open_blob },
+        { "scratch", layer_make_scratch, making_work_drop_scratch },
+        { "unpack", layer_unpack, .cancel = making_work_cancel_run },
+        { "publish", layer_publish, layer_keep },
+        { "row", layer_put_row },
+};
+static const Sequence layer = SEQUENCE("layer", layer_steps, layer_work_end);
+
+/* For the first of those who want it; the others wait for it, too. */
+static void layer_work_begin(Images *i, LayerWaiter *list) {
+        static const Error no_memory = { -ENOMEM, "out of memory" };
         LayerWaiter *x, *next;
-        LayerWork *w = work_new(i, list->want.chain);
-        StoreLayer want = list->want;
+        LayerWork *w = layer_work_new(i, list->want.chain);
         Error error = { 0 };
-        int r = w ? 0 : -ENOMEM;
 
-        if (w) {
-                want.diff_id = strdup(list->want.diff_id);
-                want.digest = strdup(list->want.digest);
-                want.media_type = list->want.media_type ? strdup(list->want.media_type) : NULL;
-                r = want.diff_id && want.digest ? begin_unpack(w, &want, &error) : -ENOMEM;
-        }
         DL_FOREACH_SAFE(list, x, next) {
                 DL_DELETE(list, x);
                 x->work = w;
                 if (w)
                         DL_APPEND(w->waiters, x);
-                else
-                        x->done(&(Error) { -ENOMEM, "out of memory" }, x->userdata);
+                else {
+                        x->done(&no_memory, x->userdata);
+                        layers_waiter_free(x);
+                }
         }
-        if (w && r < 0)
-                work_fail(w, r, &error);
+        if (!w)
+                return;
+        if (layer_copy(&w->waiters->want, &w->writing.row) < 0)
+                layer_work_end(w, &no_memory);
+        else if (making_work_start(&w->writing.work, &layer, &error) < 0)
+                layer_work_end(w, &error);
 }
 
 static LayerWaiter *waiter_new(Making *k, const LayerWant *want, LayerDone done, void *userdata) {
@@ -300,19 +286,19 @@ int layer_want(Images *i, Making *k, const LayerWant *want, LayerDone done, void
                 return 0;
         }
         DL_APPEND(list, x);
-        restart(i, list);
+        layer_work_begin(i, list);
         return 0;
 }
 
-/* Its RUN ends by itself then, and its scratch goes. */
 void layer_waiter_cancel(LayerWaiter *x) {
+        static const Error unwanted = { -ECANCELED, "nobody wants it any more" };
         LayerWork *w = x->work;
 
         if (w) {
                 DL_DELETE(w->waiters, x);
-                if (!w->waiters && !w->removing && w->call && !w->cancelled) {
-                        w->cancelled = true;
-                        tree_call_cancel(w->call);
+                if (!w->waiters && !w->removing && !w->given_up) {
+                        w->given_up = true;
+                        sequence_cancel(&w->writing.work.run, &unwanted);
                 }
         }
         layers_waiter_free(x);
@@ -322,47 +308,45 @@ void layer_waiter_cancel(LayerWaiter *x) {
 
 static void layers_on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
         LayerWork *w = userdata;
-        Images *i = w->images;
+        Images *i = w->writing.work.images;
         LayerWaiter *x, *next, *again = NULL;
 
-        w->call = NULL;
+        w->writing.work.call = NULL;
         if (!error)
-                images_layer_drop(i, w->chain); /* else it stays marked, and the next gc asks again */
+                images_layer_drop(i, w->writing.row.chain); /* else it stays marked, and the next gc asks again */
         DL_FOREACH_SAFE(w->waiters, x, next)
                 if (x->making) {
                         DL_DELETE(w->waiters, x);
                         DL_APPEND(again, x);
                 }
-        layers_work_end(w, error);
+        layer_work_tell(w, error);
         if (again)
-                restart(i, again);
+                layer_work_begin(i, again);
 }
 
 int layer_remove(Images *i, const char *chain, LayerDone done, void *userdata, Error *reterr) {
         TreeRef ref = tree_ref(TREE_LAYER, chain);
-        LayerWaiter *x = calloc(1, sizeof(*x));
+        LayerWaiter *x;
         LayerWork *w;
-        int r = -ENOMEM;
+        int r;
 
         HASH_FIND_STR(i->works, chain, w);
-        if (w) {
-                free(x);
+        if (w)
                 return error_set(reterr, -EBUSY, "layer %.12s is being worked on", chain);
+        x = calloc(1, sizeof(*x));
+        w = x ? layer_work_new(i, chain) : NULL;
+        if (!w) {
+                free(x);
+                return error_set(reterr, -ENOMEM, "out of memory");
         }
-        w = x ? work_new(i, chain) : NULL;
-        if (w) {
-                *x = (LayerWaiter) { .work = w, .done = done, .userdata = userdata };
-                w->removing = true;
-                DL_APPEND(w->waiters, x);
-                r = trees_remove(i->manager, &ref, layers_on_removed, w, &w->call, reterr);
-        } else
-                (void) error_set(reterr, r, "out of memory");
-        if (r >= 0)
-                return 0;
-        free(x);
-        if (w) {
-                w->waiters = NULL;
-                work_free(w);
+        r = trees_remove(i->manager, &ref, layers_on_removed, w, &w->writing.work.call, reterr);
+        if (r < 0) {
+                free(x);
+                layer_work_free(w);
+                return r;
         }
-        return r;
+        *x = (LayerWaiter) { .work = w, .done = done, .userdata = userdata };
+        w->removing = true;
+        DL_APPEND(w->waiters, x);
+        return 0;
 }

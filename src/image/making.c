@@ -214,24 +214,18 @@ int making_new(Images *i, const Principal *who, MakingKind kind, const char *tem
         return 0;
 }
 
-void making_set_cancel(Making *k, void (*cancel)(Making *k, void *userdata), void *userdata) {
-        k->cancel = cancel;
-        k->cancel_data = userdata;
-}
-
-void making_set_work(Making *k, const MakingWork *ops, void *work) {
-        k->work_ops = ops;
-        k->work = work;
-}
-
+/* The outer ones first, which wait for the inner one: only that can end from within. */
 void making_cancel(Making *k) {
+        Error error = { 0 };
+        MakingWork *w, *next;
+
         if (k->ended || k->cancelled)
                 return;
         k->cancelled = true;
-        if (k->work_ops)
-                k->work_ops->cancel(k->work);
-        if (!k->ended && k->cancel)
-                k->cancel(k, k->cancel_data);
+        DL_FOREACH_SAFE(k->works, w, next) {
+                (void) error_set(&error, -ECANCELED, "%s", w->cancelled ? w->cancelled : "it was cancelled");
+                sequence_cancel(&w->run, &error);
+        }
 }
 
 static void log_end(Making *k, const Error *error) {
@@ -253,8 +247,6 @@ void making_end(Making *k, const Image *image, const Error *error) {
         if (k->ended)
                 return;
         k->ended = true;
-        k->cancel = NULL;
-        k->work_ops = NULL;
         k->row.ended_at = clock_wall_usec();
         k->row.status = !error ? MAKING_DONE : k->cancelled ? MAKING_CANCELLED : MAKING_FAILED;
         if (image)
@@ -368,8 +360,8 @@ int makings_load(Images *i, Error *reterr) {
 /* Their rows say that they run: the next start says what became of them. */
 void makings_free(Images *i) {
         while (i->makings) {
-                if (i->makings->work_ops)
-                        i->makings->work_ops->release(i->makings->work);
+                while (i->makings->works)
+                        i->makings->works->release(i->makings->works);
                 making_free(i->makings);
         }
 }

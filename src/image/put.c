@@ -17,7 +17,7 @@ int images_check_name(const Images *i, const char *text, TemplateName *ret, Erro
 
 /* Layers. */
 
-static int copy_layer(const StoreLayer *from, StoreLayer *to) {
+int layer_copy(const StoreLayer *from, StoreLayer *to) {
         *to = *from;
         to->diff_id = from->diff_id ? strdup(from->diff_id) : NULL;
         to->digest = from->digest ? strdup(from->digest) : NULL;
@@ -32,7 +32,7 @@ static int copy_layer(const StoreLayer *from, StoreLayer *to) {
 int images_layer_put(Images *i, const StoreLayer *row) {
         StoreLayer copy;
         LayerEntry *l;
-        int r = copy_layer(row, &copy);
+        int r = layer_copy(row, &copy);
 
         if (r < 0)
                 return r;

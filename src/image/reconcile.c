@@ -17,12 +17,8 @@
 
 #define PAUSE_USEC (100 * USEC_PER_MSEC)
 
-typedef void (*ReadyDone)(Making *k, const Error *error, void *userdata);
-
 typedef struct ReadyWaiter {
-        Making *making;
-        ReadyDone done;
-        void *userdata;
+        MakingWork *work;
         struct ReadyWaiter *prev, *next;
 } ReadyWaiter;
 
@@ -71,7 +67,7 @@ static void reconcile_tell_waiters(Images *i, const Error *error) {
 
         DL_FOREACH_SAFE(x->waiters, w, next) {
                 DL_DELETE(x->waiters, w);
-                w->done(w->making, error, w->userdata);
+                sequence_heard(&w->work->run, error);
                 free(w);
         }
         reconciliation_free(x);
@@ -225,22 +221,22 @@ int reconciliation_start(Images *i, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot look after the layers: %s", strerror(-r)) : 0;
 }
 
-void images_when_ready(Images *i, Making *k, ReadyDone done, void *userdata) {
+int images_when_ready(void *work, Error *reterr) {
+        MakingWork *k = work;
+        Images *i = k->images;
         bool under_way = i->reconciliation;
         ReadyWaiter *w;
 
-        if (i->reconciled) {
-                done(k, NULL, userdata);
-                return;
-        }
+        if (i->reconciled)
+                return STEP_DONE;
         w = calloc(1, sizeof(*w));
         if (!w || (!under_way && reconciliation_new(i) < 0)) {
                 free(w);
-                done(k, &(Error) { -ENOMEM, "out of memory" }, userdata);
-                return;
+                return error_set(reterr, -ENOMEM, "out of memory");
         }
-        *w = (ReadyWaiter) { .making = k, .done = done, .userdata = userdata };
+        w->work = k;
         DL_APPEND(i->reconciliation->waiters, w);
         if (!under_way)
                 reconcile_ask(i, TREE_LAYER, reconcile_on_item, image_reconcile_on_listed);
+        return STEP_WAITS;
 }

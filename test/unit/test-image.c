@@ -331,6 +331,7 @@ TEST(gc_takes_what_nobody_uses_and_goes_on_after_a_death) {
         answer_tree(&w, NULL);
         check_uint("snapshots too", w.fake.tree.refs[0].kind, TREE_SNAPSHOT);
         answer_tree(&w, NULL);
+        settle(&w);
         check_uint("then removed", w.fake.tree.operation, TREE_REMOVE);
         check_string("the one", w.fake.tree.refs[0].name, B);
 

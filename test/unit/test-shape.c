@@ -12,15 +12,8 @@
 
 typedef enum Colour { COLOUR_RED, COLOUR_GREEN, _COLOUR_MAX } Colour;
 
-static const char *colour_name(int value) {
-        return value == COLOUR_RED ? "red" : value == COLOUR_GREEN ? "green" : NULL;
-}
-
-static int colour_value(const char *name) {
-        return strcmp(name, "red") == 0 ? COLOUR_RED : strcmp(name, "green") == 0 ? COLOUR_GREEN : -EINVAL;
-}
-
-static const ShapeNames colour_names = { colour_name, colour_value, _COLOUR_MAX };
+static const char *const colour_words[_COLOUR_MAX] = { [COLOUR_RED] = "red", [COLOUR_GREEN] = "green" };
+static const ShapeNames colour_names = SHAPE_WORDS(colour_words);
 
 typedef struct Wheel {
         char *maker;
