@@ -44,30 +44,6 @@ json_t *cleanup_milliseconds(usec_t usec) {
 
 /* Reports */
 
-static const struct {
-        const char *name;
-        size_t in_counts, in_row;
-} counts[] = {
-#define COUNT(name_of, member) { name_of, offsetof(CleanupCounts, member), offsetof(CleanupRow, member) }
-        COUNT("scanned", scanned),     COUNT("found", found),         COUNT("orphaned", orphaned), COUNT("stuck", stuck),
-        COUNT("old", old),             COUNT("aged", aged),           COUNT("unhealthy", unhealthy), COUNT("emergency", emergency),
-        COUNT("orphanedRecords", lost), COUNT("orphanedActual", strays), COUNT("strayFiles", files),
-        COUNT("removed", removed),     COUNT("failed", failed),
-#undef COUNT
-};
-
-static uint64_t native_cleanup_member(const void *base, size_t offset) {
-        return *(const uint64_t *) (const void *) ((const char *) base + offset);
-}
-
-static json_t *native_cleanup_counts_json(const CleanupCounts *c) {
-        json_t *o = json_object();
-
-        for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) native_cleanup_member(c, counts[i].in_counts)));
-        return o;
-}
-
 static json_t *item_json(const CleanupItem *item) {
         return json_pack("{s:s,s:s,s:s,s:o,s:o,s:o}", "id", item->name, "rule", cleanup_rule_name(item->rule), "outcome",
                         cleanup_state_name(item->state), "reason", json_text_or_null(item->text), "error",
@@ -86,7 +62,7 @@ static json_t *native_cleanup_report_json(const CleanupReport *p) {
         return json_pack("{s:s,s:s,s:b,s:b,s:o,s:o,s:o,s:I,s:o,s:o}", "kind", cleanup_kind_name(p->kind), "cause",
                         cleanup_cause_name(p->cause), "dryRun", p->dry_run, "ok", p->error[0] == '\0' && p->counts.failed == 0,
                         "startedAt", json_time(p->started_at), "durationMs", cleanup_milliseconds(p->duration), "counts",
-                        native_cleanup_counts_json(&p->counts), "deferred", (json_int_t) p->counts.deferred, "items", items_json(p), "error",
+                        shape_show(&cleanup_counts_shape, &p->counts), "deferred", (json_int_t) p->counts.deferred, "items", items_json(p), "error",
                         json_text_or_null(p->error[0] ? p->error : NULL));
 }
 
@@ -240,14 +216,10 @@ static json_t *lines_json(const char *text) {
 }
 
 static int history_row(const CleanupRow *row, void *userdata) {
-        json_t *o = json_object();
-
-        for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) native_cleanup_member(row, counts[i].in_row)));
         return json_array_append_new(userdata, json_pack("{s:I,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "serial", (json_int_t) row->serial,
                                      "kind", row->kind, "cause", row->cause, "startedAt", json_time(row->started_at), "durationMs",
-                                     cleanup_milliseconds(row->duration_usec), "counts", o, "freed", lines_json(row->freed), "failures",
-                                     lines_json(row->failures), "error", json_text_or_null(row->error))) < 0 ? -ENOMEM : 0;
+                                     cleanup_milliseconds(row->duration_usec), "counts", shape_show(&cleanup_counts_shape, &row->counts), "freed",
+                                     lines_json(row->freed), "failures", lines_json(row->failures), "error", json_text_or_null(row->error))) < 0 ? -ENOMEM : 0;
 }
 
 void native_cleanup_status(ApiRequest *q) {
@@ -264,7 +236,7 @@ void native_cleanup_status(ApiRequest *q) {
         (void) reaper_history(r, (unsigned) limit, history_row, history);
         (void) api_answer(q, 200, json_pack("{s:b,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:i,s:i,s:i,s:I,s:o}", "healthy", s.faults == 0, "faults",
                         faults_json(s.faults), "message", json_text_or_null(s.fault_text[0] ? s.fault_text : NULL), "layers",
-                        layers_json(&s), "pressure", pressure_json(&s.pressure), "totals", native_cleanup_counts_json(&s.totals), "runs",
+                        layers_json(&s), "pressure", pressure_json(&s.pressure), "totals", shape_show(&cleanup_counts_shape, &s.totals), "runs",
                         (json_int_t) s.total_runs, "failedRuns", (json_int_t) s.total_failed_runs, "orphaned", (int) s.orphaned, "stuck",
                         (int) s.stuck, "unhealthy", (int) s.unhealthy, "failuresLastHour", (json_int_t) s.failures_last_hour, "history",
                         history));
