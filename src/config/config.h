@@ -244,12 +244,10 @@ typedef struct ConfigHooks {
 } ConfigHooks;
 
 /* All complaints at once, one per line, each as "FILE:LINE:COLUMN: text (did you mean 'x'?)". The error's text is the first;
- * `complain` gets every one. -EINVAL: at least one. Other errors: the file cannot be read. */
+ * `complain` gets every one. -EINVAL: at least one. Other errors: the file cannot be read. hooks NULL: any name will do. */
 typedef void (*ConfigComplain)(const char *text, void *userdata);
-int config_read(const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
-int config_parse(const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
-int config_read_with(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
-int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
+int config_read(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
+int config_parse(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
                 Config **ret, Error *reterr);
 Config *config_free(Config *c);
 

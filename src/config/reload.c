@@ -125,7 +125,7 @@ static int read_again(Reload *l, Config **ret, Error *reterr) {
         }
         if (stat(l->path, &st) == 0 && !S_ISREG(st.st_mode)) /* a pipe would keep everybody waiting */
                 return error_set(reterr, -EINVAL, "'%s' is no regular file", l->path);
-        return config_read_with(l->hooks, l->path, on_complaint, l, ret, reterr);
+        return config_read(l->hooks, l->path, on_complaint, l, ret, reterr);
 }
 
 static int reload_fail(Reload *l, int r, const Error *error) {
