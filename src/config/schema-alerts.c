@@ -180,11 +180,8 @@ static void check_routes(Reader *r, const AlertsConfig *a, const YamlNode *sever
  * listen, the rest to the log only. */
 static bool is_for(ChannelKind kind, AlertSeverity severity) {
         static const AlertSeverity lowest[_CHANNEL_MAX] = {
-                [CHANNEL_LOG] = _SEVERITY_MAX,
-                [CHANNEL_SLACK] = SEVERITY_WARNING,
-                [CHANNEL_WEBHOOK] = SEVERITY_WARNING,
-                [CHANNEL_PAGERDUTY] = SEVERITY_CRITICAL,
-                [CHANNEL_EMAIL] = SEVERITY_CRITICAL,
+                [CHANNEL_LOG] = _SEVERITY_MAX,           [CHANNEL_SLACK] = SEVERITY_WARNING,  [CHANNEL_WEBHOOK] = SEVERITY_WARNING,
+                [CHANNEL_PAGERDUTY] = SEVERITY_CRITICAL, [CHANNEL_EMAIL] = SEVERITY_CRITICAL,
         };
 
         return severity >= lowest[kind];

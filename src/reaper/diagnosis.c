@@ -310,10 +310,7 @@ int reaper_diagnose(Reaper *r, Sandbox *sb, usec_t sample_usec, DiagnosisDone do
 
         if (!e)
                 return -ENOMEM;
-        e->reaper = r;
-        e->done = done;
-        e->userdata = userdata;
-        e->sandbox = sandbox_ref(sb);
+        *e = (Examination) { .reaper = r, .sandbox = sandbox_ref(sb), .done = done, .userdata = userdata };
         diagnosis_look(sb, &e->first);
         DL_APPEND(r->examinations, e);
         k = sd_event_add_time_relative(r->manager->event, &e->timer, CLOCK_MONOTONIC, sample_usec, USEC_PER_MSEC, diagnosis_on_second, e);
