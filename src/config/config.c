@@ -122,12 +122,9 @@ const char *config_complaint_split(const char *complaint, unsigned *ret_line, un
 CoreSettings core_settings(const Config *c) {
         return (CoreSettings) {
                 .limits = &c->limits,
-                .profiles = c->profiles,
-                .n_profiles = c->n_profiles,
-                .pools = c->pools,
-                .n_pools = c->n_pools,
-                .zygotes = c->zygotes,
-                .n_zygotes = c->n_zygotes,
+                .profiles = c->profiles, .n_profiles = c->n_profiles,
+                .pools = c->pools,       .n_pools = c->n_pools,
+                .zygotes = c->zygotes,   .n_zygotes = c->n_zygotes,
                 .record_by_default = c->recording.by_default,
                 .probe_timeout_usec = c->cleanup.health_timeout_usec,
         };
