@@ -115,13 +115,6 @@ int blobdir_put(const Blobdir *b, const void *data, size_t size, Digest *ret, Er
         return r;
 }
 
-int blobdir_remove(const Blobdir *b, const Digest *digest) {
-        char name[BLOB_NAME_MAX];
-
-        blob_name(digest, "", name);
-        return unlinkat(b->dirfd, name, 0) < 0 ? -errno : 0;
-}
-
 int blobdir_check_space(const Blobdir *b, uint64_t size, Error *reterr) {
         struct statvfs st;
         uint64_t free_bytes;
