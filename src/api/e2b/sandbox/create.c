@@ -80,8 +80,7 @@ static void e2b_create_body_done(E2bCreateBody *b) {
 /* What cannot be, before anything is looked up. */
 
 static int e2b_create_refuse(ApiRequest *q, const char *text) {
-        (void) e2b_error(q, 400, "%s", text);
-        return -EINVAL;
+        return e2b_error(q, 400, "%s", text);
 }
 
 int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret) {
@@ -89,10 +88,8 @@ int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret) {
 
         if (seconds <= 0)
                 return e2b_create_refuse(q, "Timeout must be greater than 0");
-        if ((uint64_t) seconds > max / USEC_PER_SEC) {
-                (void) e2b_error(q, 400, "Timeout cannot be greater than %g hours (e2b.maxTimeout of this server)", (double) max / 3600e6);
-                return -EINVAL;
-        }
+        if ((uint64_t) seconds > max / USEC_PER_SEC)
+                return e2b_error(q, 400, "Timeout cannot be greater than %g hours (e2b.maxTimeout of this server)", (double) max / 3600e6);
         *ret = (usec_t) seconds * USEC_PER_SEC;
         return 0;
 }

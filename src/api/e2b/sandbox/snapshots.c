@@ -77,8 +77,7 @@ static int e2b_snapshots_check_name(ApiRequest *q, char *name) {
                 name[n - strlen(TAG)] = '\0';
         if (!name || object_name_check(name, SNAPSHOT_NAME_MAX, &error) >= 0)
                 return 0;
-        (void) e2b_error(q, 400, "%s", error.text);
-        return -EINVAL;
+        return e2b_error(q, 400, "%s", error.text);
 }
 
 void e2b_sandbox_snapshot(ApiRequest *q) {
@@ -126,9 +125,9 @@ static int read_page(ApiRequest *q, E2bSnapshotsPage *p) {
         p->limit = LIMIT_MAX;
         p->sandbox = sandbox && *sandbox ? sandbox : NULL;
         if (limit && parse_uint64(limit, 1, LIMIT_MAX, &p->limit) < 0)
-                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX), -EINVAL;
+                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX);
         if (token && *token && api_place_read(token, '-', &p->after) < 0)
-                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token), -EINVAL;
+                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token);
         e2b_snapshots_read_name(q, p);
         return 0;
 }
