@@ -1,6 +1,7 @@
 /* Snapshots, forks, restoring and parking: what is asked in which order, what is there when something fails or dies in between. The provider does what the test
  * says. */
 #include "core/name.h"
+#include "core/network.h"
 #include "core/probe.h"
 #include "core/trees.h"
 #include "state/internal.h"
@@ -810,6 +811,98 @@ TEST(one_that_is_deleted_while_it_is_parked_or_booted) {
                 check_true("gone", sandbox_is_gone(sb) && sb->n_refs == 1);
                 (void) sandbox_unref(sb);
         }
+        room_close(&room);
+}
+
+/* A network whose keeper says what the test says. */
+
+static struct {
+        int admit, prepare;
+        unsigned n_attached;
+} keeper;
+
+static int keeper_admit(Sandbox *sb, Error *reterr, void *userdata) {
+        return keeper.admit < 0 ? error_set(reterr, keeper.admit, "not admitted") : 0;
+}
+
+static int keeper_prepare(Sandbox *sb, Error *reterr, void *userdata) {
+        return keeper.prepare < 0 ? error_set(reterr, keeper.prepare, "not prepared") : keeper.prepare;
+}
+
+static void keeper_attach(Sandbox *sb, void *userdata) {
+        keeper.n_attached++;
+}
+
+static void keeper_gone(Sandbox *sb, void *userdata) {
+}
+
+typedef enum BootWay {
+        BOOT_NOT_ADMITTED,
+        BOOT_NOT_PREPARED,
+        BOOT_NOT_PREPARED_LATER,
+        BOOT_NOT_MADE,
+        BOOT_NOT_CONNECTED,
+        BOOT_DIES,
+        BOOT_WELL,
+        _BOOT_WAY_MAX,
+} BootWay;
+
+static void boot_that_way(Room *room, Sandbox *sb, BootWay way, Answer *a) {
+        const Error *error = &broken_step;
+
+        keeper.admit = way == BOOT_NOT_ADMITTED ? -EIO : 0;
+        keeper.prepare = way == BOOT_NOT_PREPARED ? -EIO : 1;
+        keeper.n_attached = 0;
+        sandbox_resume(sb, on_done, a);
+        if (way <= BOOT_NOT_PREPARED)
+                return;
+        check_true("it waits for its network", sb->activity == ACTIVITY_BOOTING);
+        network_prepared(sb, way == BOOT_NOT_PREPARED_LATER ? error : NULL);
+        if (way <= BOOT_NOT_PREPARED_LATER)
+                return;
+        room->w.fake.provider.events->created(sb, 4711, 1, 0, way == BOOT_NOT_MADE ? error : NULL, room->w.manager);
+        if (way <= BOOT_NOT_MADE)
+                return;
+        check_true("its network is connected", sb->activity == ACTIVITY_CONNECTING && keeper.n_attached == 1);
+        check_uint("not told before", a->n, 0);
+        if (way == BOOT_DIES)
+                room->w.fake.provider.events->gone(sb, room->w.manager);
+        else
+                network_attached(sb, way == BOOT_NOT_CONNECTED ? error : NULL);
+}
+
+TEST(a_boot_that_fails_at_a_step_leaves_it_parked) {
+        static const NetworkKeeper network = { .admit = keeper_admit, .prepare = keeper_prepare, .attach = keeper_attach, .gone = keeper_gone };
+        static const ProviderNetwork egress = { .sockets = NULL };
+        Room room;
+        Sandbox *sb;
+
+        room_new(&room, "boot-step");
+        sb = persistent(&room, "box");
+        park(&room, sb);
+        room.w.fake.provider.egress = &egress;
+        manager_set_network(room.w.manager, &network);
+        sb->spec.network = network_mode_gated();
+        for (BootWay way = 0; way < _BOOT_WAY_MAX; way++) {
+                unsigned n_destroyed = room.w.fake.n_destroyed;
+                Answer a = { 0 };
+
+                boot_that_way(&room, sb, way, &a);
+                if (way == BOOT_WELL) {
+                        check_result("well", a.code, 0);
+                        check_uint("told", a.n, 1);
+                        check_true("ready", sb->status == SANDBOX_READY && !sb->parked && !sb->shift);
+                        break;
+                }
+                check_true("what is left of it is removed", sb->activity == ACTIVITY_UNLOADING && room.w.fake.n_destroyed == n_destroyed + 1);
+                check_uint("not told before", a.n, 0);
+                room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+                check_uint("told once", a.n, 1);
+                check_result("why", a.code, way == BOOT_DIES ? -ECHILD : -EIO);
+                check_true("parked", sb->parked && sb->status == SANDBOX_PAUSED && sb->activity == ACTIVITY_NONE && !sb->shift);
+        }
+        sb->spec.network = 0;
+        manager_set_network(room.w.manager, NULL);
         room_close(&room);
 }
 
