@@ -83,6 +83,16 @@ typedef struct ShapeNames {
 const char *shape_name(const ShapeNames *names, int value); /* NULL: none has it */
 int shape_value(const ShapeNames *names, const char *name); /* -EINVAL: none has it */
 
+/* const char *NAME_OF(TYPE value) and TYPE VALUE_OF(const char *name), by one table. */
+#define SHAPE_NAMED(name_of, value_of, type, table)                                                               \
+        const char *name_of(type value) {                                                                         \
+                return shape_name(&(table), (int) value);                                                         \
+        }                                                                                                         \
+        type value_of(const char *name) {                                                                         \
+                return (type) shape_value(&(table), name);                                                        \
+        }                                                                                                         \
+        _Static_assert(sizeof(type) == sizeof(int), "an enum is not as large as an int")
+
 typedef struct Shape Shape;
 
 typedef struct ShapeField {

@@ -122,6 +122,7 @@ void sandbox_probe_free(Sandbox *sb);
 /* timers.c */
 int sandbox_arm_timers(Sandbox *sb);
 void sandbox_timers_free(Sandbox *sb);
+int sandbox_retry_later(Sandbox *sb, void (*again)(Sandbox *sb)); /* in a second; one thing at a time. Its end, and who takes its processes down, forget it */
 int sandbox_check_cpu_time(Sandbox *sb); /* arms the next look, if there is a limit and something runs */
 
 /* lifecycle.c: the sandbox stands still, or goes on: frozen() */

@@ -211,13 +211,9 @@ static int manager_write_down(Sandbox *sb) {
                 r = sandbox_write_ledger(sb);
         if (r >= 0)
                 r = store_counter_set(store, "total_created", sb->manager->total_created + 1);
-        if (r >= 0) {
+        if (r >= 0)
                 sandbox_event(sb, "created", NULL, "%s", sb->spec.name ? sb->spec.name : sb->id);
-                r = store_commit(store);
-        }
-        if (r < 0)
-                store_rollback(store);
-        return r;
+        return store_end(store, r);
 }
 
 int sandbox_make(Sandbox *sb, Error *reterr) {

@@ -59,7 +59,7 @@ typedef struct ProviderEnd {
 } ProviderEnd;
 
 typedef struct ProviderEvents {
-        void (*up)(Provider *p, void *userdata); /* can be asked; again after it was down: what was asked before may be lost */
+        void (*up)(Provider *p, void *userdata); /* can be asked. Again after it was down: what was asked before is asked again by the provider, or told as failed */
         void (*created)(Sandbox *sb, int pid /* of its first process on this host; 0: elsewhere */, uint32_t id_base, uint64_t guards_missing, const Error *error,
                         void *userdata);
         void (*gone)(Sandbox *sb, void *userdata); /* its processes are, by themselves or because of us */

@@ -21,6 +21,7 @@ typedef struct Store Store;
  * whole and returns the first error. So a caller may look at the commit only. They do not nest. */
 int store_begin(Store *s); /* 0 */
 int store_commit(Store *s);
+int store_end(Store *s, int r); /* commits; if r is an error, undoes it and returns that */
 void store_rollback(Store *s); /* also after a commit that failed, and when there is none */
 int store_sync(Store *s);
 

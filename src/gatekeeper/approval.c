@@ -152,11 +152,8 @@ static int write_answer(Gatekeeper *k, StoreApproval *row, bool allow, ApprovalS
                 r = store_grant_add(store, &grants[0]);
         if (r >= 0 && allow && scope == APPROVAL_PROFILE)
                 r = store_grant_add(store, &grants[1]);
+        r = store_end(store, r);
         if (r >= 0)
-                r = store_commit(store);
-        if (r < 0)
-                store_rollback(store);
-        else
                 (void) store_sync(store);
         return r;
 }

@@ -95,12 +95,9 @@ static void gatekeeper_events_write_down(Seat *s, json_t *event, const char *kin
         r = store_denial_add(m->store, &row, m->settings->network.denials_kept);
         if (r >= 0)
                 sandbox_event(s->sandbox, strcmp(kind, "masked") == 0 ? "network.masked" : "network.denied", NULL, "%.400s%s", text ? text : "", more);
-        if (r >= 0)
-                r = store_commit(m->store);
-        if (r < 0) {
-                store_rollback(m->store);
+        r = store_end(m->store, r);
+        if (r < 0)
                 log_warning("sandbox %s: cannot write a denial down, ignoring: %s", s->id, strerror(-r));
-        }
         s->untold = 0;
         observe_security(m, "network", s->sandbox, "%.400s%s", text ? text : kind, more);
 }

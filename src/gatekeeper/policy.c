@@ -63,13 +63,9 @@ static int gatekeeper_policy_write_down(Sandbox *sb) {
 
         (void) store_begin(store);
         r = store_sandbox_update_all(store, sb);
-        if (r >= 0) {
+        if (r >= 0)
                 sandbox_event(sb, "policy.changed", NULL, "network: %s", network_mode_to_string((NetworkMode) sb->spec.network));
-                r = store_commit(store);
-        }
-        if (r < 0)
-                store_rollback(store);
-        return r;
+        return store_end(store, r);
 }
 
 int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/shape.h"
 
 #define RULE(n, t, s, sig, u, th, sec, run, desc)                                                            \
         { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = SIGNAL_##sig, .unit = ALERT_UNIT_##u,      \

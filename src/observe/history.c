@@ -56,10 +56,7 @@ int history_write(Observe *o, usec_t now) {
         r = history_put(o, &row, body);
         if (r >= 0)
                 r = put_totals(o);
-        if (r >= 0)
-                r = store_commit(store);
-        else
-                store_rollback(store);
+        r = store_end(store, r);
         json_decref(o->unwritten);
         o->unwritten = r < 0 ? TAKE_PTR(body) : NULL; /* a full disk: the next row has it too */
         if (r >= 0)

@@ -48,10 +48,7 @@ static int write_pending(Observe *o) {
         (void) store_begin(store);
         for (size_t i = 0; i < o->n_pending && r >= 0; i++)
                 r = store_usage_add(store, &o->pending[i]);
-        if (r >= 0)
-                return store_commit(store);
-        store_rollback(store);
-        return r;
+        return store_end(store, r);
 }
 
 static void observe_usage_forget_rows(Observe *o) {

@@ -84,35 +84,29 @@ static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
         n->provider.events->created(sb, 0, 0, 0, &error, n->provider.userdata);
 }
 
-static void on_destroy_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
-        Error error = { 0 };
+/* NULL: it went well. */
+static const Error *native_spawner_failure(const SpawnMessage *m, Error *error) {
+        if (m->type != SPAWN_FAILED)
+                return NULL;
+        (void) error_set(error, -m->failure.error, "%s", m->failure.text);
+        return error;
+}
 
-        if (m->type == SPAWN_FAILED)
-                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
-        else
+static void on_destroy_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        if (m->type != SPAWN_FAILED)
                 native_remove_socket(n, q->message.id);
-        n->provider.events->destroyed(q->message.id, m->type == SPAWN_FAILED ? &error : NULL, n->provider.userdata);
+        n->provider.events->destroyed(q->message.id, native_spawner_failure(m, &(Error) { 0 }), n->provider.userdata);
 }
 
 static void on_freeze_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
-        Error error = { 0 };
-
-        if (!q->sandbox)
-                return;
-        if (m->type == SPAWN_FAILED)
-                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
-        n->provider.events->frozen(q->sandbox, q->message.type == SPAWN_FREEZE, m->type == SPAWN_FAILED ? &error : NULL,
-                        n->provider.userdata);
+        if (q->sandbox)
+                n->provider.events->frozen(q->sandbox, q->message.type == SPAWN_FREEZE, native_spawner_failure(m, &(Error) { 0 }),
+                                n->provider.userdata);
 }
 
 static void on_reclaim_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
-        Error error = { 0 };
-
-        if (!q->sandbox)
-                return;
-        if (m->type == SPAWN_FAILED)
-                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
-        n->provider.events->reclaimed(q->sandbox, m->type == SPAWN_FAILED ? &error : NULL, n->provider.userdata);
+        if (q->sandbox)
+                n->provider.events->reclaimed(q->sandbox, native_spawner_failure(m, &(Error) { 0 }), n->provider.userdata);
 }
 
 static int on_list_again(sd_event_source *source, uint64_t usec, void *userdata) {

@@ -12,14 +12,7 @@ static const char *const artifact_states[_ARTIFACT_STATE_MAX] = {
         [ARTIFACT_FAILED]  = "failed",
 };
 const ShapeNames artifact_state_names = SHAPE_WORDS(artifact_states);
-
-const char *artifact_state_name(int state) {
-        return shape_name(&artifact_state_names, state);
-}
-
-int artifact_state_from_name(const char *name) {
-        return shape_value(&artifact_state_names, name);
-}
+SHAPE_NAMED(artifact_state_name, artifact_state_from_name, int, artifact_state_names);
 
 static const ShapeField artifact_table_fields[] = {
         FIELD("id",         chars,  Artifact, id),

@@ -11,14 +11,7 @@ static const char *const build_statuses[_BUILD_STATUS_MAX] = {
         [BUILD_FAILED] = "error",
 };
 static const ShapeNames build_status_names = SHAPE_WORDS(build_statuses);
-
-const char *build_status_name(int status) {
-        return shape_name(&build_status_names, status);
-}
-
-int build_status_from_name(const char *name) {
-        return shape_value(&build_status_names, name);
-}
+SHAPE_NAMED(build_status_name, build_status_from_name, int, build_status_names);
 
 static const ShapeField build_table_fields[] = {
         FIELD("id",           chars,  BuildRecord, id),

@@ -22,22 +22,8 @@ static const char *const making_statuses[_MAKING_STATUS_MAX] = {
         [MAKING_CANCELLED] = "cancelled",
 };
 const ShapeNames making_status_names = SHAPE_WORDS(making_statuses);
-
-const char *making_kind_name(int kind) {
-        return shape_name(&making_kind_names, kind);
-}
-
-int making_kind_from_name(const char *name) {
-        return shape_value(&making_kind_names, name);
-}
-
-const char *making_status_name(int status) {
-        return shape_name(&making_status_names, status);
-}
-
-int making_status_from_name(const char *name) {
-        return shape_value(&making_status_names, name);
-}
+SHAPE_NAMED(making_kind_name, making_kind_from_name, int, making_kind_names);
+SHAPE_NAMED(making_status_name, making_status_from_name, int, making_status_names);
 
 /* A digest says what is in it; what was found out about it here may be told again. */
 static const ShapeField image_table_fields[] = {

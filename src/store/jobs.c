@@ -28,24 +28,10 @@ static const char *const webhook_statuses[_WEBHOOK_STATUS_MAX] = {
 };
 const ShapeNames webhook_status_names = SHAPE_WORDS(webhook_statuses);
 
-_Static_assert(sizeof(JobStatus) == sizeof(int) && sizeof(WebhookStatus) == sizeof(int) && sizeof(unsigned) == sizeof(uint32_t),
-                "an enum is not as large as an int");
+_Static_assert(sizeof(unsigned) == sizeof(uint32_t), "the numbers of attempts are kept as uint32_t");
 
-const char *job_status_name(JobStatus s) {
-        return shape_name(&job_status_names, (int) s);
-}
-
-JobStatus job_status_from_name(const char *name) {
-        return (JobStatus) shape_value(&job_status_names, name);
-}
-
-const char *webhook_status_name(WebhookStatus s) {
-        return shape_name(&webhook_status_names, (int) s);
-}
-
-WebhookStatus webhook_status_from_name(const char *name) {
-        return (WebhookStatus) shape_value(&webhook_status_names, name);
-}
+SHAPE_NAMED(job_status_name, job_status_from_name, JobStatus, job_status_names);
+SHAPE_NAMED(webhook_status_name, webhook_status_from_name, WebhookStatus, webhook_status_names);
 
 static const ShapeField job_state_table_fields[] = {
         FIELD("id",                chars,  Job, id),

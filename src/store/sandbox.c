@@ -9,12 +9,6 @@
 #include "store/table.h"
 #include "store/tables.h"
 
-/* A member with names is read and written as an int. */
-_Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == sizeof(int) &&
-                               sizeof(ExecutionStatus) == sizeof(int) && sizeof(ExecutionReason) == sizeof(int) &&
-                               sizeof(Scope) == sizeof(int),
-                "an enum is not as large as an int");
-
 static const ShapeField sandbox_state_table_fields[] = {
         FIELD("id",              chars,  Sandbox, id),
         FIELD("status",          named,  Sandbox, status, .names = &sandbox_status_names),

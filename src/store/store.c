@@ -65,6 +65,13 @@ int store_commit(Store *s) {
         return 0;
 }
 
+int store_end(Store *s, int r) {
+        if (r >= 0)
+                return store_commit(s);
+        store_rollback(s);
+        return r;
+}
+
 void store_set_timing(Store *s, StoreTiming timing, void *userdata) {
         s->timing = timing;
         s->timing_data = userdata;

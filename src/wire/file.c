@@ -4,7 +4,6 @@
 
 #include "wire/shape.h"
 
-#define ERROR_MAX 4095 /* the kernel's */
 #define DETAILED  2u   /* beside `hard`: details follow */
 
 static const ShapeField entry_fields[] = {
@@ -58,8 +57,8 @@ static const ShapeField count_fields[] = { { "count", SHAPE_UINT64, 0 } };
 static const Shape count = SHAPE_OF(count, uint64_t);
 
 static const ShapeField failure_fields[] = {
-        { "error", SHAPE_INT,   offsetof(FileFailure, error), .min = 1, .max = ERROR_MAX },
-        { "path",  SHAPE_CHARS, SHAPE_AT(FileFailure, path)                              },
+        { "error", SHAPE_INT,   offsetof(FileFailure, error), .min = 1, .max = WIRE_ERROR_MAX },
+        { "path",  SHAPE_CHARS, SHAPE_AT(FileFailure, path)                                   },
 };
 static const Shape failure = SHAPE_OF(failure, FileFailure);
 
@@ -82,28 +81,15 @@ static bool data_check(unsigned type, const void *fields) {
         return d->size > 0 && d->size <= FILE_DATA_MAX;
 }
 
-#define LINE(member, table, ...) { .known = true, .shape = &(table), .offset = offsetof(FileMessage, member), ##__VA_ARGS__ }
 static const WireLine file_lines[_FILE_TYPE_MAX] = {
-        [FILE_ENTRY]  = LINE(entry, entry, .put_rest = entry_put_rest, .get_rest = entry_get_rest),
-        [FILE_END]    = LINE(count, count),
-        [FILE_FAILED] = LINE(failure, failure),
-        [FILE_EVENT]  = LINE(event, event),
-        [FILE_COMMIT] = { .known = true },
-        [FILE_PUT]    = LINE(entry, entry, .put_rest = entry_put_rest, .get_rest = entry_get_rest),
-        [FILE_DATA]   = LINE(bytes, data_shape, .check = data_check),
+        [FILE_ENTRY]  = WIRE_LINE(FileMessage, entry, entry, .put_rest = entry_put_rest, .get_rest = entry_get_rest),
+        [FILE_END]    = WIRE_LINE(FileMessage, count, count),
+        [FILE_FAILED] = WIRE_LINE(FileMessage, failure, failure),
+        [FILE_EVENT]  = WIRE_LINE(FileMessage, event, event),
+        [FILE_COMMIT] = WIRE_NOTHING,
+        [FILE_PUT]    = WIRE_LINE(FileMessage, entry, entry, .put_rest = entry_put_rest, .get_rest = entry_get_rest),
+        [FILE_DATA]   = WIRE_LINE(FileMessage, bytes, data_shape, .check = data_check),
 };
 
 static const WireSet file_set = { file_lines, _FILE_TYPE_MAX, .type = offsetof(FileMessage, type) };
-
-ssize_t file_encode(const FileMessage *message, uint8_t *buffer, size_t size) {
-        return wire_set_encode(&file_set, message, buffer, size);
-}
-
-int file_decode(const uint8_t *data, size_t size, FileMessage *ret) {
-        FileMessage m = { 0 };
-        int r = wire_set_decode(&file_set, data, size, &m);
-
-        if (r >= 0)
-                *ret = m;
-        return r;
-}
+WIRE_CODEC(file_encode, file_decode, FileMessage, file_set);

@@ -4,8 +4,6 @@
 #include "wire/network.h"
 #include "wire/shape.h"
 
-#define ERROR_MAX      4095 /* the kernel's */
-#define SIGNAL_MAX     64
 #define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY | GUEST_EXEC_CHANNEL)
 
 /* One number: of an execution, microseconds, a set of guards. All of them are the first eight bytes of the union. */
@@ -39,14 +37,14 @@ static bool exec_check(unsigned type, const void *fields) {
 }
 
 static const ShapeField signal_fields[] = {
-        { "exec",   SHAPE_UINT64, offsetof(GuestSignal, exec)                              },
-        { "signal", SHAPE_INT,    offsetof(GuestSignal, signal), .min = 1, .max = SIGNAL_MAX },
+        { "exec",   SHAPE_UINT64, offsetof(GuestSignal, exec)                                     },
+        { "signal", SHAPE_INT,    offsetof(GuestSignal, signal), .min = 1, .max = WIRE_SIGNAL_MAX },
 };
 static const Shape signal_shape = SHAPE_OF(signal, GuestSignal);
 
 static const ShapeField kill_fields[] = {
-        { "pid",    SHAPE_INT, offsetof(GuestKill, pid), .min = 2                       },
-        { "signal", SHAPE_INT, offsetof(GuestKill, signal), .min = 1, .max = SIGNAL_MAX },
+        { "pid",    SHAPE_INT, offsetof(GuestKill, pid), .min = 2                            },
+        { "signal", SHAPE_INT, offsetof(GuestKill, signal), .min = 1, .max = WIRE_SIGNAL_MAX },
 };
 static const Shape kill_shape = SHAPE_OF(kill, GuestKill);
 
@@ -108,10 +106,10 @@ static const ShapeField started_fields[] = {
 static const Shape started = SHAPE_OF(started, GuestStarted);
 
 static const ShapeField exec_failed_fields[] = {
-        { "exec",   SHAPE_UINT64, offsetof(GuestExecFailed, exec)                              },
-        { "error",  SHAPE_INT,    offsetof(GuestExecFailed, error), .min = 1, .max = ERROR_MAX },
-        { "step",   SHAPE_CHARS,  SHAPE_AT(GuestExecFailed, step)                              },
-        { "detail", SHAPE_CHARS,  SHAPE_AT(GuestExecFailed, detail)                            },
+        { "exec",   SHAPE_UINT64, offsetof(GuestExecFailed, exec)                                   },
+        { "error",  SHAPE_INT,    offsetof(GuestExecFailed, error), .min = 1, .max = WIRE_ERROR_MAX },
+        { "step",   SHAPE_CHARS,  SHAPE_AT(GuestExecFailed, step)                                   },
+        { "detail", SHAPE_CHARS,  SHAPE_AT(GuestExecFailed, detail)                                 },
 };
 static const Shape exec_failed = SHAPE_OF(exec_failed, GuestExecFailed);
 
@@ -132,8 +130,8 @@ static const ShapeField exited_fields[] = {
 static const Shape exited = SHAPE_OF(exited, GuestExited);
 
 static const ShapeField stdin_fields[] = {
-        { "exec",  SHAPE_UINT64, offsetof(GuestStdin, exec)                    },
-        { "error", SHAPE_INT,    offsetof(GuestStdin, error), .max = ERROR_MAX },
+        { "exec",  SHAPE_UINT64, offsetof(GuestStdin, exec)                         },
+        { "error", SHAPE_INT,    offsetof(GuestStdin, error), .max = WIRE_ERROR_MAX },
 };
 static const Shape stdin_shape = SHAPE_OF(stdin, GuestStdin);
 
@@ -151,53 +149,39 @@ static const ShapeField socket_fields[] = {
 static const Shape socket_shape = SHAPE_OF(socket, GuestSocket);
 
 static const ShapeField socket_made_fields[] = {
-        { "token", SHAPE_UINT64, offsetof(GuestSocketMade, token)                   },
-        { "error", SHAPE_INT,    offsetof(GuestSocketMade, error), .max = ERROR_MAX },
+        { "token", SHAPE_UINT64, offsetof(GuestSocketMade, token)                        },
+        { "error", SHAPE_INT,    offsetof(GuestSocketMade, error), .max = WIRE_ERROR_MAX },
 };
 static const Shape socket_made = SHAPE_OF(socket_made, GuestSocketMade);
 
-#define NOTHING                  { .known = true }
-#define LINE(member, table, ...) { .known = true, .shape = &(table), .offset = offsetof(GuestMessage, member), ##__VA_ARGS__ }
 static const WireLine guest_lines[_GUEST_TYPE_MAX] = {
-        [GUEST_EXEC]         = LINE(exec, exec, .check = exec_check),
-        [GUEST_SIGNAL]       = LINE(signal, signal_shape),
-        [GUEST_RESIZE]       = LINE(resize, resize),
-        [GUEST_STDIN_OPEN]   = LINE(exec_id, number),
-        [GUEST_STDIN_CLOSE]  = LINE(exec_id, number),
-        [GUEST_FORGET]       = LINE(exec_id, number),
-        [GUEST_LIST]         = NOTHING,
-        [GUEST_STOP]         = LINE(grace_usec, number),
-        [GUEST_FILE]         = LINE(file, file, .put_rest = file_put_labels, .get_rest = file_get_labels),
-        [GUEST_NETWORK]      = NOTHING,
-        [GUEST_SOCKET]       = LINE(socket, socket_shape),
-        [GUEST_CHANNEL_OPEN] = LINE(exec_id, number),
-        [GUEST_KEEP]         = LINE(kept, kept, .check = kept_check),
-        [GUEST_KEPT_ASK]     = LINE(exec_id, number),
-        [GUEST_KILL]         = LINE(kill, kill_shape),
-        [GUEST_READY]        = LINE(ready, number),
-        [GUEST_STARTED]      = LINE(started, started),
-        [GUEST_EXEC_FAILED]  = LINE(exec_failed, exec_failed),
-        [GUEST_EXITED]       = LINE(exited, exited),
-        [GUEST_STDIN]        = LINE(stdin_, stdin_shape),
-        [GUEST_END]          = NOTHING,
-        [GUEST_STOPPED]      = NOTHING,
-        [GUEST_SOCKETS]      = LINE(shape, sockets),
-        [GUEST_SOCKET_MADE]  = LINE(socket_made, socket_made),
-        [GUEST_CHANNEL]      = LINE(stdin_, stdin_shape),
-        [GUEST_KEPT]         = LINE(kept, kept, .check = kept_check),
+        [GUEST_EXEC]         = WIRE_LINE(GuestMessage, exec, exec, .check = exec_check),
+        [GUEST_SIGNAL]       = WIRE_LINE(GuestMessage, signal, signal_shape),
+        [GUEST_RESIZE]       = WIRE_LINE(GuestMessage, resize, resize),
+        [GUEST_STDIN_OPEN]   = WIRE_LINE(GuestMessage, exec_id, number),
+        [GUEST_STDIN_CLOSE]  = WIRE_LINE(GuestMessage, exec_id, number),
+        [GUEST_FORGET]       = WIRE_LINE(GuestMessage, exec_id, number),
+        [GUEST_LIST]         = WIRE_NOTHING,
+        [GUEST_STOP]         = WIRE_LINE(GuestMessage, grace_usec, number),
+        [GUEST_FILE]         = WIRE_LINE(GuestMessage, file, file, .put_rest = file_put_labels, .get_rest = file_get_labels),
+        [GUEST_NETWORK]      = WIRE_NOTHING,
+        [GUEST_SOCKET]       = WIRE_LINE(GuestMessage, socket, socket_shape),
+        [GUEST_CHANNEL_OPEN] = WIRE_LINE(GuestMessage, exec_id, number),
+        [GUEST_KEEP]         = WIRE_LINE(GuestMessage, kept, kept, .check = kept_check),
+        [GUEST_KEPT_ASK]     = WIRE_LINE(GuestMessage, exec_id, number),
+        [GUEST_KILL]         = WIRE_LINE(GuestMessage, kill, kill_shape),
+        [GUEST_READY]        = WIRE_LINE(GuestMessage, ready, number),
+        [GUEST_STARTED]      = WIRE_LINE(GuestMessage, started, started),
+        [GUEST_EXEC_FAILED]  = WIRE_LINE(GuestMessage, exec_failed, exec_failed),
+        [GUEST_EXITED]       = WIRE_LINE(GuestMessage, exited, exited),
+        [GUEST_STDIN]        = WIRE_LINE(GuestMessage, stdin_, stdin_shape),
+        [GUEST_END]          = WIRE_NOTHING,
+        [GUEST_STOPPED]      = WIRE_NOTHING,
+        [GUEST_SOCKETS]      = WIRE_LINE(GuestMessage, shape, sockets),
+        [GUEST_SOCKET_MADE]  = WIRE_LINE(GuestMessage, socket_made, socket_made),
+        [GUEST_CHANNEL]      = WIRE_LINE(GuestMessage, stdin_, stdin_shape),
+        [GUEST_KEPT]         = WIRE_LINE(GuestMessage, kept, kept, .check = kept_check),
 };
 
 static const WireSet guest_set = { guest_lines, _GUEST_TYPE_MAX, .type = offsetof(GuestMessage, type) };
-
-ssize_t guest_encode(const GuestMessage *message, uint8_t *buffer, size_t size) {
-        return wire_set_encode(&guest_set, message, buffer, size);
-}
-
-int guest_decode(const uint8_t *data, size_t size, GuestMessage *ret) {
-        GuestMessage m;
-        int r = wire_set_decode(&guest_set, data, size, &m);
-
-        if (r >= 0)
-                *ret = m;
-        return r;
-}
+WIRE_CODEC(guest_encode, guest_decode, GuestMessage, guest_set);

@@ -2,12 +2,10 @@
 
 #include "wire/shape.h"
 
-#define ERROR_MAX 4095 /* the kernel's */
-
 static const ShapeField failed_fields[] = {
-        { "error",  SHAPE_INT,   offsetof(WireFailed, error), .min = 1, .max = ERROR_MAX },
-        { "step",   SHAPE_CHARS, SHAPE_AT(WireFailed, step)                              },
-        { "detail", SHAPE_CHARS, SHAPE_AT(WireFailed, detail)                            },
+        { "error",  SHAPE_INT,   offsetof(WireFailed, error), .min = 1, .max = WIRE_ERROR_MAX },
+        { "step",   SHAPE_CHARS, SHAPE_AT(WireFailed, step)                                   },
+        { "detail", SHAPE_CHARS, SHAPE_AT(WireFailed, detail)                                 },
 };
 static const Shape failed = SHAPE_OF(failed, WireFailed);
 
@@ -24,26 +22,13 @@ static const ShapeField guards_fields[] = {
 };
 static const Shape guards = SHAPE_OF(guards, WireStarted);
 
-#define LINE(member, table) { .known = true, .shape = &(table), .offset = offsetof(WireMessage, member) }
 static const WireLine wire_lines[_WIRE_TYPE_MAX] = {
-        [WIRE_GO]      = { .known = true },
-        [WIRE_OUTSIDE] = LINE(outside, guards),
-        [WIRE_FAILED]  = LINE(failed, failed),
-        [WIRE_STARTED] = LINE(started, guards),
-        [WIRE_EXITED]  = LINE(exited, exited),
+        [WIRE_GO]      = WIRE_NOTHING,
+        [WIRE_OUTSIDE] = WIRE_LINE(WireMessage, outside, guards),
+        [WIRE_FAILED]  = WIRE_LINE(WireMessage, failed, failed),
+        [WIRE_STARTED] = WIRE_LINE(WireMessage, started, guards),
+        [WIRE_EXITED]  = WIRE_LINE(WireMessage, exited, exited),
 };
 
 static const WireSet wire_set = { wire_lines, _WIRE_TYPE_MAX, .type = offsetof(WireMessage, type), .has_length = true };
-
-ssize_t wire_encode(const WireMessage *message, uint8_t *buffer, size_t size) {
-        return wire_set_encode(&wire_set, message, buffer, size);
-}
-
-int wire_decode(const uint8_t *data, size_t size, WireMessage *ret) {
-        WireMessage m = { 0 };
-        int r = wire_set_decode(&wire_set, data, size, &m);
-
-        if (r >= 0)
-                *ret = m;
-        return r;
-}
+WIRE_CODEC(wire_encode, wire_decode, WireMessage, wire_set);

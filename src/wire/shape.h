@@ -18,6 +18,9 @@ void wire_get_shape(WireReader *r, const Shape *shape, void *ret);
 /* The largest number that is sent as a count or a time: what is beyond it would be negative elsewhere. */
 #define WIRE_COUNT(type, member) SHAPE_INT64, offsetof(type, member), .max = (double) INT64_MAX
 
+#define WIRE_ERROR_MAX  4095 /* the kernel's */
+#define WIRE_SIGNAL_MAX 64
+
 /* One type of message. The rest is what a table cannot say: it stands behind the fields. */
 typedef struct WireLine {
         bool known;         /* else the type does not exist */
@@ -27,6 +30,9 @@ typedef struct WireLine {
         void (*put_rest)(WireWriter *w, const void *fields);
         bool (*get_rest)(WireReader *r, unsigned type, void *fields); /* false: a value that nobody would send */
 } WireLine;
+
+#define WIRE_NOTHING                           { .known = true }
+#define WIRE_LINE(message, member, table, ...) { .known = true, .shape = &(table), .offset = offsetof(message, member), ##__VA_ARGS__ }
 
 /* A closed set of messages: a struct with an enum `type`, a u32 `serial` where there is one, and a union of fields.
  *
@@ -48,3 +54,19 @@ ssize_t wire_set_encode(const WireSet *set, const void *message, uint8_t *buffer
 
 /* -EBADMSG for anything that wire_set_encode() would not have made; the message is then undefined. */
 int wire_set_decode(const WireSet *set, const uint8_t *data, size_t size, void *ret);
+
+/* ssize_t ENCODE(const MESSAGE *message, uint8_t *buffer, size_t size) and int DECODE(const uint8_t *data, size_t size, MESSAGE *ret), which
+ * leaves ret alone when it fails. */
+#define WIRE_CODEC(encode, decode, message_type, set)                                                             \
+        ssize_t encode(const message_type *message, uint8_t *buffer, size_t size) {                               \
+                return wire_set_encode(&(set), message, buffer, size);                                            \
+        }                                                                                                         \
+        int decode(const uint8_t *data, size_t size, message_type *ret) {                                         \
+                message_type m = { 0 };                                                                           \
+                int r = wire_set_decode(&(set), data, size, &m);                                                  \
+                                                                                                                  \
+                if (r >= 0)                                                                                       \
+                        *ret = m;                                                                                 \
+                return r;                                                                                         \
+        }                                                                                                         \
+        _Static_assert(sizeof(message_type) > 0, "")

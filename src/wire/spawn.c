@@ -2,7 +2,6 @@
 
 #include "wire/shape.h"
 
-#define ERROR_MAX          4095 /* the kernel's */
 #define CGROUP_VERSION_MAX 2
 #define DEPOT_BACKING_MAX  2 /* depot/depot.h has the words */
 
@@ -90,43 +89,29 @@ static const ShapeField tree_item_fields[] = {
 static const Shape tree_item = SHAPE_OF(tree_item, SpawnTreeItem);
 
 static const ShapeField failure_fields[] = {
-        { "error", SHAPE_INT,   offsetof(WireSpawnFailure, error), .min = 1, .max = ERROR_MAX },
-        { "text",  SHAPE_CHARS, SHAPE_AT(WireSpawnFailure, text)                              },
+        { "error", SHAPE_INT,   offsetof(WireSpawnFailure, error), .min = 1, .max = WIRE_ERROR_MAX },
+        { "text",  SHAPE_CHARS, SHAPE_AT(WireSpawnFailure, text)                                   },
 };
 static const Shape failure = SHAPE_OF(failure, WireSpawnFailure);
 
-#define NOTHING                  { .known = true }
-#define LINE(member, table, ...) { .known = true, .shape = &(table), .offset = offsetof(SpawnMessage, member), ##__VA_ARGS__ }
 static const WireLine spawn_lines[_SPAWN_TYPE_MAX] = {
-        [SPAWN_CREATE]    = LINE(create, create, .put_rest = create_put_rules, .get_rest = create_get_rules),
-        [SPAWN_DESTROY]   = LINE(id, id),
-        [SPAWN_FREEZE]    = LINE(id, id),
-        [SPAWN_THAW]      = LINE(id, id),
-        [SPAWN_LIST]      = NOTHING,
-        [SPAWN_TREE]      = LINE(tree, tree_request_shape, .check = tree_request_check, .put_rest = tree_put_arguments, .get_rest = tree_get_arguments),
-        [SPAWN_RECLAIM]   = LINE(id, id),
-        [SPAWN_ZYGOTE]    = LINE(zygote, zygote),
-        [SPAWN_HELLO]     = LINE(hello, hello),
-        [SPAWN_CREATED]   = LINE(created, created),
-        [SPAWN_DONE]      = LINE(done, done),
-        [SPAWN_FAILED]    = LINE(failure, failure),
-        [SPAWN_ITEM]      = LINE(id, id),
-        [SPAWN_END]       = NOTHING,
-        [SPAWN_TREE_ITEM] = LINE(tree_item, tree_item),
-        [SPAWN_FORKED]    = LINE(forked, forked),
+        [SPAWN_CREATE]    = WIRE_LINE(SpawnMessage, create, create, .put_rest = create_put_rules, .get_rest = create_get_rules),
+        [SPAWN_DESTROY]   = WIRE_LINE(SpawnMessage, id, id),
+        [SPAWN_FREEZE]    = WIRE_LINE(SpawnMessage, id, id),
+        [SPAWN_THAW]      = WIRE_LINE(SpawnMessage, id, id),
+        [SPAWN_LIST]      = WIRE_NOTHING,
+        [SPAWN_TREE]      = WIRE_LINE(SpawnMessage, tree, tree_request_shape, .check = tree_request_check, .put_rest = tree_put_arguments, .get_rest = tree_get_arguments),
+        [SPAWN_RECLAIM]   = WIRE_LINE(SpawnMessage, id, id),
+        [SPAWN_ZYGOTE]    = WIRE_LINE(SpawnMessage, zygote, zygote),
+        [SPAWN_HELLO]     = WIRE_LINE(SpawnMessage, hello, hello),
+        [SPAWN_CREATED]   = WIRE_LINE(SpawnMessage, created, created),
+        [SPAWN_DONE]      = WIRE_LINE(SpawnMessage, done, done),
+        [SPAWN_FAILED]    = WIRE_LINE(SpawnMessage, failure, failure),
+        [SPAWN_ITEM]      = WIRE_LINE(SpawnMessage, id, id),
+        [SPAWN_END]       = WIRE_NOTHING,
+        [SPAWN_TREE_ITEM] = WIRE_LINE(SpawnMessage, tree_item, tree_item),
+        [SPAWN_FORKED]    = WIRE_LINE(SpawnMessage, forked, forked),
 };
 
 static const WireSet spawn_set = { spawn_lines, _SPAWN_TYPE_MAX, .type = offsetof(SpawnMessage, type), .serial = offsetof(SpawnMessage, serial) };
-
-ssize_t spawn_encode(const SpawnMessage *message, uint8_t *buffer, size_t size) {
-        return wire_set_encode(&spawn_set, message, buffer, size);
-}
-
-int spawn_decode(const uint8_t *data, size_t size, SpawnMessage *ret) {
-        SpawnMessage m = { 0 };
-        int r = wire_set_decode(&spawn_set, data, size, &m);
-
-        if (r >= 0)
-                *ret = m;
-        return r;
-}
+WIRE_CODEC(spawn_encode, spawn_decode, SpawnMessage, spawn_set);

@@ -2,8 +2,6 @@
 
 #include "wire/shape.h"
 
-#define ERROR_MAX  4095 /* the kernel's */
-#define SIGNAL_MAX 64
 #define STATUS_MAX 0xffff
 #define COUNT_MAX  (4u << 20) /* no string is shorter than its NUL */
 
@@ -30,38 +28,25 @@ static bool run_check(unsigned type, const void *fields) {
 }
 
 /* One number, where the union begins. */
-static const ShapeField signal_fields[] = { { "signal", SHAPE_INT, 0, .min = 1, .max = SIGNAL_MAX } };
+static const ShapeField signal_fields[] = { { "signal", SHAPE_INT, 0, .min = 1, .max = WIRE_SIGNAL_MAX } };
 static const ShapeField pid_fields[] = { { "pid", SHAPE_INT, 0, .min = 1 } };
 static const ShapeField status_fields[] = { { "waitStatus", SHAPE_INT, 0, .max = STATUS_MAX } };
 static const Shape signal_shape = SHAPE_OF(signal, int32_t), pid_shape = SHAPE_OF(pid, int32_t), status_shape = SHAPE_OF(status, int32_t);
 
 static const ShapeField failed_fields[] = {
-        { "error",  SHAPE_INT,   offsetof(SudoFailed, error), .min = 1, .max = ERROR_MAX },
-        { "step",   SHAPE_CHARS, SHAPE_AT(SudoFailed, step)                              },
-        { "detail", SHAPE_CHARS, SHAPE_AT(SudoFailed, detail)                            },
+        { "error",  SHAPE_INT,   offsetof(SudoFailed, error), .min = 1, .max = WIRE_ERROR_MAX },
+        { "step",   SHAPE_CHARS, SHAPE_AT(SudoFailed, step)                                   },
+        { "detail", SHAPE_CHARS, SHAPE_AT(SudoFailed, detail)                                 },
 };
 static const Shape failed = SHAPE_OF(failed, SudoFailed);
 
-#define LINE(member, table, ...) { .known = true, .shape = &(table), .offset = offsetof(SudoMessage, member), ##__VA_ARGS__ }
 static const WireLine sudo_lines[_SUDO_TYPE_MAX] = {
-        [SUDO_RUN]     = LINE(run, run, .check = run_check),
-        [SUDO_SIGNAL]  = LINE(signal, signal_shape),
-        [SUDO_STARTED] = LINE(pid, pid_shape),
-        [SUDO_FAILED]  = LINE(failed, failed),
-        [SUDO_EXITED]  = LINE(wait_status, status_shape),
+        [SUDO_RUN]     = WIRE_LINE(SudoMessage, run, run, .check = run_check),
+        [SUDO_SIGNAL]  = WIRE_LINE(SudoMessage, signal, signal_shape),
+        [SUDO_STARTED] = WIRE_LINE(SudoMessage, pid, pid_shape),
+        [SUDO_FAILED]  = WIRE_LINE(SudoMessage, failed, failed),
+        [SUDO_EXITED]  = WIRE_LINE(SudoMessage, wait_status, status_shape),
 };
 
 static const WireSet sudo_set = { sudo_lines, _SUDO_TYPE_MAX, .type = offsetof(SudoMessage, type) };
-
-ssize_t sudo_encode(const SudoMessage *message, uint8_t *buffer, size_t size) {
-        return wire_set_encode(&sudo_set, message, buffer, size);
-}
-
-int sudo_decode(const uint8_t *data, size_t size, SudoMessage *ret) {
-        SudoMessage m = { 0 };
-        int r = wire_set_decode(&sudo_set, data, size, &m);
-
-        if (r >= 0)
-                *ret = m;
-        return r;
-}
+WIRE_CODEC(sudo_encode, sudo_decode, SudoMessage, sudo_set);

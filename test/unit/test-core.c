@@ -586,6 +586,101 @@ static void run_for(World *w, usec_t usec) {
                 (void) sd_event_run(w->event, 10000);
 }
 
+static void run_until(World *w, bool (*condition)(const World *w)) {
+        usec_t end = clock_usec() + 60 * USEC_PER_SEC;
+
+        while (!condition(w) && clock_usec() < end)
+                (void) sd_event_run(w->event, 10000);
+        check_true("in time", condition(w));
+}
+
+static bool has_thawed(const World *w) {
+        return w->fake.thawed != NULL;
+}
+
+/* What is frozen for a copy goes on, also if the provider cannot be asked for a while. */
+TEST(a_release_that_cannot_be_asked_for_is_tried_again) {
+        World w;
+        Answer held = { 0 }, paused = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "release");
+        sb = create_ready(&w, NULL);
+        check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        w.fake.freeze_result = -ENOBUFS;
+        sandbox_release(sb);
+        check_true("is not asked", !w.fake.thawed && sb->activity == ACTIVITY_RELEASING);
+        sandbox_pause(sb, on_done, &paused);
+        w.fake.freeze_result = 0;
+        run_until(&w, has_thawed);
+        w.fake.provider.events->frozen(sb, false, NULL, w.manager);
+        check_true("goes on, to what is wanted next", sb->activity == ACTIVITY_FREEZING);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        check_true("paused", paused.n == 1 && paused.code == 0);
+        world_close(&w);
+}
+
+/* One that ends meanwhile is not thawed. */
+TEST(a_release_is_forgotten_at_the_end) {
+        World w;
+        Answer held = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "release-end");
+        sb = create_ready(&w, NULL);
+        check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        w.fake.freeze_result = -ENOBUFS;
+        sandbox_release(sb);
+        sandbox_finish(sb, SANDBOX_COMPLETED, "enough");
+        w.fake.freeze_result = 0;
+        run_for(&w, 1500 * USEC_PER_MSEC);
+        check_true("is not thawed", !w.fake.thawed && w.fake.n_destroyed == 1);
+        world_close(&w);
+}
+
+/* Its own requests are the provider's to repeat: nothing is recovered, listed or taken down a second time. */
+TEST(a_provider_that_comes_back_is_not_asked_again) {
+        World w;
+        Sandbox *sb;
+        unsigned n_listed;
+
+        world_new(&w, "second-up");
+        sb = create_ready(&w, NULL);
+        sandbox_pause(sb, NULL, NULL);
+        n_listed = w.fake.n_listed;
+        w.fake.frozen = NULL;
+        w.fake.provider.events->up(&w.fake.provider, w.manager);
+        check_true("nothing is asked", !w.fake.adopted && !w.fake.frozen && w.fake.n_listed == n_listed && w.fake.n_destroyed == 0);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        check_true("the answer counts", sb->status == SANDBOX_PAUSED);
+        world_close(&w);
+}
+
+static bool was_asked_twice(const World *w) {
+        return w->fake.n_destroyed >= 2;
+}
+
+TEST(a_destroy_that_cannot_be_asked_for_is_tried_again) {
+        World w;
+        Sandbox *sb;
+
+        world_new(&w, "destroy-again");
+        sb = create_ready(&w, NULL);
+        w.fake.destroy_result = -ENOBUFS;
+        sandbox_finish(sb, SANDBOX_COMPLETED, "enough");
+        check_true("asked", w.fake.n_destroyed == 1 && sb->status == SANDBOX_TERMINATING);
+        w.fake.destroy_result = 0;
+        run_until(&w, was_asked_twice);
+        check_string("the same", w.fake.destroyed[1], sb->id);
+        w.fake.provider.events->destroyed(sb->id, NULL, w.manager);
+        check_true("has ended", sb->status == SANDBOX_COMPLETED);
+        world_close(&w);
+}
+
 TEST(a_timeout_kills_or_parks) {
         World w;
         Sandbox *kill_it, *park_it;

@@ -42,6 +42,7 @@ typedef struct Fake {
         unsigned n_trees;
         int tree_fds[4];    /* of a RUN: ours to close */
         int tree_result;    /* what asking gives */
+        int freeze_result, destroy_result; /* likewise */
 } Fake;
 
 typedef struct World {
@@ -83,14 +84,15 @@ static inline int fake_destroy(Provider *p, const char *id, Sandbox *sb) {
         Fake *f = (Fake *) p;
 
         (void) snprintf(f->destroyed[f->n_destroyed++ % 64], SANDBOX_ID_LENGTH + 1, "%s", id);
-        return 0;
+        return f->destroy_result;
 }
 
 static inline int fake_freeze(Provider *p, Sandbox *sb, bool freeze) {
         Fake *f = (Fake *) p;
 
-        *(freeze ? &f->frozen : &f->thawed) = sb;
-        return 0;
+        if (f->freeze_result >= 0)
+                *(freeze ? &f->frozen : &f->thawed) = sb;
+        return f->freeze_result;
 }
 
 static inline int fake_stop(Provider *p, Sandbox *sb, usec_t grace) {

@@ -7,11 +7,4 @@ static const char *const scopes[_SCOPE_MAX] = {
         [SCOPE_ADMIN] = "admin",
 };
 const ShapeNames scope_names = SHAPE_WORDS(scopes);
-
-const char *scope_name(Scope s) {
-        return shape_name(&scope_names, (int) s);
-}
-
-Scope scope_from_name(const char *name) {
-        return (Scope) shape_value(&scope_names, name);
-}
+SHAPE_NAMED(scope_name, scope_from_name, Scope, scope_names);

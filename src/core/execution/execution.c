@@ -208,13 +208,9 @@ static int record_start(Execution *x, Error *reterr) {
         if (r >= 0) {
                 sandbox_event(x->sandbox, "exec.start", x, "%s", x->spec.args.items[0]);
                 (void) store_counter_set(store, "executions_total", x->sandbox->manager->executions_total + 1);
-                r = store_commit(store);
         }
-        if (r < 0) {
-                store_rollback(store);
-                return error_set(reterr, r, "cannot write the execution down: %m");
-        }
-        return 0;
+        r = store_end(store, r);
+        return r < 0 ? error_set(reterr, r, "cannot write the execution down: %m") : 0;
 }
 
 static int open_journals(const Execution *x, int fds[static _STREAM_MAX], size_t *ret_n, Error *reterr) {
@@ -315,17 +311,13 @@ static void execution_record_end(Execution *x) {
 
         (void) store_begin(store);
         r = store_execution_update(store, x);
-        if (r >= 0) {
-                if (x->exit_code >= 0)
-                        sandbox_event(x->sandbox, "exec.exit", x, "%s, code %d", execution_reason_name(x->reason), x->exit_code);
-                else
-                        sandbox_event(x->sandbox, "exec.exit", x, "%s, signal %d", execution_reason_name(x->reason), x->signal);
-                r = store_commit(store);
-        }
-        if (r < 0) {
-                store_rollback(store);
+        if (r >= 0 && x->exit_code >= 0)
+                sandbox_event(x->sandbox, "exec.exit", x, "%s, code %d", execution_reason_name(x->reason), x->exit_code);
+        else if (r >= 0)
+                sandbox_event(x->sandbox, "exec.exit", x, "%s, signal %d", execution_reason_name(x->reason), x->signal);
+        r = store_end(store, r);
+        if (r < 0)
                 log_error("sandbox %s: cannot write down the end of %s: %s", x->sandbox->id, x->id, strerror(-r));
-        }
 }
 
 static const char *security_kind(ExecutionReason reason) {

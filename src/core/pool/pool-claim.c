@@ -36,13 +36,9 @@ static int pool_claim_write_down(Sandbox *sb) {
 
         (void) store_begin(store);
         r = store_sandbox_update_all(store, sb);
-        if (r >= 0) {
+        if (r >= 0)
                 sandbox_event(sb, "claimed", NULL, "%s", sb->spec.name ? sb->spec.name : sb->id);
-                r = store_commit(store);
-        }
-        if (r < 0)
-                store_rollback(store);
-        return r;
+        return store_end(store, r);
 }
 
 static void set_owner(Sandbox *sb, const SandboxSpec *spec, usec_t claimed_at) {

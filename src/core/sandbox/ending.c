@@ -18,6 +18,7 @@
 
 #define RETRY_USEC (1 * USEC_PER_SEC)
 
+/* To take down what has no row. */
 typedef struct EndingRetry {
         Manager *manager;
         char id[SANDBOX_ID_LENGTH + 1];
@@ -40,10 +41,8 @@ int sandbox_delete_row(Sandbox *sb) {
         r = store_sandbox_delete(m->store, sb->id);
         if (r >= 0)
                 r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + 1);
-        if (r >= 0)
-                r = store_commit(m->store);
+        r = store_end(m->store, r);
         if (r < 0) {
-                store_rollback(m->store);
                 log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
                 return r;
         }
@@ -110,12 +109,8 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
 
 static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         EndingRetry *retry = userdata;
-        Sandbox *sb = manager_by_id(retry->manager, retry->id);
 
-        if (sb)
-                sandbox_ask_to_destroy(sb);
-        else
-                (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
+        (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
         free(retry);
         sd_event_source_unref(source);
         return 0;
@@ -164,7 +159,10 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
 
         if (error) {
                 log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
-                ending_retry_later(m, id);
+                if (sb)
+                        (void) sandbox_retry_later(sb, sandbox_ask_to_destroy);
+                else
+                        ending_retry_later(m, id);
                 return;
         }
         if (!sb || sandbox_on_unloaded(sb) || sandbox_disk_remove(sb))
@@ -196,12 +194,9 @@ int sandboxes_forget(Manager *m, Sandbox **list, size_t n) {
                 r = store_sandbox_delete(m->store, list[i]->id);
         if (r >= 0)
                 r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + n);
-        if (r >= 0)
-                r = store_commit(m->store);
-        if (r < 0) {
-                store_rollback(m->store);
+        r = store_end(m->store, r);
+        if (r < 0)
                 return r;
-        }
         m->total_destroyed += n;
         for (size_t i = 0; i < n; i++)
                 ending_let_go(list[i]);

@@ -48,11 +48,20 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
         return 0;
 }
 
+static void hold_thaw(Sandbox *sb) {
+        Error error = { 0 };
+
+        if (sb->activity != ACTIVITY_RELEASING || sandbox_freeze(sb, /* freeze= */ false, &error) >= 0)
+                return;
+        log_error("sandbox %s: cannot be asked to go on, trying again: %s", sb->id, error.text);
+        if (sandbox_retry_later(sb, hold_thaw) < 0)
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "it was frozen for a copy of its disk, and cannot be thawed");
+}
+
 static void hold_let_go(Sandbox *sb) {
         if (sb->activity != ACTIVITY_RELEASING)
                 (void) sandbox_set_activity(sb, ACTIVITY_RELEASING);
-        if (sandbox_freeze(sb, /* freeze= */ false, NULL) < 0)
-                log_error("sandbox %s: cannot be asked to go on", sb->id);
+        hold_thaw(sb);
 }
 
 void sandbox_release(Sandbox *sb) {

@@ -20,6 +20,7 @@ static const char *const activities[_ACTIVITY_MAX] = {
         [ACTIVITY_BOOTING]    = "booting",
         [ACTIVITY_SWAPPING]   = "swapping",
 };
+static const ShapeNames activity_names = SHAPE_WORDS(activities);
 
 /* Places are the statuses, and parked. */
 #define PLACE_PARKED ((unsigned) _SANDBOX_STATUS_MAX)
@@ -90,7 +91,7 @@ static unsigned place_of(SandboxState s) {
 }
 
 const char *sandbox_activity_name(SandboxActivity a) {
-        return (int) a >= 0 && a < _ACTIVITY_MAX ? activities[a] : NULL;
+        return shape_name(&activity_names, (int) a);
 }
 
 bool sandbox_state_is_valid(SandboxState s) {

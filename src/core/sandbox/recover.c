@@ -21,6 +21,7 @@
 
 typedef struct RecoverPending {
         char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox; /* a reference; NULL: no row has it */
         UT_hash_handle hh;
 } RecoverPending;
 
@@ -32,7 +33,7 @@ typedef struct Recovery {
         unsigned n_adopted, n_swept, n_lost, n_kept;
 } Recovery;
 
-static void expect(Manager *m, const char *id) {
+static void recover_expect(Manager *m, const char *id, Sandbox *sb) {
         RecoverPending *p;
 
         HASH_FIND_STR(m->recovery->pending, id, p);
@@ -42,7 +43,14 @@ static void expect(Manager *m, const char *id) {
         if (!p)
                 return;
         memcpy(p->id, id, strnlen(id, SANDBOX_ID_LENGTH));
+        p->sandbox = sandbox_ref(sb);
         HASH_ADD_STR(m->recovery->pending, id, p);
+}
+
+static void recover_pending_free(Recovery *r, RecoverPending *p) {
+        HASH_DEL(r->pending, p);
+        (void) sandbox_unref(p->sandbox);
+        free(p);
 }
 
 void recovery_free(Manager *m) {
@@ -50,10 +58,8 @@ void recovery_free(Manager *m) {
 
         if (!m->recovery)
                 return;
-        HASH_ITER(hh, m->recovery->pending, p, next) {
-                HASH_DEL(m->recovery->pending, p);
-                free(p);
-        }
+        HASH_ITER(hh, m->recovery->pending, p, next)
+                recover_pending_free(m->recovery, p);
         sd_event_source_disable_unref(m->recovery->impatience);
         free(m->recovery);
         m->recovery = NULL;
@@ -82,28 +88,22 @@ static void answered(Manager *m, const char *id) {
         HASH_FIND_STR(m->recovery->pending, id, p);
         if (!p)
                 return;
-        HASH_DEL(m->recovery->pending, p);
-        free(p);
+        recover_pending_free(m->recovery, p);
         recover_check_complete(m);
 }
 
 /* A row that was in the middle of something, when the daemon ended. */
 static void recover_take_down(Sandbox *sb) {
-        expect(sb->manager, sb->id);
+        recover_expect(sb->manager, sb->id, sb);
         if (sb->status == SANDBOX_TERMINATING) {
-                Provider *p = sb->manager->provider;
-
-                int r = p->ops->destroy(p, sb->id, sb);
-
-                if (r < 0)
-                        sandbox_on_destroyed(sb->manager, sb->id, &(Error) { r, "it cannot be asked for" });
+                sandbox_ask_to_destroy(sb);
                 return;
         }
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "deleted");
 }
 
 static void recover_lose(Sandbox *sb, const char *reason) {
-        expect(sb->manager, sb->id);
+        recover_expect(sb->manager, sb->id, sb);
         if (sandbox_keep(sb, "its processes were gone when the daemon came back; its disk is as it was then: resume it") >= 0) {
                 sb->manager->recovery->n_kept++;
                 return;
@@ -124,7 +124,7 @@ static void recover_one(Sandbox *sb) {
                 recover_take_down(sb);
                 return;
         }
-        expect(sb->manager, sb->id);
+        recover_expect(sb->manager, sb->id, sb);
         r = p->ops->adopt(p, sb);
         if (r < 0)
                 recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
@@ -137,9 +137,9 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
         RecoverPending *p, *next;
 
         HASH_ITER(hh, m->recovery->pending, p, next) {
-                Sandbox *sb = manager_by_id(m, p->id);
+                Sandbox *sb = p->sandbox;
 
-                if (!sb || sandbox_is_ending(sb))
+                if (!sb || sb->gone || sandbox_is_ending(sb))
                         continue;
                 log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
                 (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
@@ -202,7 +202,7 @@ void recover_on_listed(Manager *m, const char *id) {
         if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
         m->recovery->n_swept++;
-        expect(m, id);
+        recover_expect(m, id, NULL);
         (void) m->provider->ops->destroy(m->provider, id, NULL);
 }
 

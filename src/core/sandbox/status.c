@@ -56,14 +56,7 @@ const ShapeNames execution_status_names = SHAPE_WORDS(execution_statuses);
 const ShapeNames execution_reason_names = SHAPE_WORDS(execution_reasons);
 static const ShapeNames execution_reason_texts = SHAPE_WORDS(execution_texts);
 const ShapeNames on_timeout_names = SHAPE_WORDS(on_timeouts);
-
-const char *sandbox_status_name(SandboxStatus s) {
-        return shape_name(&sandbox_status_names, (int) s);
-}
-
-SandboxStatus sandbox_status_from_name(const char *name) {
-        return (SandboxStatus) shape_value(&sandbox_status_names, name);
-}
+SHAPE_NAMED(sandbox_status_name, sandbox_status_from_name, SandboxStatus, sandbox_status_names);
 
 static bool sandbox_status_is_valid(SandboxStatus s) {
         return (int) s >= 0 && s < _SANDBOX_STATUS_MAX;
@@ -77,30 +70,11 @@ bool sandbox_status_is_ended(SandboxStatus s) {
         return sandbox_status_is_valid(s) && s > SANDBOX_TERMINATING;
 }
 
-const char *execution_status_name(ExecutionStatus s) {
-        return shape_name(&execution_status_names, (int) s);
-}
+SHAPE_NAMED(execution_status_name, execution_status_from_name, ExecutionStatus, execution_status_names);
+SHAPE_NAMED(execution_reason_name, execution_reason_from_name, ExecutionReason, execution_reason_names);
 
-ExecutionStatus execution_status_from_name(const char *name) {
-        return (ExecutionStatus) shape_value(&execution_status_names, name);
-}
-
-const char *execution_reason_name(ExecutionReason r) {
-        return shape_name(&execution_reason_names, (int) r);
-}
+SHAPE_NAMED(on_timeout_name, on_timeout_from_name, OnTimeout, on_timeout_names);
 
 const char *execution_reason_words(ExecutionReason r) {
         return shape_name(&execution_reason_texts, (int) r);
-}
-
-ExecutionReason execution_reason_from_name(const char *name) {
-        return (ExecutionReason) shape_value(&execution_reason_names, name);
-}
-
-const char *on_timeout_name(OnTimeout o) {
-        return shape_name(&on_timeout_names, (int) o);
-}
-
-OnTimeout on_timeout_from_name(const char *name) {
-        return (OnTimeout) shape_value(&on_timeout_names, name);
 }

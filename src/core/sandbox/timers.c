@@ -12,10 +12,13 @@
 #define CPU_CHECK_MIN (20 * USEC_PER_MSEC)
 #define ACCURACY      (10 * USEC_PER_MSEC)
 #define BUSY_RETRY    USEC_PER_SEC
+#define RETRY_USEC    (1 * USEC_PER_SEC)
 
 typedef struct SandboxTimers {
         sd_event_source *expiry; /* of a live one: its timeout; of an ended one: its row goes */
         sd_event_source *cpu;
+        sd_event_source *retry;
+        void (*again)(Sandbox *sb); /* what is tried again */
 } SandboxTimers;
 
 static SandboxTimers *timers_of(Sandbox *sb) {
@@ -29,8 +32,26 @@ void sandbox_timers_free(Sandbox *sb) {
                 return;
         sd_event_source_disable_unref(sb->timers->expiry);
         sd_event_source_disable_unref(sb->timers->cpu);
+        sd_event_source_disable_unref(sb->timers->retry);
         free(sb->timers);
         sb->timers = NULL;
+}
+
+static int timers_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        Sandbox *sb = userdata;
+
+        sb->timers->again(sb);
+        return 0;
+}
+
+int sandbox_retry_later(Sandbox *sb, void (*again)(Sandbox *sb)) {
+        SandboxTimers *t = timers_of(sb);
+
+        if (!t)
+                return -ENOMEM;
+        t->again = again;
+        t->retry = sd_event_source_disable_unref(t->retry);
+        return sd_event_add_time_relative(sb->manager->event, &t->retry, CLOCK_MONOTONIC, RETRY_USEC, 0, timers_on_retry, sb);
 }
 
 /* One that cannot be parked is not let run on: its time is up. */
