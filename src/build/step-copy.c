@@ -104,7 +104,7 @@ int copy_find_owner(void *part, Error *reterr) {
 
         b->copy->has_owner = step->chown || step->own;
         if (r >= 0 && b->copy->has_owner)
-                r = build_find_account(b, text ? text : scope->user ? scope->user : "0", /* chown= */ true, &b->copy->owner, reterr);
+                r = build_find_account(b, text ? text : scope->config.user ? scope->config.user : "0", /* chown= */ true, &b->copy->owner, reterr);
         return r < 0 ? error_prefix(reterr, r, "--chown") : STEP_DONE;
 }
 

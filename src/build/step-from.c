@@ -25,7 +25,7 @@ static int from_sandbox(void *part, Error *reterr) {
 
 /* Below the root of the other, whatever its working directory was. */
 static int from_paths(void *part, Error *reterr) {
-        static const BuildScope root = { .workdir = (char *) "" };
+        static const BuildScope root = { .config.workdir = (char *) "" };
         BuildCopy *c = build_of(part)->copy;
 
         for (size_t i = 0; i < c->sources.n; i++) {

@@ -51,7 +51,7 @@ int build_find_account(Build *b, const char *text, bool chown, Account *ret, Err
 /* The account of the step: `user`, or that of USER. */
 static int step_find_account(Build *b, const char *user, Error *reterr) {
         BuildStage *s = build_stage(b);
-        int r = build_find_account(b, user ? user : s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, reterr);
+        int r = build_find_account(b, user ? user : s->scope.config.user ? s->scope.config.user : "0", /* chown= */ false, &s->account, reterr);
 
         if (r == -ENOENT && user)
                 return error_set(reterr, r, "command failed: unauthenticated: invalid username: '%s'", user);
@@ -174,7 +174,7 @@ static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
         if (r >= 0 && !strv_get_env(&ret->env, "HOME"))
                 r = strv_push(&ret->env, home);
         if (r >= 0)
-                r = shape_text_set(&ret->cwd, s->scope.workdir);
+                r = shape_text_set(&ret->cwd, s->scope.config.workdir);
         ret->has_user = true;
         ret->uid = s->account.uid;
         ret->gid = s->account.gid;
@@ -229,7 +229,7 @@ static int step_workdir_make(void *part, Error *reterr) {
         const bool own = build_step(b)->own;
         int r = own ? step_find_account(b, /* user= */ NULL, reterr) : 0;
 
-        return r < 0 ? r : ops_mkdir(b, b->stage, s->scope.workdir, own ? &s->account : NULL, reterr);
+        return r < 0 ? r : ops_mkdir(b, b->stage, s->scope.config.workdir, own ? &s->account : NULL, reterr);
 }
 
 static const SequenceStep workdir_steps[] = {

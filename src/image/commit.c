@@ -152,10 +152,8 @@ static int image_commit_describe(ImageCommit *c, const Sandbox *sb) {
         const ImageEntry *from = sb->spec.digest ? images_entry(c->work.images, sb->spec.digest) : NULL;
         Image *image = &c->image;
         const char *home;
-        int r = from ? image_config_copy(&from->image.config, &image->config) : 0;
+        int r = image_config_copy(from ? &from->image.config : &(ImageConfig) { 0 }, &image->config);
 
-        if (!from)
-                image->config.env = (Strv) STRV_INIT(IMAGE_STRINGS_MAX);
         for (size_t n = 0; n < sb->spec.env.n && r >= 0; n++) {
                 const char *equals = strchr(sb->spec.env.items[n], '=');
 
