@@ -218,8 +218,7 @@ static int copy_text_file(void *part, Error *reterr) {
 static const SequenceStep copy_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
         { "words", copy_words },
-        { "passwd", build_read_passwd, .cancel = build_stop },
-        { "group", build_read_group, .cancel = build_stop },
+        { "accounts", build_read_accounts, .cancel = build_stop },
         { "owner", copy_find_owner },
         { "look", copy_look, .cancel = build_stop },
         { "directory", copy_choose, .cancel = build_stop },
