@@ -224,6 +224,7 @@ TEST(accounts) {
                 { "you", false, "! there is no user 'you' in the /etc/passwd of this stage (RUN useradd you, or write a number)" },
                 { "me:them", false, "! there is no group 'them' in the /etc/group of this stage (RUN groupadd them, or write a number)" },
                 { "70000", false, "! '70000': a sandbox has users and groups up to 65535" },
+                { "far", false, "! 'far': a sandbox has users and groups up to 65535" },
                 { ":us", false, "! ':us' is no user" },
         };
 
