@@ -19,11 +19,8 @@ BuildCopy *build_copy_free(BuildCopy *c) {
         if (!c)
                 return NULL;
         strv_done(&c->sources);
-        free(c->destination);
-        free(c->directory);
-        free(c->modes);
         selection_done(&c->selection);
-        free(c);
+        FREE_ALL(c->destination, c->directory, c->modes, c);
         return NULL;
 }
 

@@ -196,15 +196,12 @@ static int image_commit_check(Images *i, const Sandbox *sb, const char *text, Te
 
 int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *text, Making **ret, Error *reterr) {
         TemplateName name;
-        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         Making *k;
         ImageCommit *c;
         int r = image_commit_check(i, sb, text, &name, reterr);
 
-        if (r < 0)
-                return r;
-        (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
-        r = making_new(i, who, MAKING_COMMIT, full, &k, reterr);
+        if (r >= 0)
+                r = making_new(i, who, MAKING_COMMIT, name.full, &k, reterr);
         if (r < 0)
                 return r;
         c = calloc(1, sizeof(*c));

@@ -144,15 +144,10 @@ void image_child_stop(ImageChild *c); /* asks it to end; ended() is told */
 ImageChild *image_child_free(ImageChild *c); /* at once, nothing is told */
 
 /* layers.c: one layer that is there, or is made; whoever wants the same waits for whoever was first. */
-typedef struct LayerWant {
-        const char *parent; /* bare hex; "": none */
-        const char *chain, *digest, *diff_id, *media_type;
-        uint64_t blob_bytes;
-} LayerWant;
 typedef void (*LayerDone)(const Error *error, void *userdata);
 typedef struct LayerWaiter LayerWaiter;
 /* done is called from within when it is there already. */
-int layer_want(Images *i, Making *k, const LayerWant *want, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr);
+int layer_want(Images *i, Making *k, const StoreLayer *want /* copied */, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr);
 void layer_waiter_cancel(LayerWaiter *w); /* done is not called; work that only it wanted ends */
 /* Removes one whose row is marked; done may be NULL. */
 int layer_remove(Images *i, const char *chain, LayerDone done, void *userdata, Error *reterr);
