@@ -7,9 +7,10 @@
 #include "agent/agent.h"
 #include "core/store.h"
 
+extern const StoreTable job_table, job_line_table, job_id_table, attempt_table;
 int store_job_insert(Store *s, Job *j); /* sets its serial. -EEXIST: the idempotency key is taken */
-int store_job_update(Store *s, const Job *j); /* what has become of it. -ENOENT */
-int store_job_delete(Store *s, const char *id); /* with its attempts */
+STORE_WRITE(store_job_update, store_update, job_table, Job); /* what has become of it. -ENOENT */
+STORE_DELETE(store_job_delete, job_table); /* with its attempts */
 
 /* -ENOENT. The caller frees with job_done(). */
 int store_job_get(Store *s, const char *id, Job *ret);
@@ -21,13 +22,13 @@ typedef int (*StoreJobEach)(Job *row, void *userdata);
  * which there may be more; 0: there is not. */
 int store_job_each(Store *s, const JobFilter *filter, StoreJobEach each, void *userdata, uint64_t *ret_next);
 /* Those that have not ended, in order: serial, id, tenant, profile, priority and what the queue goes by; the rest is empty. */
-int store_job_each_open(Store *s, StoreJobEach each, void *userdata);
+STORE_EACH(store_job_each_open, job_line_table, Job);
 /* Whose webhook is still to be told: the id only. */
-int store_job_each_untold(Store *s, StoreJobEach each, void *userdata);
+STORE_EACH(store_job_each_untold, job_id_table, Job);
 
 int store_job_count_dead(Store *s, const char *tenant /* NULL: all */, uint64_t *ret);
 /* Those that ended before; the id only, the oldest first. */
 int store_job_each_expired(Store *s, usec_t before, unsigned limit, StoreJobEach each, void *userdata);
 
-int store_attempt_put(Store *s, const JobAttempt *a); /* made, or changed */
+STORE_WRITE(store_attempt_put, store_put, attempt_table, JobAttempt); /* made, or changed */
 int store_attempt_each(Store *s, const char *job, int (*each)(JobAttempt *row, void *userdata), void *userdata);

@@ -50,7 +50,15 @@ static void coderun_free(CodeRun *c) {
 
 static void coderun_destroy(ApiRequest *q, bool answered) {
         coderun_free(q->state);
-        q->state = NULL;
+}
+
+static void coderun_forget_context(ApiRequest *q, bool answered) {
+        contexts_forget_caller(q->api->rooms.contexts, q);
+}
+
+void coderun_await_context(ApiRequest *q) {
+        q->state = q;
+        q->destroy = coderun_forget_context;
 }
 
 /* As a stream. */

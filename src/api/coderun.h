@@ -26,5 +26,8 @@ typedef struct CodeRunOptions {
         void (*fail)(ApiRequest *q, int r, const char *text); /* before anything was answered */
 } CodeRunOptions;
 
+/* A context begins for the request, which is the userdata: it is forgotten when the client leaves. Takes state and destroy. */
+void coderun_await_context(ApiRequest *q);
+
 /* Keeps the request; has answered, or will. */
 void coderun_answer(ApiRequest *q, const CodeRunOptions *options);

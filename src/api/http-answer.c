@@ -3,6 +3,7 @@
  * An answer is made here and kept in the request; MHD takes it when it asks for it (rule 1 of http-internal.h). */
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "api/http-internal.h"
 #include "base/array.h"
 #include "base/fd.h"
+#include "base/text.h"
 
 int http_add_header(HttpRequest *r, const char *name, const char *value) {
         HttpPair pair = { strdup(name), strdup(value) };
@@ -22,6 +24,16 @@ int http_add_header(HttpRequest *r, const char *name, const char *value) {
         }
         r->headers[r->n_headers++] = pair;
         return 0;
+}
+
+int http_format_header(HttpRequest *r, const char *name, const char *format, ...) {
+        _cleanup_free_ char *value = NULL;
+        va_list ap;
+
+        va_start(ap, format);
+        value = string_vformat(format, ap);
+        va_end(ap);
+        return value ? http_add_header(r, name, value) : -ENOMEM;
 }
 
 void http_answer_done(HttpRequest *r) {

@@ -104,6 +104,7 @@ void *http_userdata(const HttpRequest *r); /* of the plan */
 
 /* Answer headers, before the answer. */
 int http_add_header(HttpRequest *r, const char *name, const char *value);
+int http_format_header(HttpRequest *r, const char *name, const char *format, ...) _printf_(3, 4);
 
 /* Answers. Each returns 0 or a negative errno (then a 500 has been tried). Once per request. */
 int http_answer(HttpRequest *r, unsigned status, const char *type, const void *data, size_t size);          /* copies */

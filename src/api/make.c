@@ -68,8 +68,6 @@ static void creation_destroy(ApiRequest *q, bool answered) {
         free(k->told.tenant);
         free(k->start);
         free(k->ready);
-        free(k);
-        q->state = NULL;
 }
 
 /* What does not start is of no use to anybody; the answer says what it said. */
@@ -128,20 +126,16 @@ static void keep_references(ApiMaking *m, const SandboxSpec *spec) {
 }
 
 void api_make_sandbox(ApiRequest *q, SandboxSpec *spec, bool with_program, usec_t wait_usec, ApiMade made) {
-        MakeCreation *k = calloc(1, sizeof(*k));
+        MakeCreation *k = api_keep_state(q, sizeof(*k), creation_destroy);
         Acquisition *a = NULL;
         Error error = { 0 };
         int r;
 
-        if (!k) {
-                made(q, NULL, &(ApiMaking) { 0 }, &(Error) { -ENOMEM, "out of memory" });
+        if (!k)
                 return;
-        }
         k->made = made;
         k->ours = !spec->name;
         keep_references(&k->told, spec);
-        q->state = k;
-        q->destroy = creation_destroy;
         r = with_program ? template_program(q->manager, spec->tenant, spec->template_name, &k->start, &k->ready) : 0;
         if (r < 0)
                 (void) error_set(&error, r, "out of memory");
@@ -150,4 +144,40 @@ void api_make_sandbox(ApiRequest *q, SandboxSpec *spec, bool with_program, usec_
         if (r < 0)
                 made(q, NULL, &k->told, &error);
         k->acquisition = a;
+}
+
+/* Forks. */
+
+static void make_forks_destroy(ApiRequest *q, bool answered) {
+        ApiForking *k = q->state;
+
+        if (k->fork)
+                fork_cancel(k->fork);
+        for (size_t i = 0; i < k->n_made; i++) {
+                if (!answered && !q->manager->stopping)
+                        sandbox_delete(k->made[i], /* force= */ true, NULL, NULL);
+                (void) sandbox_unref(k->made[i]);
+        }
+        for (size_t i = 0; k->specs && i < k->count; i++)
+                sandbox_spec_done(k->specs + i);
+        free(k->specs);
+        free(k->made);
+}
+
+ApiForking *api_make_forks(ApiRequest *q, size_t count) {
+        ApiForking *k = api_keep_state(q, sizeof(*k), make_forks_destroy);
+
+        if (!k)
+                return NULL;
+        k->count = count;
+        k->specs = calloc(count, sizeof(*k->specs));
+        k->made = calloc(count, sizeof(Sandbox *));
+        if (k->specs && k->made)
+                return k;
+        (void) api_errno(q, -ENOMEM, NULL);
+        return NULL;
+}
+
+void api_forks_made(ApiForking *k, Sandbox *sb) {
+        k->made[k->n_made++] = sandbox_ref(sb);
 }

@@ -7,6 +7,7 @@
 
 #include "api/surface.h"
 #include "core/acquire.h"
+#include "state/state.h"
 
 /* The profile that the spec names, into it; none named: nothing. A complaint is about "profile". */
 int api_make_profile(ApiRequest *q, SandboxSpec *spec, JsonComplaints *c);
@@ -31,5 +32,16 @@ typedef struct ApiMaking {
 
 /* Once; it answers. sb NULL: error says why. */
 typedef void (*ApiMade)(ApiRequest *q, Sandbox *sb, const ApiMaking *making, const Error *error);
+/* Forks for a caller, as the request's state: those that nobody else can find go when the client leaves before it has the answer. */
+typedef struct ApiForking {
+        Fork *fork; /* under way */
+        SandboxSpec *specs;
+        size_t count;
+        Sandbox **made; /* that only the answer names */
+        size_t n_made;
+} ApiForking;
+ApiForking *api_make_forks(ApiRequest *q, size_t count); /* with empty specs; NULL: has been answered */
+void api_forks_made(ApiForking *k, Sandbox *sb);
+
 /* Takes the spec's contents and the request's state. */
 void api_make_sandbox(ApiRequest *q, SandboxSpec *spec, bool with_program, usec_t wait_usec, ApiMade made);

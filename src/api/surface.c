@@ -11,6 +11,7 @@
 #include "api/router.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "observe/audit.h"
 
 #define JSON_TYPE "application/json"
@@ -53,13 +54,10 @@ static int surface_answer_error(
 int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) {
         _cleanup_free_ char *message = NULL;
         va_list ap;
-        int n;
 
         va_start(ap, format);
-        n = vasprintf(&message, format, ap);
+        message = string_vformat(format, ap);
         va_end(ap);
-        if (n < 0)
-                message = NULL;
         return surface_answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
 }
 
@@ -425,8 +423,7 @@ static void surface_on_closed(HttpRequest *r, bool answered, void *userdata) {
         account_call(q, 0);
         if (q->stop_waiting)
                 q->stop_waiting(q);
-        if (q->destroy)
-                q->destroy(q, answered);
+        api_let_go(q, answered);
         for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
                 free(q->parameters[i]);
         (void) sandbox_unref(q->about);

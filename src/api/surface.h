@@ -102,8 +102,9 @@ struct ApiRequest {
         void *waiting;
         void (*stop_waiting)(ApiRequest *q);
 
-        /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */
+        /* The handler's own: destroy() is called when the request is over, however it ends. answered: the client got all of it. */
         void *state;
+        void *kept; /* freed after that: api_keep_state() */
         void (*destroy)(ApiRequest *q, bool answered);
 };
 
@@ -118,6 +119,9 @@ int api_authenticate(ApiRequest *q);
 
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
 void api_about(ApiRequest *q, Sandbox *sb, const Execution *x);
+/* keep.c: a state of so many bytes, all zero, which goes with the request, after destroy(). NULL: there is no memory, and that was answered. */
+void *api_keep_state(ApiRequest *q, size_t size, void (*destroy)(ApiRequest *q, bool answered));
+void api_let_go(ApiRequest *q, bool answered); /* the request is over */
 /* The request waits for a sandbox to have become something, with itself as the userdata: the sandbox forgets it when the client leaves. Takes state and destroy. */
 void api_keep_caller(ApiRequest *q, Sandbox *sb);
 

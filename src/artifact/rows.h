@@ -6,9 +6,10 @@
 
 typedef int (*StoreArtifactEach)(const Artifact *row, void *userdata); /* < 0: stop */
 
-int store_artifact_insert(Store *s, const Artifact *a);
-int store_artifact_update(Store *s, const Artifact *a); /* state, attempts, error, place */
-int store_artifact_delete(Store *s, const char *id);
+extern const StoreTable artifact_table;
+STORE_WRITE(store_artifact_insert, store_insert, artifact_table, Artifact);
+STORE_WRITE(store_artifact_update, store_update, artifact_table, Artifact); /* state, attempts, error, place */
+STORE_DELETE(store_artifact_delete, artifact_table);
 int store_artifact_find(Store *s, const char *id, Artifact *ret); /* -ENOENT */
 int store_artifact_list(Store *s, const ArtifactQuery *query, StoreArtifactEach each, void *userdata);
 int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit, StoreArtifactEach each, void *userdata);

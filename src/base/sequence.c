@@ -6,6 +6,15 @@
 
 #include "base/log.h"
 
+bool sequence_give_up(SequenceRun *run) {
+        if (run->running) {
+                run->given_up = true;
+                (void) error_set(&run->error, -ECANCELED, "given up");
+        } else
+                run->sequence = NULL;
+        return !run->running;
+}
+
 bool sequence_is_under_way(const SequenceRun *run) {
         return run->sequence;
 }
@@ -91,6 +100,8 @@ static int sequence_go_on(SequenceRun *run, Error *reterr) {
 
                 run->waiting = true; /* it may be heard of before its begin returns */
                 r = sequence_call(run, &error);
+                if (run->given_up)
+                        break;
                 if (r != STEP_WAITS) {
                         assert(run->waiting); /* else it has been heard of as well */
                         run->waiting = false;
@@ -105,10 +116,10 @@ static int sequence_go_on(SequenceRun *run, Error *reterr) {
                 }
         }
         run->running = false;
-        if (sequence_step(run))
+        if (!run->given_up && sequence_step(run))
                 return 1;
 
-        failed = run->undoing;
+        failed = run->undoing || run->given_up;
         run->sequence = NULL;
         if (failed && starting) {
                 if (reterr)

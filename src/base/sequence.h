@@ -16,7 +16,7 @@
  *        └─ failed, cancelled ─→ undo ─→ undo of the step before ─ … ─→ end(error)
  *
  * Must not know: event loops, what the steps do, who asked. Knows libc only. Owns nothing: to give up a sequence without a word, at a
- * program's end, forget whatever calls sequence_heard() and free the object. */
+ * program's end, forget whatever calls sequence_heard() and free the object; where a step may lead to that, sequence_give_up(). */
 #pragma once
 
 #include <stdbool.h>
@@ -60,6 +60,7 @@ typedef struct SequenceRun {
         bool running;  /* within the loop: what is heard now is taken up there */
         bool starting; /* within sequence_start() */
         bool cancelled;
+        bool given_up;
         Error error;
 } SequenceRun;
 
@@ -76,6 +77,10 @@ void sequence_continue(SequenceRun *run);
 
 /* What is under way is hastened where that can be, and all is undone. Nothing happens to one that is being undone already. The object may be gone afterwards. */
 void sequence_cancel(SequenceRun *run, const Error *why);
+
+/* Without a word, and with nothing undone; whatever would call sequence_heard() is forgotten. True: the object may be freed now. False: one of its steps is being called
+ * just now; when that has returned, the sequence fails with -ECANCELED and nothing is undone. */
+bool sequence_give_up(SequenceRun *run);
 
 bool sequence_is_under_way(const SequenceRun *run); /* false: not started, or about to tell its end */
 bool sequence_is_undoing(const SequenceRun *run);

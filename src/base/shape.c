@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strv.h"
 
 static const double shape_scales[_SHAPE_UNIT_MAX] = {
         [SHAPE_PLAIN] = 1,
         [SHAPE_MEGABYTES] = 1 << 20,
         [SHAPE_SECONDS] = 1000000,
+        [SHAPE_MILLISECONDS] = 1000,
+        [SHAPE_SIZE] = 1,
         [SHAPE_CORES] = 1000,
         [SHAPE_TIME] = 1,
 };
@@ -29,6 +32,20 @@ const ShapeField *shape_find(const Shape *shape, const char *name) {
                         return within;
         }
         return NULL;
+}
+
+const char *shape_name(const ShapeNames *names, int value) {
+        return value >= 0 && value < names->max ? names->names[value] : NULL;
+}
+
+int shape_value(const ShapeNames *names, const char *name) {
+        for (int i = 0; i < names->max; i++) {
+                const char *known = names->names[i];
+
+                if (name && known ? strcmp(known, name) == 0 : name == known)
+                        return i;
+        }
+        return -EINVAL;
 }
 
 /* Numbers. */
@@ -142,7 +159,7 @@ static void shape_list_done(const ShapeField *f, void *object) {
         *n = 0;
 }
 
-static void shape_member_done(const ShapeField *f, void *object) {
+void shape_field_done(const ShapeField *f, void *object) {
         void *at = shape_at(f, object);
 
         switch (f->kind) {
@@ -168,7 +185,23 @@ static void shape_member_done(const ShapeField *f, void *object) {
 void shape_done(const Shape *shape, void *object) {
         for (size_t i = 0; i < shape->n_fields; i++)
                 if (!(shape->fields[i].flags & SHAPE_ALIAS))
-                        shape_member_done(shape->fields + i, object);
+                        shape_field_done(shape->fields + i, object);
+}
+
+void *shape_list_add(const ShapeField *f, void *object) {
+        void **items = shape_at(f, object);
+        size_t *n = shape_count(f, object);
+
+        if (array_extend(items, *n, f->shape->size) < 0)
+                return NULL;
+        return memset(shape_item(f->shape, *items, (*n)++), 0, f->shape->size);
+}
+
+const ShapeField *shape_key(const Shape *shape) {
+        for (size_t i = 0; i < shape->n_fields; i++)
+                if (shape->fields[i].flags & SHAPE_KEY)
+                        return shape->fields + i;
+        return NULL;
 }
 
 bool shape_owns(const ShapeField *f) {

@@ -1,9 +1,9 @@
 /* shape.h: a struct described once.
  *
  * A shape lists the members of one struct: the name that callers know, the column that keeps it, kind, place, unit, bounds, the
- * names of an enum, help. Drivers read and write objects by it: json/shape.h (requests, answers, OpenAPI schemas), store/field.h
- * (rows), wire/shape.h (messages). The drivers that need libc only are here: copy, free, compare.
- * Must not know: any object, any library. shape_copy() and shape_text_set() allocate, the others do not. */
+ * names of an enum, help. Drivers read and write objects by it: json/shape.h (requests, answers, OpenAPI schemas), config/shape.h
+ * (YAML), store/field.h (rows), wire/shape.h (messages). The drivers that need libc only are here: copy, free, compare.
+ * Must not know: any object, any library. shape_copy(), shape_text_set() and shape_list_add() allocate, the others do not. */
 #pragma once
 
 #include <stdbool.h>
@@ -42,6 +42,8 @@ typedef enum ShapeUnit {
         SHAPE_PLAIN,
         SHAPE_MEGABYTES,    /* kept in bytes */
         SHAPE_SECONDS,      /* kept in microseconds */
+        SHAPE_MILLISECONDS, /* likewise */
+        SHAPE_SIZE,         /* in bytes; in YAML also 64MB, 1G */
         SHAPE_CORES,        /* kept in thousandths */
         SHAPE_TIME,         /* microseconds since 1970; callers: ISO 8601. 0: never */
         _SHAPE_UNIT_MAX,
@@ -58,28 +60,24 @@ typedef enum ShapeFlags {
         SHAPE_ONCE = 1 << 7,       /* belongs to this one object: a copy does not have it */
         SHAPE_ALIAS = 1 << 8,      /* another way to write the field of the same offset; not shown */
         SHAPE_BEARER = 1 << 9,     /* SHAPE_OBJECT: its fields stand among those of its owner, under no name of their own */
+        SHAPE_DERIVED = 1 << 10,   /* where nothing is said, it follows from other fields */
+        SHAPE_KEY = 1 << 11,       /* CHARS: the name of an item, by which a list of such is a map for callers */
         /* Subsets of an object that others keep; each object says what they mean. */
         SHAPE_SET_1 = 1 << 16,
         SHAPE_SET_2 = 1 << 17,
         SHAPE_SET_3 = 1 << 18,
 } ShapeFlags;
 
-/* The names of an enum. */
+/* The names of an enum whose values are 0 … max - 1. One that has no name is NULL: nothing, where it is written. */
 typedef struct ShapeNames {
-        const char *(*name)(int value);
-        int (*value)(const char *name); /* -EINVAL: none has it */
-        int max;                        /* values are 0 … max - 1; 0: not told */
+        const char *const *names;
+        int max;
 } ShapeNames;
 
-/* Of an enum that has PREFIX_name() and PREFIX_from_name(); storage: static, or nothing. */
-#define SHAPE_NAMES(storage, prefix, type, values)                             \
-        static const char *prefix##_text(int value) {                          \
-                return prefix##_name((type) value);                            \
-        }                                                                      \
-        static int prefix##_value(const char *name) {                          \
-                return (int) prefix##_from_name(name);                         \
-        }                                                                      \
-        storage const ShapeNames prefix##_names = { prefix##_text, prefix##_value, (values) }
+#define SHAPE_WORDS(table) { .names = (table), .max = (int) ELEMENTSOF(table) }
+
+const char *shape_name(const ShapeNames *names, int value); /* NULL: none has it */
+int shape_value(const ShapeNames *names, const char *name); /* -EINVAL: none has it */
 
 typedef struct Shape Shape;
 
@@ -96,11 +94,13 @@ typedef struct ShapeField {
         unsigned only;      /* OBJECT: of its columns those whose field has one of these flags; 0: all */
         const ShapeNames *names;
         const char *column; /* NULL: not stored */
-        const char *help;   /* one line */
-        const char *example;
+        const char *initial; /* the default, as a caller writes it; NULL: zero */
+        const char *help;    /* one line */
+        const char *example; /* where there is no default */
         /* What a driver does instead of what the kind says. */
         const struct ShapeJson *json;
         const struct ShapeSql *sql;
+        const struct ShapeYaml *yaml;
 } ShapeField;
 
 struct Shape {
@@ -142,7 +142,12 @@ bool shape_is_said(const Shape *shape, const void *object, const ShapeField *fie
 /* Members that are not described are left alone. On failure `to` owns nothing. Fields with SHAPE_ONCE are zero in the copy. */
 int shape_copy(const Shape *shape, const void *from, void *to);
 void shape_done(const Shape *shape, void *object); /* frees and zeroes what is described */
+void shape_field_done(const ShapeField *f, void *object); /* one of them */
 bool shape_owns(const ShapeField *f);              /* the member has memory of its own */
+
+/* A zeroed item at the end of a SHAPE_LIST; NULL: no memory. */
+void *shape_list_add(const ShapeField *f, void *object);
+const ShapeField *shape_key(const Shape *shape); /* NULL: its items have no names */
 
 /* Whether fields with one of these flags (0: all) are the same; objects within are looked into. */
 bool shape_equal(const Shape *shape, const void *a, const void *b, unsigned flags);

@@ -291,6 +291,12 @@ int hex_decode(const char *text, void *ret, size_t size) {
         return text[2 * size] ? -EINVAL : 0;
 }
 
+char *string_vformat(const char *format, va_list ap) {
+        char *text;
+
+        return vasprintf(&text, format, ap) < 0 ? NULL : text;
+}
+
 int string_copy(char **to, const char *from) {
         char *copy = from ? strdup(from) : NULL;
 

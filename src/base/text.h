@@ -5,6 +5,7 @@
  * Knows libc only. */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,9 @@ int hex_digit(char c); /* its value; -1: it is none */
 void hex_encode(const void *data, size_t size, char *ret); /* 2 * size lower-case digits, terminated */
 /* Exactly 2 * size digits, and nothing behind them; -EINVAL. */
 int hex_decode(const char *text, void *ret, size_t size);
+
+/* vasprintf(3), with NULL where there is no memory. */
+char *string_vformat(const char *format, va_list ap) _printf_(1, 0);
 
 /* Replaces *to by a copy of the string; NULL leaves it as it is. */
 int string_copy(char **to, const char *from);

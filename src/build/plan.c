@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "base/word.h"
 
 #if defined(__x86_64__)
@@ -113,9 +114,9 @@ int plan_warn(Plan *p, const char *format, ...) {
         int r;
 
         va_start(ap, format);
-        r = vasprintf(&text, format, ap);
+        text = string_vformat(format, ap);
         va_end(ap);
-        if (r < 0)
+        if (!text)
                 return -ENOMEM;
         r = strv_push_take(&p->warnings, text);
         if (r < 0)

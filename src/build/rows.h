@@ -4,8 +4,9 @@
 #include "build/book.h"
 #include "core/store.h"
 
-int store_build_put(Store *s, const BuildRecord *row);
-int store_build_delete(Store *s, const char *id);
+extern const StoreTable build_table;
+STORE_WRITE(store_build_put, store_put, build_table, BuildRecord);
+STORE_DELETE(store_build_delete, build_table);
 /* In the order they were asked for. The row is the callee's to take from (by memcpy and memset); return < 0 to stop. */
-int store_build_each(Store *s, int (*each)(BuildRecord *row, void *userdata), void *userdata);
-void store_build_done(BuildRecord *row);
+STORE_EACH(store_build_each, build_table, BuildRecord);
+STORE_DONE(store_build_done, build_table, BuildRecord);

@@ -1,6 +1,7 @@
 /* cove run: one command in one sandbox, no daemon. */
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,8 @@
 #include "cli/supervise.h"
 #include "cli/verbs.h"
 #include "jail/keep.h"
+
+#define STDERR_PATIENCE_MS 1000
 
 static int open_report(const char *path, int *ret_fd, Error *reterr) {
         int fd;
@@ -63,10 +66,17 @@ static int cli_run_prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_mad
         return run_txn_begin(&o->txn, &o->spec, &o->command, reterr);
 }
 
+/* Who has stopped reading the output of the program does not read this either, and would keep us for ever. */
+static bool stderr_is_read(void) {
+        return poll(&(struct pollfd) { .fd = STDERR_FILENO, .events = POLLOUT }, 1, STDERR_PATIENCE_MS) != 0;
+}
+
 /* One line on stderr whenever the end was not the program's own doing. */
 static void cli_run_tell(const RunOptions *o, const Outcome *out) {
         bool own_end = out->reason == REASON_EXITED || out->reason == REASON_SIGNALED || out->reason == REASON_DISK;
 
+        if (!stderr_is_read())
+                return;
         if (out->message[0] && !own_end)
                 log_error("%s", out->message);
         else if (out->message[0])

@@ -53,11 +53,10 @@ static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
 static void read_root(Reader *r, const YamlNode *root, Config *c) {
         r->config = c;
         complain_duplicates(r, root);
-        read_fields(r, schema_fields, root, "the file", c);
+        yaml_read(r, &config_shape, root, YAML_FILE, c);
         network_finish(r, c);
         profiles_finish(r, c, root); /* after the network, which their policies want */
         pools_finish(r, c, root); /* after the profiles, which they name */
-        zygotes_finish(r, c, root);
         alerts_finish(r, c, root);
         check_artifacts(r, c, root);
         check_secrets(r, c, root);

@@ -62,9 +62,12 @@ typedef struct ChannelConfig { /* alerts.channels.NAME: */
         bool starttls;      /* email over smtp://: required when true */
 } ChannelConfig;
 
+/* Bits of AlertOverride.said. */
+typedef enum AlertOverrideKey { OVERRIDE_THRESHOLD, OVERRIDE_SUSTAINED, OVERRIDE_SEVERITY, OVERRIDE_ENABLED } AlertOverrideKey;
+
 typedef struct AlertOverride { /* alerts.rules.NAME: */
         char name[CONFIG_NAME_MAX + 1];
-        bool has_threshold, has_sustained, has_severity, has_enabled;
+        uint64_t said; /* bit n: the key of that number is there; the rest is the rule's own */
         double threshold;
         usec_t sustained_usec;
         AlertSeverity severity;

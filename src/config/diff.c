@@ -77,7 +77,7 @@ static void diff_compare(Diff *d, const char *path, json_t *before, json_t *afte
 }
 
 char *config_diff(const Config *before, const Config *after) {
-        _cleanup_json_ json_t *a = show_fields(schema_fields, before), *b = show_fields(schema_fields, after);
+        _cleanup_json_ json_t *a = yaml_show(&config_shape, before), *b = yaml_show(&config_shape, after);
         Diff d = { .text = TEXT_INIT(LINE_MAX_SIZE) };
 
         if (!a || !b)

@@ -160,7 +160,7 @@ static void print_put_line(PrintPrinter *p, unsigned depth, const char *key, con
 }
 
 /* What has no value, or one that follows from others: how it would look. */
-static void put_hint(PrintPrinter *p, unsigned depth, const Field *f, const char *value) {
+static void put_hint(PrintPrinter *p, unsigned depth, const ShapeField *f, const char *value) {
         size_t began = p->text.size;
 
         if (!p->comments)
@@ -170,33 +170,33 @@ static void put_hint(PrintPrinter *p, unsigned depth, const Field *f, const char
         print_end_line(p, began, f->help);
 }
 
-static void put_fields(PrintPrinter *p, const Field *fields, const json_t *map, unsigned depth);
+static void put_fields(PrintPrinter *p, const Shape *shape, const json_t *map, unsigned depth);
 
-static void put_item(PrintPrinter *p, const Field *f, const json_t *item, unsigned depth) {
+static void put_item(PrintPrinter *p, const ShapeField *f, const json_t *item, unsigned depth) {
         size_t began = p->text.size, place = began + depth * INDENT + (p->example ? 2 : 0);
 
-        put_fields(p, f->fields, item, depth + 1);
+        put_fields(p, f->shape, item, depth + 1);
         if (p->text.error == 0 && place < p->text.size)
                 p->text.data[place] = '-'; /* in front of its first key */
 }
 
-static void put_examples(PrintPrinter *p, const Field *f, unsigned depth) {
-        json_t *fresh = show_fields(f->fields, f->fresh());
+static void put_examples(PrintPrinter *p, const ShapeField *f, unsigned depth) {
+        json_t *fresh = yaml_show_fresh(f);
 
         p->example = true;
         print_put_line(p, depth, f->name, NULL, NULL);
-        if (f->flags & FIELD_LIST)
+        if (!shape_key(f->shape))
                 put_item(p, f, fresh, depth + 1);
         else {
                 print_put_line(p, depth + 1, f->example, NULL, NULL);
-                put_fields(p, f->fields, fresh, depth + 2);
+                put_fields(p, f->shape, fresh, depth + 2);
         }
         p->example = false;
         json_decref(fresh);
 }
 
 /* Maps and lists of things with fields of their own. Comments beside the first are enough. */
-static void put_items(PrintPrinter *p, const Field *f, const json_t *items, unsigned depth) {
+static void put_items(PrintPrinter *p, const ShapeField *f, const json_t *items, unsigned depth) {
         bool comments = p->comments;
         const char *key;
         json_t *item;
@@ -214,28 +214,33 @@ static void put_items(PrintPrinter *p, const Field *f, const json_t *items, unsi
         }
         json_object_foreach((json_t *) (uintptr_t) items, key, item) {
                 print_put_line(p, depth + 1, key, NULL, NULL);
-                put_fields(p, f->fields, item, depth + 2);
+                put_fields(p, f->shape, item, depth + 2);
                 p->comments = false;
         }
         p->comments = comments;
 }
 
-static void put_fields(PrintPrinter *p, const Field *fields, const json_t *map, unsigned depth) {
-        for (const Field *f = fields; f->name; f++) {
-                const json_t *v = json_object_get(map, f->name);
+/* A map that stands on lines of its own. */
+static bool print_is_section(const ShapeField *f) {
+        return f->kind == SHAPE_OBJECT && !f->yaml;
+}
 
-                if (f->flags & FIELD_ALIAS)
+static void put_fields(PrintPrinter *p, const Shape *shape, const json_t *map, unsigned depth) {
+        for (const ShapeField *f = shape->fields; f < shape->fields + shape->n_fields; f++) {
+                const json_t *v = f->name ? json_object_get(map, f->name) : NULL;
+
+                if (!f->name || f->flags & SHAPE_ALIAS)
                         continue;
                 if (depth == 0 && p->comments)
                         text_put_string(&p->text, "\n");
-                if (f->flags & (FIELD_ITEMS | FIELD_LIST))
+                if (f->kind == SHAPE_LIST)
                         put_items(p, f, v, depth);
-                else if (f->fields) {
+                else if (print_is_section(f)) {
                         print_put_line(p, depth, f->name, NULL, f->help);
-                        put_fields(p, f->fields, v, depth + 1);
+                        put_fields(p, f->shape, v, depth + 1);
                 } else if (!v || json_is_null(v) || (p->example && f->example))
                         put_hint(p, depth, f, f->example);
-                else if (p->defaults && f->flags & FIELD_DERIVED)
+                else if (p->defaults && f->flags & SHAPE_DERIVED)
                         put_hint(p, depth, f, f->example);
                 else
                         print_put_line(p, depth, f->name, v, f->help);
@@ -244,12 +249,12 @@ static void put_fields(PrintPrinter *p, const Field *fields, const json_t *map, 
 
 static char *config_print_text(const Config *c, bool comments, const char *heading) {
         PrintPrinter p = { .text = TEXT_INIT(PRINT_MAX), .comments = comments, .defaults = comments };
-        json_t *tree = show_fields(schema_fields, c);
+        json_t *tree = yaml_show(&config_shape, c);
 
         if (!tree)
                 return NULL;
         text_put_string(&p.text, heading);
-        put_fields(&p, schema_fields, tree, 0);
+        put_fields(&p, &config_shape, tree, 0);
         json_decref(tree);
         text_put(&p.text, "", 1);
         if (p.text.error < 0) {
@@ -277,7 +282,7 @@ char *config_print_commented(void) {
 }
 
 char *config_print_json(const Config *c) {
-        json_t *tree = show_fields(schema_fields, c);
+        json_t *tree = yaml_show(&config_shape, c);
         size_t size;
         char *text = tree ? json_print(tree, &size) : NULL;
 
@@ -287,35 +292,32 @@ char *config_print_json(const Config *c) {
 
 /* The list of keys. */
 
-static json_t *bound_text(const Field *f, double bound) {
-        char text[32];
+static json_t *bound_text(const ShapeField *f, double bound) {
+        char text[BOUND_MAX];
 
-        if (!f->type->bound)
-                return json_null();
-        f->type->bound(bound, text, sizeof(text));
-        return json_string(text);
+        return yaml_bound(f, bound, text) ? json_string(text) : json_null();
 }
 
-static void list_keys(json_t *list, const char *prefix, const Field *fields, const json_t *defaults) {
-        for (const Field *f = fields; f->name; f++) {
-                const json_t *v = json_object_get(defaults, f->name);
-                const char *within = f->flags & FIELD_ITEMS ? ".NAME" : f->flags & FIELD_LIST ? "[]" : "";
+static void list_keys(json_t *list, const char *prefix, const Shape *shape, const json_t *defaults) {
+        for (const ShapeField *f = shape->fields; f < shape->fields + shape->n_fields; f++) {
+                const json_t *v = f->name ? json_object_get(defaults, f->name) : NULL;
+                bool items = f->kind == SHAPE_LIST, nested = items || print_is_section(f);
                 _cleanup_free_ char *key = NULL;
 
-                if (asprintf(&key, "%s%s%s%s", prefix, *prefix ? "." : "", f->name, within) < 0) {
+                if (!f->name)
+                        continue;
+                if (asprintf(&key, "%s%s%s%s", prefix, *prefix ? "." : "", f->name, !items ? "" : shape_key(f->shape) ? ".NAME" : "[]") < 0) {
                         key = NULL;
                         return;
                 }
-                (void) json_array_append_new(list, json_pack("{s:s,s:s,s:O?,s:o,s:o,s:s,s:b}", "key", key, "type", f->type->words,
-                                "default", f->fields || f->flags & FIELD_DERIVED ? NULL : v, "min", bound_text(f, f->min), "max",
-                                f->max > 0 ? bound_text(f, f->max) : json_null(), "help", f->help, "alias", f->flags & FIELD_ALIAS));
-                if (f->fresh) {
-                        json_t *fresh = show_fields(f->fields, f->fresh());
+                (void) json_array_append_new(list, json_pack("{s:s,s:s,s:O?,s:o,s:o,s:s,s:b}", "key", key, "type", yaml_words(f),
+                                "default", nested || f->flags & SHAPE_DERIVED ? NULL : v, "min", bound_text(f, f->min), "max",
+                                f->max > 0 ? bound_text(f, f->max) : json_null(), "help", f->help, "alias", f->flags & SHAPE_ALIAS));
+                if (nested) {
+                        _cleanup_json_ json_t *fresh = items ? yaml_show_fresh(f) : json_incref((json_t *) (uintptr_t) v);
 
-                        list_keys(list, key, f->fields, fresh);
-                        json_decref(fresh);
-                } else if (f->fields)
-                        list_keys(list, key, f->fields, v);
+                        list_keys(list, key, f->shape, fresh);
+                }
         }
 }
 
@@ -326,7 +328,7 @@ char *config_print_keys(void) {
 
         if (config_defaults(&c) < 0)
                 return NULL;
-        tree = show_fields(schema_fields, c);
-        list_keys(list, "", schema_fields, tree);
+        tree = yaml_show(&config_shape, c);
+        list_keys(list, "", &config_shape, tree);
         return json_print(list, &size);
 }

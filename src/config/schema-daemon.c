@@ -10,7 +10,7 @@ static bool is_option_name(const char *text) {
         return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
 }
 
-static void schema_daemon_complain_unknown(Reader *r, const YamlNode *v) {
+static void daemon_complain_unknown(Reader *r, const YamlNode *v) {
         Guess guess = guess_new(v->key);
         const char *name;
         char text[128];
@@ -21,7 +21,7 @@ static void schema_daemon_complain_unknown(Reader *r, const YamlNode *v) {
 }
 
 /* false: unknown, no use in looking at further values. */
-static bool schema_daemon_take(Reader *r, const char *name, const YamlNode *v, const YamlNode *named, Strv *list) {
+static bool daemon_take(Reader *r, const char *name, const YamlNode *v, const YamlNode *named, Strv *list) {
         char assignment[4096 + 128];
         Error error = { 0 };
         int k = 0;
@@ -35,7 +35,7 @@ static bool schema_daemon_take(Reader *r, const char *name, const YamlNode *v, c
         else if (r->hooks->check_option)
                 k = r->hooks->check_option(name, v->text, &error);
         if (k == -ENOENT) {
-                schema_daemon_complain_unknown(r, named);
+                daemon_complain_unknown(r, named);
                 return false;
         }
         if (k < 0) {
@@ -51,30 +51,30 @@ static bool schema_daemon_take(Reader *r, const char *name, const YamlNode *v, c
         return true;
 }
 
-static void parse_daemon(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        Config *c = target;
+static void daemon_read(const YamlValue *v) {
+        Strv *list = shape_at(v->field, v->object);
 
-        if (!read_is(r, v, YAML_MAP, "section daemon"))
+        if (!yaml_is(v->reader, v->node, YAML_MAP, "section daemon"))
                 return;
-        for (const YamlNode *option = v->items; option; option = option->next) {
+        for (const YamlNode *option = v->node->items; option; option = option->next) {
                 if (option->kind != YAML_LIST) {
-                        (void) schema_daemon_take(r, option->key, option, option, &c->daemon);
+                        (void) daemon_take(v->reader, option->key, option, option, list);
                         continue;
                 }
                 for (const YamlNode *item = option->items; item; item = item->next) /* given several times */
-                        if (!schema_daemon_take(r, option->key, item, option, &c->daemon))
+                        if (!daemon_take(v->reader, option->key, item, option, list))
                                 break;
         }
 }
 
 /* One value, or all in a list. */
-static json_t *show_daemon(const Field *f, const void *target) {
-        const Config *c = target;
+static json_t *daemon_show(const ShapeField *f, const void *object) {
+        const Strv *list = shape_at(f, object);
         json_t *map = json_object();
 
-        for (size_t i = 0; i < c->daemon.n; i++) {
-                const char *equals = strchr(c->daemon.items[i], '=');
-                _cleanup_free_ char *name = strndup(c->daemon.items[i], (size_t) (equals - c->daemon.items[i]));
+        for (size_t i = 0; i < list->n; i++) {
+                const char *equals = strchr(list->items[i], '=');
+                _cleanup_free_ char *name = strndup(list->items[i], (size_t) (equals - list->items[i]));
                 json_t *value = json_text_or_null(equals + 1), *before = name ? json_object_get(map, name) : NULL;
 
                 if (!name)
@@ -89,4 +89,4 @@ static json_t *show_daemon(const Field *f, const void *target) {
         return map;
 }
 
-const FieldType type_daemon = { "a map of option: value", parse_daemon, show_daemon, NULL };
+const ShapeYaml daemon_yaml = { .words = "a map of option: value", .parse = daemon_read, .show = daemon_show };

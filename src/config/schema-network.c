@@ -10,50 +10,20 @@
 
 #define DNS_PORT 53
 
-/* Reads each text by `read`, which gives it its normal form or complains. */
-typedef void (*ReadWord)(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list);
-
-static void schema_network_read_words(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target, ReadWord read) {
-        Strv *list = field_at(f, target);
-
-        if (v->kind == YAML_MAP || v->kind == YAML_EMPTY) {
-                (void) read_text(r, f, v, where);
-                return;
-        }
-        strv_done(list);
-        if (v->kind == YAML_TEXT)
-                read(r, f, v, where, list);
-        for (const YamlNode *item = v->items; item; item = item->next)
-                if (item->kind != YAML_TEXT)
-                        reader_complain(r, item->place, "'%s' in %s: each entry must be a text", f->name, where);
-                else
-                        read(r, f, item, where, list);
-}
-
-static void schema_network_push(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list, const char *text) {
-        int k = strv_push(list, text);
-
-        if (k == -E2BIG)
-                reader_complain(r, v->place, "'%s' in %s may have %zu entries", f->name, where, list->max);
-        else if (k < 0)
-                reader_fail(r, k);
-}
-
-static void schema_network_read_range(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list) {
+static void network_range_entry(const YamlValue *v, Strv *list) {
         EgressRange range;
-        int k = egress_range_parse(v->text, &range);
+        int k = egress_range_parse(v->node->text, &range);
 
         if (k == -EDOM)
-                reader_complain(r, v->place, "'%s' in %s: '%.64s' has bits below its mask: write the first address of the range", f->name, where,
-                                v->text);
+                yaml_complain(v, ": '%.64s' has bits below its mask: write the first address of the range", v->node->text);
         else if (k < 0)
-                reader_complain(r, v->place, "'%s' in %s: '%.64s' is no address and no range, as in 10.1.0.0/16", f->name, where, v->text);
+                yaml_complain(v, ": '%.64s' is no address and no range, as in 10.1.0.0/16", v->node->text);
         else
-                schema_network_push(r, f, v, where, list, v->text);
+                yaml_push(v, list, v->node->text, "may have");
 }
 
-static void parse_ranges(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        schema_network_read_words(r, f, v, where, target, schema_network_read_range);
+static void network_read_ranges(const YamlValue *v) {
+        yaml_read_entries(v, network_range_entry);
 }
 
 /* ADDRESS, ADDRESS:PORT, [V6]:PORT, V6; the port is always there afterwards. */
@@ -89,43 +59,37 @@ static bool read_server(const char *text, char ret[static 64]) {
         return true;
 }
 
-static void read_address(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list) {
+static void network_server_entry(const YamlValue *v, Strv *list) {
         char server[64];
 
-        if (read_server(v->text, server))
-                schema_network_push(r, f, v, where, list, server);
+        if (read_server(v->node->text, server))
+                yaml_push(v, list, server, "may have");
         else
-                reader_complain(r, v->place, "'%s' in %s: '%.64s' is no address of a server, as in 203.0.113.53 or 203.0.113.53:5353", f->name,
-                                where, v->text);
+                yaml_complain(v, ": '%.64s' is no address of a server, as in 203.0.113.53 or 203.0.113.53:5353", v->node->text);
 }
 
-static void parse_servers(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        schema_network_read_words(r, f, v, where, target, read_address);
+static void network_read_servers(const YamlValue *v) {
+        yaml_read_entries(v, network_server_entry);
 }
 
-static json_t *show_words(const Field *f, const void *target) {
-        const Strv *list = field_at(f, target);
-        json_t *array = json_array();
+static const ShapeYaml ranges_yaml = { .words = "a list of addresses and ranges", .parse = network_read_ranges };
+static const ShapeYaml servers_yaml = { .words = "a list of addresses", .parse = network_read_servers };
 
-        for (size_t i = 0; i < list->n; i++)
-                (void) json_array_append_new(array, json_text_or_null(list->items[i]));
-        return array;
-}
+static const Shape range_config_shape = { .size = sizeof(EgressRange) };
 
-static const FieldType type_ranges = { "a list of addresses and ranges", parse_ranges, show_words, NULL };
-static const FieldType type_servers = { "a list of addresses", parse_servers, show_words, NULL };
-
-const Field network_fields[] = {
-        { "reachable", &type_ranges, offsetof(NetworkConfig, reachable_words),
-          "private and other special ranges that policies may open; this machine itself, too, where it is listed", .max = NETWORK_REACHABLE_MAX },
-        { "dns", &type_servers, offsetof(NetworkConfig, dns), "who looks names up for sandboxes; none: those of /etc/resolv.conf",
-          .max = NETWORK_DNS_MAX },
-        { "allowOpen", &type_bool, offsetof(NetworkConfig, allow_open), "sandboxes may have the mode \"open\", which lets everything out" },
-        { "caFile", &type_path, offsetof(NetworkConfig, ca_file),
-          "authorities (PEM) that count beside the host's where TLS of a sandbox is opened", .example = "/etc/cove/authorities.pem" },
-        { "denialsKept", &type_uint, offsetof(NetworkConfig, denials_kept), "of one sandbox, for looking at; the oldest go", .max = 100000 },
-        { 0 },
+static const ShapeField network_config_fields[] = {
+        { "reachable", KEY_STRINGS(NetworkConfig, reachable_words), .max = NETWORK_REACHABLE_MAX, .yaml = &ranges_yaml,
+          .help = "private and other special ranges that policies may open; this machine itself, too, where it is listed" },
+        { "dns", KEY_STRINGS(NetworkConfig, dns), .max = NETWORK_DNS_MAX, .yaml = &servers_yaml,
+          .help = "who looks names up for sandboxes; none: those of /etc/resolv.conf" },
+        { "allowOpen", KEY_BOOL(NetworkConfig, allow_open), .help = "sandboxes may have the mode \"open\", which lets everything out" },
+        { "caFile", KEY_PATH(NetworkConfig, ca_file), .example = "/etc/cove/authorities.pem",
+          .help = "authorities (PEM) that count beside the host's where TLS of a sandbox is opened" },
+        { "denialsKept", KEY_COUNT(NetworkConfig, denials_kept), .max = 100000, .initial = "500",
+          .help = "of one sandbox, for looking at; the oldest go" },
+        { NULL, SHAPE_LIST, offsetof(NetworkConfig, reachable), .count = offsetof(NetworkConfig, n_reachable), .shape = &range_config_shape },
 };
+const Shape network_config_shape = SHAPE_OF(network_config, NetworkConfig);
 
 void network_finish(Reader *r, Config *c) {
         NetworkConfig *n = &c->network;

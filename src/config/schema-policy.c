@@ -83,50 +83,51 @@ static const YamlNode *locate(const YamlNode *v, const char *field) {
         return v;
 }
 
-static void schema_policy_complain(Reader *r, const YamlNode *v, const char *where, const JsonComplaints *c) {
+static void schema_policy_complain(const YamlValue *v, const JsonComplaints *c) {
         json_t *item;
         size_t i;
 
         json_array_foreach(c->list, i, item) {
                 const char *field = json_string_value(json_object_get(item, "field"));
-                const YamlNode *at = locate(v, field);
+                const YamlNode *at = locate(v->node, field);
+                bool by_key = at->key && (at->kind == YAML_MAP || at->kind == YAML_EMPTY);
 
-                reader_complain(r, at->kind == YAML_MAP || at->kind == YAML_EMPTY ? at->key ? at->key_place : at->place : at->place, "%s in %s: %s",
-                                field, where, json_string_value(json_object_get(item, "message")));
+                reader_complain(v->reader, by_key ? at->key_place : at->place, "%s in %s: %s", field, v->where,
+                                json_string_value(json_object_get(item, "message")));
         }
 }
 
-static void parse_policy(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
+static void policy_read(const YamlValue *v) {
+        const NetworkConfig *network = &v->reader->config->network;
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
-        _cleanup_json_ json_t *j = to_json(v), *normal = NULL;
+        _cleanup_json_ json_t *j = to_json(v->node), *normal = NULL;
         _cleanup_(policy_done) Policy policy = { 0 };
-        Profile *p = target;
-        char *text;
+        _cleanup_free_ char *text = NULL;
 
-        if (!j || policy_parse(j, f->name, r->config->network.reachable, r->config->network.n_reachable, &policy, &c) < 0) {
-                reader_fail(r, -ENOMEM);
+        if (!j || policy_parse(j, v->field->name, network->reachable, network->n_reachable, &policy, &c) < 0) {
+                reader_fail(v->reader, -ENOMEM);
                 return;
         }
         if (json_has_complaints(&c)) {
-                schema_policy_complain(r, v, where, &c);
+                schema_policy_complain(v, &c);
                 return;
         }
-        if (policy.network.mode == NETWORK_OPEN && !r->config->network.allow_open)
-                reader_complain(r, v->place, "policy in %s has the network mode 'open', which network.allowOpen does not allow", where);
+        if (policy.network.mode == NETWORK_OPEN && !network->allow_open)
+                reader_complain(v->reader, v->node->place, "policy in %s has the network mode 'open', which network.allowOpen does not allow",
+                                v->where);
         normal = policy_to_json(&policy);
         text = normal ? json_dumps(normal, JSON_COMPACT) : NULL;
-        if (!text || profile_set_policy(p, text, (uint8_t) policy.network.mode, policy.network.group) < 0)
-                reader_fail(r, -ENOMEM);
-        free(text);
+        if (!text || profile_set_policy(v->object, text, (uint8_t) policy.network.mode, policy.network.group) < 0)
+                reader_fail(v->reader, -ENOMEM);
 }
 
-static json_t *show_policy(const Field *f, const void *target) {
-        const Profile *p = target;
+static json_t *policy_show(const ShapeField *f, const void *object) {
+        const char *text = *(char **) shape_at(f, object);
 
-        return p->policy ? json_loads(p->policy, 0, NULL) : NULL;
+        return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-const FieldType type_policy = { "a policy, or the name of a preset", parse_policy, show_policy, NULL };
+const ShapeYaml policy_yaml = { .words = "a policy, or the name of a preset", .parse = policy_read, .show = policy_show };
 
 /* The limit that the profile has had all along holds where there is something to count. */
 void policy_finish(Reader *r, Profile *p) {

@@ -1,158 +1,95 @@
-/* schema-pools.c: warm pools, one per template and profile. */
+/* schema-pools.c: what stands ready: warm pools, one per template and profile; zygotes, one per template and language. */
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "config/schema.h"
 #include "core/warmer.h"
 
-#define POOLS_MAX 100
-#define WHERE_MAX 64
+#define IMPORTS_MAX     32
+#define NAME_MAX_MODULE 63
 
-static const PoolConfig pool_defaults = {
-        .template_name = "host",
-        .min_size = 2,
-        .max_size = 10,
-        .max_idle_usec = 300 * USEC_PER_SEC,
-        .max_lifetime_usec = 3600 * USEC_PER_SEC,
-        .acquire_timeout_usec = 30 * USEC_PER_SEC,
-        .eviction_interval_usec = 60 * USEC_PER_SEC,
-        .adaptive = true,
-};
+static void yaml_read_contexts(const YamlValue *v) {
+        uint32_t mask = 0;
 
-static void parse_contexts(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        unsigned *mask = (unsigned *) (void *) ((char *) target + f->offset);
-
-        if (v->kind != YAML_LIST) {
-                reader_complain(r, v->place, "'%s' in %s must be %s", f->name, where, f->type->words);
+        if (v->node->kind != YAML_LIST) {
+                yaml_complain(v, " must be %s", yaml_words(v->field));
                 return;
         }
-        *mask = 0;
-        for (const YamlNode *item = v->items; item; item = item->next) {
+        for (const YamlNode *item = v->node->items; item; item = item->next) {
                 unsigned i = 0;
 
                 while (context_words[i] && (item->kind != YAML_TEXT || strcmp(context_words[i], item->text) != 0))
                         i++;
                 if (context_words[i])
-                        *mask |= 1u << i;
+                        mask |= 1u << i;
                 else
-                        reader_complain(r, item->place, "'%s' in %s: there is no language '%.40s'; there are python, javascript, typescript, bash, r and java", f->name, where,
+                        yaml_complain_at(v, item->place, ": there is no language '%.40s'; there are python, javascript, typescript, bash, r and java",
                                         item->kind == YAML_TEXT ? item->text : "?");
         }
+        (void) shape_set(v->field, v->object, mask);
 }
 
-static json_t *show_contexts(const Field *f, const void *target) {
-        unsigned mask = *(const unsigned *) (const void *) ((const char *) target + f->offset);
+static json_t *yaml_show_contexts(const ShapeField *f, const void *object) {
         json_t *list = json_array();
 
         for (unsigned i = 0; context_words[i]; i++)
-                if (mask & 1u << i)
+                if (shape_get(f, object) & 1u << i)
                         (void) json_array_append_new(list, json_string(context_words[i]));
         return list;
 }
 
-static const FieldType type_contexts = { "a list of languages", parse_contexts, show_contexts, NULL };
+static const ShapeYaml contexts_yaml = { .words = "a list of languages", .parse = yaml_read_contexts, .show = yaml_show_contexts };
 
-static const char *const networks[] = { "none", "egress", NULL };
+static const char *const pool_words[] = { "none", "egress" };
+static const ShapeNames pool_networks = SHAPE_WORDS(pool_words);
 
-const Field pool_fields[] = {
-        { "template", &type_name, offsetof(PoolConfig, template_name),
-          "default: the profile's, else host", .room = sizeof(pool_defaults.template_name), .example = "host" },
-        { "profile", &type_name, offsetof(PoolConfig, profile),
-          "without: for callers who name none", .room = sizeof(pool_defaults.profile), .example = "IMPLEMENTATION" },
-        { "network", &type_choice, offsetof(PoolConfig, gated),
-          "egress: made with a way out through the gate, for callers who say what they reach; none: as the profile's policy says", .words = networks },
-        { "persistent", &type_bool, offsetof(PoolConfig, persistent), "their disks are kept, also where the profile does not say it" },
-        { "disk", &type_size, offsetof(PoolConfig, disk_bytes), "instead of the profile's; 0: as that says" },
-        { "minSize", &type_uint, offsetof(PoolConfig, min_size), "stand ready at least", .max = 10000 },
-        { "maxSize", &type_uint, offsetof(PoolConfig, max_size), "idle, being made and in use together", .min = 1, .max = 10000 },
-        { "maxIdleTime", &type_milliseconds, offsetof(PoolConfig, max_idle_usec),
-          "idle for longer goes, above minSize", .min = 0.01 },
-        { "maxLifetime", &type_milliseconds, offsetof(PoolConfig, max_lifetime_usec), "of one that nobody claims", .min = 0.01 },
-        { "acquireTimeout", &type_milliseconds, offsetof(PoolConfig, acquire_timeout_usec),
-          "how long a caller waits for one", .max = 86400 },
-        { "evictionInterval", &type_milliseconds, offsetof(PoolConfig, eviction_interval_usec),
-          "how often idle ones are looked at", .min = 0.01, .max = 86400 },
-        { "contexts", &type_contexts, offsetof(PoolConfig, contexts), "interpreters that are begun ahead: [python]" },
-        { "adaptive", &type_bool, offsetof(PoolConfig, adaptive),
-          "how many stand ready follows the demand, between minSize and maxSize" },
-        { 0 },
+static const ShapeField pool_config_fields[] = {
+        { "template", KEY_NAME(PoolConfig, template_name), .initial = "host", .example = "host", .help = "default: the profile's, else host" },
+        { "profile", KEY_NAME(PoolConfig, profile), .example = "IMPLEMENTATION", .help = "without: for callers who name none" },
+        { "network", KEY_CHOICE(PoolConfig, gated, pool_networks),
+          .help = "egress: made with a way out through the gate, for callers who say what they reach; none: as the profile's policy says" },
+        { "persistent", KEY_BOOL(PoolConfig, persistent), .help = "their disks are kept, also where the profile does not say it" },
+        { "disk", KEY_SIZE(PoolConfig, disk_bytes), .help = "instead of the profile's; 0: as that says" },
+        { "minSize", KEY_COUNT(PoolConfig, min_size), .max = 10000, .initial = "2", .help = "stand ready at least" },
+        { "maxSize", KEY_COUNT(PoolConfig, max_size), .min = 1, .max = 10000, .initial = "10", .help = "idle, being made and in use together" },
+        { "maxIdleTime", KEY_MILLISECONDS(PoolConfig, max_idle_usec), .min = 10, .initial = "5m", .help = "idle for longer goes, above minSize" },
+        { "maxLifetime", KEY_MILLISECONDS(PoolConfig, max_lifetime_usec), .min = 10, .initial = "1h", .help = "of one that nobody claims" },
+        { "acquireTimeout", KEY_MILLISECONDS(PoolConfig, acquire_timeout_usec), .max = 86400000, .initial = "30s",
+          .help = "how long a caller waits for one" },
+        { "evictionInterval", KEY_MILLISECONDS(PoolConfig, eviction_interval_usec), .min = 10, .max = 86400000, .initial = "1m",
+          .help = "how often idle ones are looked at" },
+        { "contexts", SHAPE_UINT32, offsetof(PoolConfig, contexts), .yaml = &contexts_yaml,
+          .help = "interpreters that are begun ahead: [python]" },
+        { "adaptive", KEY_BOOL(PoolConfig, adaptive), .initial = "true",
+          .help = "how many stand ready follows the demand, between minSize and maxSize" },
 };
+const Shape pool_config_shape = SHAPE_OF(pool_config, PoolConfig);
+const ShapeYaml pools_yaml = { .words = "a list of pools", .item = "pool" };
 
-const void *pool_fresh(void) {
-        return &pool_defaults;
-}
-
-static void parse_pools(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        Config *c = target;
-        size_t n = 0;
-
-        if (!read_is(r, v, YAML_LIST, "section pools"))
-                return;
-        for (const YamlNode *item = v->items; item; item = item->next)
-                n++;
-        if (n > POOLS_MAX) {
-                reader_complain(r, v->place, "section pools has %zu entries, may have %d", n, POOLS_MAX);
-                return;
-        }
-        free(c->pools);
-        c->n_pools = 0;
-        c->pools = calloc(MAX_OF(n, (size_t) 1), sizeof(*c->pools));
-        if (!c->pools) {
-                reader_fail(r, -ENOMEM);
-                return;
-        }
-        for (const YamlNode *item = v->items; item; item = item->next) {
-                char place[WHERE_MAX];
-
-                c->pools[c->n_pools] = pool_defaults;
-                (void) snprintf(place, sizeof(place), "pool %zu", c->n_pools + 1);
-                read_fields(r, f->fields, item, place, c->pools + c->n_pools++);
-        }
-}
-
-static json_t *show_pools(const Field *f, const void *target) {
-        const Config *c = target;
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < c->n_pools; i++)
-                (void) json_array_append_new(list, show_fields(f->fields, c->pools + i));
-        return list;
-}
-
-const FieldType type_pools = { "a list of pools", parse_pools, show_pools, NULL };
-
-static YamlPlace schema_pools_place_of(const YamlNode *pool, const char *key) {
-        const YamlNode *v = yaml_tree_get(pool, key);
-
-        return v ? v->place : pool->place;
-}
-
-static void complain_profile(Reader *r, const Config *c, const YamlNode *node, const PoolConfig *p, size_t number) {
+static void pool_complain_profile(Reader *r, const Config *c, const YamlNode *node, const PoolConfig *p, size_t number) {
         Guess guess = guess_new(p->profile);
         char text[128];
 
         for (size_t i = 0; i < c->n_profiles; i++)
                 guess_look(&guess, c->profiles[i].name);
-        reader_complain(r, schema_pools_place_of(node, "profile"), "pool %zu is of a profile '%s' that does not exist%s", number, p->profile,
+        reader_complain(r, yaml_key_place(node, "profile"), "pool %zu is of a profile '%s' that does not exist%s", number, p->profile,
                         guess_text(&guess, text));
 }
 
-static void schema_pools_finish(Reader *r, const Config *c, const YamlNode *node, PoolConfig *p, size_t number) {
+static void pool_finish(Reader *r, const Config *c, const YamlNode *node, PoolConfig *p, size_t number) {
         const Profile *profile = *p->profile ? profile_find(c, p->profile) : NULL;
 
         if (*p->profile && !profile)
-                complain_profile(r, c, node, p, number);
+                pool_complain_profile(r, c, node, p, number);
         if (profile) {
                 memcpy(p->profile, profile->name, sizeof(p->profile));
                 if (profile->template_name && !yaml_tree_get(node, "template"))
                         (void) snprintf(p->template_name, sizeof(p->template_name), "%s", profile->template_name);
         }
         if (p->min_size > p->max_size)
-                reader_complain(r, schema_pools_place_of(node, "minSize"), "pool %zu: minSize %u is above maxSize %u", number, p->min_size, p->max_size);
+                reader_complain(r, yaml_key_place(node, "minSize"), "pool %zu: minSize %u is above maxSize %u", number, p->min_size, p->max_size);
         for (size_t i = 0; i + 1 < number; i++)
                 if (strcmp(c->pools[i].template_name, p->template_name) == 0 && strcasecmp(c->pools[i].profile, p->profile) == 0)
                         reader_complain(r, node->place, "pool %zu has the same template '%s' and profile '%s' as pool %zu", number,
@@ -163,5 +100,40 @@ void pools_finish(Reader *r, Config *c, const YamlNode *root) {
         const YamlNode *section = yaml_tree_get(root, "pools"), *node = section && section->kind == YAML_LIST ? section->items : NULL;
 
         for (size_t i = 0; i < c->n_pools && node; i++, node = node->next)
-                schema_pools_finish(r, c, node, c->pools + i, i + 1);
+                pool_finish(r, c, node, c->pools + i, i + 1);
 }
+
+/* Interpreters with modules loaded. */
+
+static const ShapeField zygote_config_fields[] = {
+        { "template", KEY_NAME(ZygoteConfig, template_name), .initial = "base", .example = "base",
+          .help = "host, base, or one of daemon.template: made of files that the operator has chosen, never of a tenant's" },
+        { "language", KEY_NAME(ZygoteConfig, language), .initial = "python", .example = "python", .help = "python" },
+        { "imports", KEY_STRINGS(ZygoteConfig, imports), .max = IMPORTS_MAX, .help = "modules that are loaded ahead: [numpy, pandas]" },
+};
+const Shape zygote_config_shape = SHAPE_OF(zygote_config, ZygoteConfig);
+
+static bool zygote_is_module(const char *name) {
+        size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+
+        return n > 0 && n <= NAME_MAX_MODULE && name[n] == '\0' && name[0] != '.' && (name[0] < '0' || name[0] > '9');
+}
+
+/* Which templates there are, the daemon knows when it starts. */
+static void zygote_check(const YamlValue *v) {
+        const ZygoteConfig *z = v->object, *all = v->reader->config->zygotes;
+
+        if (strcmp(z->language, "python") != 0)
+                reader_complain(v->reader, yaml_key_place(v->node, "language"), "%s: there are none for '%s'; there are for python", v->where,
+                                z->language);
+        for (size_t i = 0; i < z->imports.n; i++)
+                if (!zygote_is_module(z->imports.items[i]))
+                        reader_complain(v->reader, yaml_key_place(v->node, "imports"), "%s: '%.100s' cannot be the name of a module", v->where,
+                                        z->imports.items[i]);
+        for (const ZygoteConfig *other = all; other < z; other++)
+                if (strcmp(other->template_name, z->template_name) == 0 && strcmp(other->language, z->language) == 0)
+                        reader_complain(v->reader, v->node->place, "%s has the same template '%s' and language '%s' as zygote %zu", v->where,
+                                        z->template_name, z->language, (size_t) (other - all) + 1);
+}
+
+const ShapeYaml zygotes_yaml = { .words = "a list of zygotes", .item = "zygote", .check = zygote_check };

@@ -6,107 +6,95 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
-#include "base/text.h"
 #include "config/schema.h"
 
 #define MB           1048576.0
-#define SECONDS_MAX  (10 * 365 * 86400.0)
 #define MB_MAX       1073741824.0
 #define WORKDIR_MAX  1024
 #define PROFILES_MAX 1000
-#define WHERE_MAX    128
-
-#define LIMIT(field) (offsetof(Profile, limits) + offsetof(SandboxLimits, field))
 
 /* Zero, before all is resolved: not said. */
-const Field profile_fields[] = {
-        { "extends", &type_name, offsetof(Profile, extends),
-          "the profile that gives what this one does not say", .room = PROFILE_NAME_MAX + 1, .example = "IMPLEMENTATION" },
-        { "description", &type_text, offsetof(Profile, description), "for people", .example = "reads and comments" },
-        { "memory", &type_size, LIMIT(memory_bytes), "memory", .min = 4 * MB },
-        { "memoryMB", &type_megabytes, LIMIT(memory_bytes),
-          "the same, as a number of megabytes", .min = 4, .max = MB_MAX, .flags = FIELD_ALIAS },
-        { "cpuTime", &type_duration, LIMIT(cpu_time_usec), "CPU time of all processes together; 0: no limit" },
-        { "cpuTimeSeconds", &type_duration, LIMIT(cpu_time_usec), "the same, as a number of seconds", .flags = FIELD_ALIAS },
-        { "executionTime", &type_duration, offsetof(Profile, wall_usec), "wall time of one execution; 0: no limit" },
-        { "networkRequests", &type_uint64, offsetof(Profile, network_requests), "per execution", .max = 1e9 },
-        { "storage", &type_size, LIMIT(disk_bytes), "what may be written", .min = MB },
-        { "storageMB", &type_megabytes, LIMIT(disk_bytes),
-          "the same, as a number of megabytes", .min = 1, .max = MB_MAX, .flags = FIELD_ALIAS },
-        { "cpuCores", &type_cores, LIMIT(cpu_milli), "cores at once; 0: no limit", .max = 4096 },
-        { "pids", &type_uint, LIMIT(pids), "processes and threads", .min = 1, .max = 4194303 },
-        { "nofile", &type_uint64, LIMIT(nofile), "open files of one process", .min = 3, .max = 1048576 },
-        { "outputLimit", &type_size, LIMIT(output_bytes), "kept of one stream of one execution", .min = 1 },
-        { "maxConcurrent", &type_uint, offsetof(Profile, concurrent_max),
-          "sandboxes of this profile at once; 0: no limit of its own", .max = 1e6 },
-        { "maxAttempts", &type_uint, offsetof(Profile, attempts_max),
-          "when the sandbox fails; default: agents.maxAttempts", .min = 1, .max = 100, .flags = FIELD_DERIVED, .example = "3" },
-        { "stuckTimeout", &type_duration, offsetof(Profile, stuck_usec),
-          "running longer is stuck; default: the larger of cleanup.stuckTimeout and executionTime",
-          .min = 0.01, .flags = FIELD_DERIVED, .example = "30m" },
-        { "critical", &type_bool, offsetof(Profile, critical), "spared by emergencies" },
-        { "template", &type_text, offsetof(Profile, template_name),
-          "what the sandbox starts from; default: host", .max = 63, .example = "host" },
-        { "persistent", &type_bool, offsetof(Profile, persistent),
-          "its sandboxes keep their disk: they can be parked, forked, restored, and outlive the machine's restart" },
-        { "command", &type_strings, offsetof(Profile, command), "what an execution runs that brings neither command nor code" },
-        { "env", &type_env, offsetof(Profile, env), "environment; a profile that extends adds to it" },
-        { "policy", &type_policy, 0, "what its sandboxes may do, as in docs/policy.md; a profile that extends has its own or all of this one",
-          .example = "standard" },
-        { "workdir", &type_path, offsetof(Profile, workdir), "where commands start", .max = WORKDIR_MAX, .example = "/home/user" },
-        { 0 },
+static const ShapeField profile_config_fields[] = {
+        { NULL, SHAPE_CHARS, SHAPE_AT(Profile, name), .flags = SHAPE_KEY | SHAPE_ONCE },
+        { "extends", KEY_NAME(Profile, extends), .example = "IMPLEMENTATION", .help = "the profile that gives what this one does not say" },
+        { "description", KEY_TEXT(Profile, description), .flags = SHAPE_ONCE, .example = "reads and comments", .help = "for people" },
+        { "memory", KEY_SIZE(Profile, limits.memory_bytes), .min = 4 * MB, .help = "memory" },
+        { "memoryMB", KEY_MEGABYTES(Profile, limits.memory_bytes), .min = 4, .max = MB_MAX, .flags = SHAPE_ALIAS,
+          .help = "the same, as a number of megabytes" },
+        { "cpuTime", KEY_TIME(Profile, limits.cpu_time_usec), .help = "CPU time of all processes together; 0: no limit" },
+        { "cpuTimeSeconds", KEY_TIME(Profile, limits.cpu_time_usec), .flags = SHAPE_ALIAS, .help = "the same, as a number of seconds" },
+        { "executionTime", KEY_TIME(Profile, wall_usec), .help = "wall time of one execution; 0: no limit" },
+        { "networkRequests", KEY_UINT64(Profile, network_requests), .max = 1e9, .help = "per execution" },
+        { "storage", KEY_SIZE(Profile, limits.disk_bytes), .min = MB, .help = "what may be written" },
+        { "storageMB", KEY_MEGABYTES(Profile, limits.disk_bytes), .min = 1, .max = MB_MAX, .flags = SHAPE_ALIAS,
+          .help = "the same, as a number of megabytes" },
+        { "cpuCores", KEY_CORES(Profile, limits.cpu_milli), .max = 4096, .help = "cores at once; 0: no limit" },
+        { "pids", KEY_COUNT(Profile, limits.pids), .min = 1, .max = 4194303, .help = "processes and threads" },
+        { "nofile", KEY_UINT64(Profile, limits.nofile), .min = 3, .max = 1048576, .help = "open files of one process" },
+        { "outputLimit", KEY_SIZE(Profile, limits.output_bytes), .min = 1, .help = "kept of one stream of one execution" },
+        { "maxConcurrent", KEY_COUNT(Profile, concurrent_max), .max = 1e6, .help = "sandboxes of this profile at once; 0: no limit of its own" },
+        { "maxAttempts", KEY_COUNT(Profile, attempts_max), .min = 1, .max = 100, .flags = SHAPE_DERIVED, .example = "3",
+          .help = "when the sandbox fails; default: agents.maxAttempts" },
+        { "stuckTimeout", KEY_TIME(Profile, stuck_usec), .min = 0.01, .flags = SHAPE_DERIVED, .example = "30m",
+          .help = "running longer is stuck; default: the larger of cleanup.stuckTimeout and executionTime" },
+        { "critical", KEY_BOOL(Profile, critical), .help = "spared by emergencies" },
+        { "template", KEY_TEXT(Profile, template_name), .max = 63, .example = "host", .help = "what the sandbox starts from; default: host" },
+        { "persistent", KEY_BOOL(Profile, persistent),
+          .help = "its sandboxes keep their disk: they can be parked, forked, restored, and outlive the machine's restart" },
+        { "command", KEY_STRINGS(Profile, command), .max = PROFILE_COMMAND_MAX,
+          .help = "what an execution runs that brings neither command nor code" },
+        { "env", KEY_ENV(Profile, env), .max = SANDBOX_ENV_MAX, .help = "environment; a profile that extends adds to it" },
+        { "policy", SHAPE_JSON, offsetof(Profile, policy), .yaml = &policy_yaml, .example = "standard",
+          .help = "what its sandboxes may do, as in docs/policy.md; a profile that extends has its own or all of this one" },
+        { "workdir", KEY_PATH(Profile, workdir), .max = WORKDIR_MAX, .example = "/home/user", .help = "where commands start" },
+        { NULL, SHAPE_UINT64, offsetof(Profile, limits.exec_timeout_usec) },
+        { NULL, SHAPE_UINT8, offsetof(Profile, network) },
+        { NULL, SHAPE_TEXT, offsetof(Profile, group) },
+        { NULL, SHAPE_BOOL, offsetof(Profile, builtin), .flags = SHAPE_ONCE },
 };
-
-static bool schema_profiles_is_name(const char *text) {
-        return *text && strlen(text) <= PROFILE_NAME_MAX && name_is_good(text);
-}
+const Shape profile_config_shape = SHAPE_OF(profile_config, Profile);
 
 static Profile *schema_profiles_find(const Config *c, const char *name) {
         return (Profile *) profile_find(c, name);
 }
 
+/* What there is for a profile that extends nothing: as for a caller who says nothing. */
+static void profile_start_afresh(void *profile) {
+        Profile *p = profile;
+        SandboxSpec spec;
+
+        sandbox_spec_defaults(&spec);
+        p->limits = spec.limits;
+        p->wall_usec = spec.limits.exec_timeout_usec;
+}
+
 /* A place for each, by name; what they say is read when the order is known. */
-static void parse_profiles(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        Config *c = target;
+static void profiles_read(const YamlValue *v) {
+        Config *c = v->object;
 
-        if (!read_is(r, v, YAML_MAP, "section profiles"))
+        if (!yaml_is(v->reader, v->node, YAML_MAP, "section profiles"))
                 return;
-        for (const YamlNode *item = v->items; item; item = item->next) {
+        for (const YamlNode *item = v->node->items; item; item = item->next) {
+                Profile *p;
 
-                if (!schema_profiles_is_name(item->key)) {
-                        reader_complain(r, item->key_place, "'%.100s' is no name of a profile: up to %d letters, digits, '_', '-', '.'",
-                                        item->key, PROFILE_NAME_MAX);
+                if (!yaml_accepts_name(&(YamlValue) { v->reader, v->field, item, v->where, c }))
                         continue;
-                }
                 if (schema_profiles_find(c, item->key))
                         continue; /* built in; or there twice, which is found when it is read */
                 if (c->n_profiles >= PROFILES_MAX) {
-                        reader_complain(r, item->key_place, "more than %d profiles", PROFILES_MAX);
+                        reader_complain(v->reader, item->key_place, "more than %d profiles", PROFILES_MAX);
                         return;
                 }
-                if (ARRAY_EXTEND(c->profiles, c->n_profiles) < 0) {
-                        reader_fail(r, -ENOMEM);
+                p = shape_list_add(v->field, c);
+                if (!p || yaml_defaults(&profile_config_shape, p) < 0) {
+                        reader_fail(v->reader, -ENOMEM);
                         return;
                 }
-                c->profiles[c->n_profiles] = (Profile) {
-                        .command = STRV_INIT(PROFILE_COMMAND_MAX),
-                        .env = STRV_INIT(SANDBOX_ENV_MAX),
-                };
-                memcpy(c->profiles[c->n_profiles++].name, item->key, strlen(item->key) + 1);
+                memcpy(p->name, item->key, strlen(item->key) + 1);
         }
 }
 
-static json_t *show_profiles(const Field *f, const void *target) {
-        const Config *c = target;
-        json_t *map = json_object();
-
-        for (size_t i = 0; i < c->n_profiles; i++)
-                (void) json_object_set_new(map, c->profiles[i].name, show_fields(f->fields, c->profiles + i));
-        return map;
-}
-
-const FieldType type_profiles = { "a map of NAME: profile", parse_profiles, show_profiles, NULL };
+const ShapeYaml profiles_yaml = { .words = "a map of NAME: profile", .parse = profiles_read, .item = "profile", .fresh = profile_start_afresh };
 
 /* Who extends whom. */
 
@@ -146,53 +134,19 @@ static void complain_parent(SchemaProfilesResolver *s, const YamlNode *at, const
                         guess_text(&guess, text));
 }
 
-static int schema_profiles_copy_list(const Strv *from, Strv *to) {
-        int r = 0;
-
-        for (size_t i = 0; i < from->n && r >= 0; i++)
-                r = strv_push(to, from->items[i]);
-        return r;
-}
-
 /* Everything but who it is. */
 static int schema_profiles_inherit(const Profile *from, Profile *to) {
-        Profile copy = *from;
-        int r;
+        Profile copy = { 0 };
+        int r = shape_copy(&profile_config_shape, from, &copy);
 
+        if (r < 0)
+                return r;
         memcpy(copy.name, to->name, sizeof(copy.name));
         memcpy(copy.extends, from->name, sizeof(copy.extends));
         copy.builtin = to->builtin;
-        copy.description = copy.template_name = copy.workdir = copy.policy = copy.group = NULL;
-        copy.command = (Strv) STRV_INIT(PROFILE_COMMAND_MAX);
-        copy.env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
-        profile_done(to);
+        shape_done(&profile_config_shape, to);
         *to = copy;
-        r = string_copy(&to->template_name, from->template_name);
-        if (r >= 0)
-                r = string_copy(&to->workdir, from->workdir);
-        if (r >= 0)
-                r = string_copy(&to->policy, from->policy);
-        if (r >= 0)
-                r = string_copy(&to->group, from->group);
-        if (r >= 0)
-                r = schema_profiles_copy_list(&from->command, &to->command);
-        return r >= 0 ? schema_profiles_copy_list(&from->env, &to->env) : r;
-}
-
-/* What there is for a profile that extends nothing: as for a caller who says nothing. */
-static void start_afresh(Profile *p) {
-        SandboxSpec spec;
-
-        sandbox_spec_defaults(&spec);
-        p->limits = spec.limits;
-        p->wall_usec = spec.limits.exec_timeout_usec;
-}
-
-const void *profile_fresh(void) {
-        static Profile fresh;
-
-        start_afresh(&fresh);
-        return &fresh;
+        return 0;
 }
 
 static void schema_profiles_resolve(SchemaProfilesResolver *s, size_t i);
@@ -228,11 +182,11 @@ static void schema_profiles_resolve(SchemaProfilesResolver *s, size_t i) {
         if (extends && extends->kind == YAML_TEXT)
                 resolve_parent(s, p, extends);
         else if (!p->builtin)
-                start_afresh(p);
+                profile_start_afresh(p);
         if (node) {
                 memcpy(parent, p->extends, sizeof(parent));
                 (void) snprintf(where, sizeof(where), "profile %s", p->name);
-                read_fields(s->reader, profile_fields, node, where, p);
+                yaml_read(s->reader, &profile_config_shape, node, where, p);
                 memcpy(p->extends, parent, sizeof(parent)); /* as the other one writes its name */
         }
         s->n_path--;
@@ -273,7 +227,7 @@ static void find_nodes(SchemaProfilesResolver *s) {
         const YamlNode *item = s->section && s->section->kind == YAML_MAP ? s->section->items : NULL;
 
         for (; item; item = item->next) {
-                Profile *p = schema_profiles_is_name(item->key) ? schema_profiles_find(s->config, item->key) : NULL;
+                Profile *p = schema_profiles_find(s->config, item->key);
 
                 if (!p)
                         continue;

@@ -1,7 +1,5 @@
 /* schema.c: the sections, and the keys of those that are plain. */
 
-#include <string.h>
-
 #include "config/schema.h"
 
 #define DAY        86400.0
@@ -11,244 +9,256 @@
 #define TICK       0.01 /* seconds: nothing is done more often */
 #define COUNT_MOST 1e6
 
-#define AT(type, field) offsetof(type, field)
+#define DAEMON_OPTIONS_MAX 128
+#define HEADERS_MAX        64
+#define SECRETS_MAX        256
 
-static const Field limits_fields[] = {
-        { "maxSandboxes", &type_uint, AT(LimitsConfig, sandboxes_max),
-          "live at once; 0: as many as the machine's memory carries", .max = COUNT_MOST },
-        { "maxPerTenant", &type_uint, AT(LimitsConfig, tenant_max),
-          "live at once, of a tenant without a quota of its own; 0: no limit", .max = COUNT_MOST },
-        { "queueTimeout", &type_duration, AT(LimitsConfig, queue_timeout_usec),
-          "how long a caller waits for a place who says nothing else", .max = DAY },
-        { "maxQueued", &type_uint, AT(LimitsConfig, queue_max), "callers that wait at once", .max = COUNT_MOST },
-        { "diskReserve", &type_size, AT(LimitsConfig, disk_reserve_bytes), "with less free space than this, new work is refused" },
-        { 0 },
+static const ShapeField limits_config_fields[] = {
+        { "maxSandboxes", KEY_COUNT(LimitsConfig, sandboxes_max), .max = COUNT_MOST,
+          .help = "live at once; 0: as many as the machine's memory carries" },
+        { "maxPerTenant", KEY_COUNT(LimitsConfig, tenant_max), .max = COUNT_MOST,
+          .help = "live at once, of a tenant without a quota of its own; 0: no limit" },
+        { "queueTimeout", KEY_TIME(LimitsConfig, queue_timeout_usec), .max = DAY, .initial = "30s",
+          .help = "how long a caller waits for a place who says nothing else" },
+        { "maxQueued", KEY_COUNT(LimitsConfig, queue_max), .max = COUNT_MOST, .initial = "10000", .help = "callers that wait at once" },
+        { "diskReserve", KEY_SIZE(LimitsConfig, disk_reserve_bytes), .initial = "256MB",
+          .help = "with less free space than this, new work is refused" },
 };
+static const Shape limits_config_shape = SHAPE_OF(limits_config, LimitsConfig);
 
-static const Field storage_fields[] = {
-        { "size", &type_size, AT(StorageConfig, bytes),
-          "reserved for what outlives sandboxes, when the first such thing is made; may grow, at a start; 0: a quarter of what is free, 1G to 64G",
-          .max = 1048576 * GB },
-        { 0 },
+static const ShapeField storage_config_fields[] = {
+        { "size", KEY_SIZE(StorageConfig, bytes), .max = 1048576 * GB,
+          .help = "reserved for what outlives sandboxes, when the first such thing is made; may grow, at a start; 0: a quarter of what is free, 1G to 64G" },
 };
+static const Shape storage_config_shape = SHAPE_OF(storage_config, StorageConfig);
 
-static const Field agents_fields[] = {
-        { "concurrency", &type_uint, AT(AgentsConfig, concurrency),
-          "executions at once; 0: as many as sandboxes may be", .max = COUNT_MOST },
-        { "maxAttempts", &type_uint, AT(AgentsConfig, attempts_max),
-          "when the sandbox fails, not the program", .min = 1, .max = 100 },
-        { "backoff", &type_duration, AT(AgentsConfig, backoff_usec),
-          "before the second attempt; doubled each time", .min = TICK, .max = DAY },
-        { "maxBackoff", &type_duration, AT(AgentsConfig, backoff_max_usec), "between two attempts", .min = TICK, .max = DAY },
-        { "readyTimeout", &type_duration, AT(AgentsConfig, ready_timeout_usec),
-          "for one sandbox to get ready", .min = TICK, .max = DAY },
-        { "maxQueued", &type_uint, AT(AgentsConfig, queue_max), "executions that wait at once; half of them of one tenant", .min = 1, .max = 1e7 },
-        { "keep", &type_duration, AT(AgentsConfig, keep_usec), "how long finished executions can be looked at", .min = 1 },
-        { "autoCleanup", &type_bool, AT(AgentsConfig, auto_cleanup), "the sandbox goes when its execution is done" },
-        { "webhookSecret", &type_secret, AT(AgentsConfig, webhook_secret),
-          "signs what is sent to callers' webhooks", .example = "file:/etc/cove/webhook.key" },
-        { "webhookPrivate", &type_bool, AT(AgentsConfig, webhook_private),
-          "tenants' webhooks may lead to this machine and to private networks" },
-        { "operationTimeout", &type_duration, AT(AgentsConfig, operation_timeout_usec),
-          "around every single operation on a sandbox", .min = TICK, .max = DAY },
-        { 0 },
+static const ShapeField agents_config_fields[] = {
+        { "concurrency", KEY_COUNT(AgentsConfig, concurrency), .max = COUNT_MOST, .help = "executions at once; 0: as many as sandboxes may be" },
+        { "maxAttempts", KEY_COUNT(AgentsConfig, attempts_max), .min = 1, .max = 100, .initial = "3",
+          .help = "when the sandbox fails, not the program" },
+        { "backoff", KEY_TIME(AgentsConfig, backoff_usec), .min = TICK, .max = DAY, .initial = "1s",
+          .help = "before the second attempt; doubled each time" },
+        { "maxBackoff", KEY_TIME(AgentsConfig, backoff_max_usec), .min = TICK, .max = DAY, .initial = "1m", .help = "between two attempts" },
+        { "readyTimeout", KEY_TIME(AgentsConfig, ready_timeout_usec), .min = TICK, .max = DAY, .initial = "30s",
+          .help = "for one sandbox to get ready" },
+        { "maxQueued", KEY_COUNT(AgentsConfig, queue_max), .min = 1, .max = 1e7, .initial = "100000",
+          .help = "executions that wait at once; half of them of one tenant" },
+        { "keep", KEY_TIME(AgentsConfig, keep_usec), .min = 1, .initial = "7d", .help = "how long finished executions can be looked at" },
+        { "autoCleanup", KEY_BOOL(AgentsConfig, auto_cleanup), .initial = "true", .help = "the sandbox goes when its execution is done" },
+        { "webhookSecret", KEY_SECRET(AgentsConfig, webhook_secret), .example = "file:/etc/cove/webhook.key",
+          .help = "signs what is sent to callers' webhooks" },
+        { "webhookPrivate", KEY_BOOL(AgentsConfig, webhook_private), .help = "tenants' webhooks may lead to this machine and to private networks" },
+        { "operationTimeout", KEY_TIME(AgentsConfig, operation_timeout_usec), .min = TICK, .max = DAY, .initial = "5m",
+          .help = "around every single operation on a sandbox" },
 };
+static const Shape agents_config_shape = SHAPE_OF(agents_config, AgentsConfig);
 
-static const Field cleanup_fields[] = {
-        { "sweepInterval", &type_duration, AT(CleanupConfig, sweep_interval_usec),
-          "how often orphaned, stuck and old ones are looked for", .min = TICK, .max = DAY },
-        { "batchSize", &type_uint, AT(CleanupConfig, batch_size), "at most so many per sweep", .min = 1, .max = 10000 },
-        { "orphanTimeout", &type_duration, AT(CleanupConfig, orphan_timeout_usec),
-          "initializing for longer is orphaned", .min = TICK },
-        { "stuckTimeout", &type_duration, AT(CleanupConfig, stuck_timeout_usec),
-          "running for longer is stuck; never below the profile's executionTime", .min = TICK },
-        { "recordAge", &type_duration, AT(CleanupConfig, record_age_usec),
-          "records of ended sandboxes older than this go", .min = TICK },
-        { "ageInterval", &type_duration, AT(CleanupConfig, age_interval_usec),
-          "how often the ages of agents' sandboxes are looked at", .min = TICK, .max = DAY },
-        { "maxAge", &type_duration, AT(CleanupConfig, max_age_usec),
-          "of an agent's sandbox; never below the profile's executionTime", .min = TICK },
-        { "pressureInterval", &type_duration, AT(CleanupConfig, pressure_interval_usec),
-          "how often memory and disk are looked at; 0: never", .max = DAY },
-        { "pressureUsage", &type_number, AT(CleanupConfig, pressure_usage),
-          "emergency beyond this share of quota, memory or disk", .min = 0.05, .max = 1 },
-        { "pressurePsi", &type_number, AT(CleanupConfig, pressure_psi),
-          "emergency beyond this percentage of time stalled for memory", .min = 1, .max = 100 },
-        { "reconcileInterval", &type_duration, AT(CleanupConfig, reconcile_interval_usec),
-          "how often the store is compared with the kernel", .min = TICK, .max = 30 * DAY },
-        { "healthChecks", &type_bool, AT(CleanupConfig, health_checks), "whether live sandboxes are asked for a sign of life" },
-        { "healthInterval", &type_duration, AT(CleanupConfig, health_interval_usec), "how often", .min = TICK, .max = DAY },
-        { "healthTimeout", &type_duration, AT(CleanupConfig, health_timeout_usec),
-          "how long the answer may take", .min = TICK, .max = 3600 },
-        { "unhealthyAge", &type_duration, AT(CleanupConfig, unhealthy_age_usec),
-          "unhealthy and older than this is ended", .min = TICK },
-        { 0 },
+static const ShapeField cleanup_config_fields[] = {
+        { "sweepInterval", KEY_TIME(CleanupConfig, sweep_interval_usec), .min = TICK, .max = DAY, .initial = "5m",
+          .help = "how often orphaned, stuck and old ones are looked for" },
+        { "batchSize", KEY_COUNT(CleanupConfig, batch_size), .min = 1, .max = 10000, .initial = "50", .help = "at most so many per sweep" },
+        { "orphanTimeout", KEY_TIME(CleanupConfig, orphan_timeout_usec), .min = TICK, .initial = "10m",
+          .help = "initializing for longer is orphaned" },
+        { "stuckTimeout", KEY_TIME(CleanupConfig, stuck_timeout_usec), .min = TICK, .initial = "30m",
+          .help = "running for longer is stuck; never below the profile's executionTime" },
+        { "recordAge", KEY_TIME(CleanupConfig, record_age_usec), .min = TICK, .initial = "1d",
+          .help = "records of ended sandboxes older than this go" },
+        { "ageInterval", KEY_TIME(CleanupConfig, age_interval_usec), .min = TICK, .max = DAY, .initial = "15m",
+          .help = "how often the ages of agents' sandboxes are looked at" },
+        { "maxAge", KEY_TIME(CleanupConfig, max_age_usec), .min = TICK, .initial = "10m",
+          .help = "of an agent's sandbox; never below the profile's executionTime" },
+        { "pressureInterval", KEY_TIME(CleanupConfig, pressure_interval_usec), .max = DAY, .initial = "10s",
+          .help = "how often memory and disk are looked at; 0: never" },
+        { "pressureUsage", KEY_NUMBER(CleanupConfig, pressure_usage), .min = 0.05, .max = 1, .initial = "0.8",
+          .help = "emergency beyond this share of quota, memory or disk" },
+        { "pressurePsi", KEY_NUMBER(CleanupConfig, pressure_psi), .min = 1, .max = 100, .initial = "50",
+          .help = "emergency beyond this percentage of time stalled for memory" },
+        { "reconcileInterval", KEY_TIME(CleanupConfig, reconcile_interval_usec), .min = TICK, .max = 30 * DAY, .initial = "1h",
+          .help = "how often the store is compared with the kernel" },
+        { "healthChecks", KEY_BOOL(CleanupConfig, health_checks), .initial = "true", .help = "whether live sandboxes are asked for a sign of life" },
+        { "healthInterval", KEY_TIME(CleanupConfig, health_interval_usec), .min = TICK, .max = DAY, .initial = "1m", .help = "how often" },
+        { "healthTimeout", KEY_TIME(CleanupConfig, health_timeout_usec), .min = TICK, .max = 3600, .initial = "5s",
+          .help = "how long the answer may take" },
+        { "unhealthyAge", KEY_TIME(CleanupConfig, unhealthy_age_usec), .min = TICK, .initial = "10m",
+          .help = "unhealthy and older than this is ended" },
 };
+static const Shape cleanup_config_shape = SHAPE_OF(cleanup_config, CleanupConfig);
 
-static const Field metrics_fields[] = {
-        { "interval", &type_duration, AT(MetricsConfig, interval_usec), "between two rows of history", .min = TICK, .max = DAY },
-        { "retention", &type_duration, AT(MetricsConfig, retention_usec), "how long rows are kept; sums per hour stay", .min = 1 },
-        { "open", &type_bool, AT(MetricsConfig, open), "GET /metrics without a key" },
-        { "maxAgentTypes", &type_uint, AT(MetricsConfig, agent_types_max),
-          "labels beyond so many become 'other'", .min = 1, .max = 10000 },
-        { 0 },
+static const ShapeField metrics_config_fields[] = {
+        { "interval", KEY_TIME(MetricsConfig, interval_usec), .min = TICK, .max = DAY, .initial = "1m", .help = "between two rows of history" },
+        { "retention", KEY_TIME(MetricsConfig, retention_usec), .min = 1, .initial = "7d", .help = "how long rows are kept; sums per hour stay" },
+        { "open", KEY_BOOL(MetricsConfig, open), .help = "GET /metrics without a key" },
+        { "maxAgentTypes", KEY_COUNT(MetricsConfig, agent_types_max), .min = 1, .max = 10000, .initial = "64",
+          .help = "labels beyond so many become 'other'" },
 };
+static const Shape metrics_config_shape = SHAPE_OF(metrics_config, MetricsConfig);
 
-static const Field otlp_fields[] = {
-        { "endpoint", &type_url, AT(OtlpConfig, endpoint),
-          "collector for OTLP over HTTP; without it nothing is sent", .example = "http://127.0.0.1:4318" },
-        { "headers", &type_headers, AT(OtlpConfig, headers), "Name: value, as in Authorization: env:OTLP_TOKEN" },
-        { "interval", &type_duration, AT(OtlpConfig, interval_usec), "between two batches of metrics", .min = TICK, .max = DAY },
-        { "traces", &type_bool, AT(OtlpConfig, traces), "send traces" },
-        { "metrics", &type_bool, AT(OtlpConfig, metrics), "send metrics" },
-        { "sampling", &type_number, AT(OtlpConfig, sampling), "share of traces that are sent", .max = 1 },
-        { "maxQueued", &type_uint, AT(OtlpConfig, queue_max),
-          "spans that wait to be sent; more are dropped", .min = 1, .max = COUNT_MOST },
-        { 0 },
+static const ShapeField otlp_config_fields[] = {
+        { "endpoint", KEY_URL(OtlpConfig, endpoint), .example = "http://127.0.0.1:4318",
+          .help = "collector for OTLP over HTTP; without it nothing is sent" },
+        { "headers", KEY_HEADERS(OtlpConfig, headers), .max = HEADERS_MAX, .help = "Name: value, as in Authorization: env:OTLP_TOKEN" },
+        { "interval", KEY_TIME(OtlpConfig, interval_usec), .min = TICK, .max = DAY, .initial = "1m", .help = "between two batches of metrics" },
+        { "traces", KEY_BOOL(OtlpConfig, traces), .initial = "true", .help = "send traces" },
+        { "metrics", KEY_BOOL(OtlpConfig, metrics), .initial = "true", .help = "send metrics" },
+        { "sampling", KEY_NUMBER(OtlpConfig, sampling), .max = 1, .initial = "1", .help = "share of traces that are sent" },
+        { "maxQueued", KEY_COUNT(OtlpConfig, queue_max), .min = 1, .max = COUNT_MOST, .initial = "4096",
+          .help = "spans that wait to be sent; more are dropped" },
 };
+static const Shape otlp_config_shape = SHAPE_OF(otlp_config, OtlpConfig);
 
-static const Field cost_fields[] = {
-        { "currency", &type_name, AT(CostConfig, currency), "of the prices", .room = sizeof(((CostConfig *) NULL)->currency) },
-        { "perCpuSecond", &type_number, AT(CostConfig, per_cpu_second), "price of a second of one core" },
-        { "perGbSecond", &type_number, AT(CostConfig, per_gb_second), "price of a gigabyte of memory for a second" },
-        { "perEgressGb", &type_number, AT(CostConfig, per_egress_gb), "price of a gigabyte that is sent" },
-        { 0 },
+static const ShapeField cost_config_fields[] = {
+        { "currency", KEY_NAME(CostConfig, currency), .initial = "USD", .help = "of the prices" },
+        { "perCpuSecond", KEY_NUMBER(CostConfig, per_cpu_second), .help = "price of a second of one core" },
+        { "perGbSecond", KEY_NUMBER(CostConfig, per_gb_second), .help = "price of a gigabyte of memory for a second" },
+        { "perEgressGb", KEY_NUMBER(CostConfig, per_egress_gb), .help = "price of a gigabyte that is sent" },
 };
+static const Shape cost_config_shape = SHAPE_OF(cost_config, CostConfig);
 
-static const Field prediction_fields[] = {
-        { "automatic", &type_bool, AT(PredictionConfig, automatic), "use recommended limits; false: only show them" },
-        { "quantile", &type_number, AT(PredictionConfig, quantile), "of what was seen", .min = 0.5, .max = 1 },
-        { "margin", &type_number, AT(PredictionConfig, margin), "factor on top of it", .min = 1, .max = 10 },
-        { "minSamples", &type_uint, AT(PredictionConfig, samples_min),
-          "fewer give no recommendation", .min = 1, .max = COUNT_MOST },
-        { 0 },
+static const ShapeField prediction_config_fields[] = {
+        { "automatic", KEY_BOOL(PredictionConfig, automatic), .help = "use recommended limits; false: only show them" },
+        { "quantile", KEY_NUMBER(PredictionConfig, quantile), .min = 0.5, .max = 1, .initial = "0.95", .help = "of what was seen" },
+        { "margin", KEY_NUMBER(PredictionConfig, margin), .min = 1, .max = 10, .initial = "1.2", .help = "factor on top of it" },
+        { "minSamples", KEY_COUNT(PredictionConfig, samples_min), .min = 1, .max = COUNT_MOST, .initial = "20",
+          .help = "fewer give no recommendation" },
 };
+static const Shape prediction_config_shape = SHAPE_OF(prediction_config, PredictionConfig);
 
-static const char *const store_words[] = { "local", "s3", NULL };
+static const char *const store_words[] = { "local", "s3" };
+static const ShapeNames store_kinds = SHAPE_WORDS(store_words);
 
-static const Field artifacts_fields[] = {
-        { "enabled", &type_bool, AT(ArtifactsConfig, enabled), "keep logs, usage and captured files of finished executions" },
-        { "kind", &type_choice, AT(ArtifactsConfig, s3), "local or s3", .words = store_words },
-        { "directory", &type_path, AT(ArtifactsConfig, directory),
-          "local: where; default: artifacts below the state directory", .example = "/srv/cove/artifacts" },
-        { "endpoint", &type_text, AT(ArtifactsConfig, endpoint), "s3: URL of the service", .example = "https://s3.example.org" },
-        { "bucket", &type_text, AT(ArtifactsConfig, bucket), "s3", .example = "cove" },
-        { "region", &type_text, AT(ArtifactsConfig, region), "s3", .example = "us-east-1" },
-        { "accessKey", &type_secret, AT(ArtifactsConfig, access_key), "s3", .example = "env:AWS_ACCESS_KEY_ID" },
-        { "secretKey", &type_secret, AT(ArtifactsConfig, secret_key), "s3", .example = "env:AWS_SECRET_ACCESS_KEY" },
-        { "prefix", &type_text, AT(ArtifactsConfig, prefix), "s3: in front of every name", .example = "cove/" },
-        { "keep", &type_duration, AT(ArtifactsConfig, keep_usec), "local: how long; 0: for ever" },
-        { "totalSize", &type_size, AT(ArtifactsConfig, total_bytes), "local: all of them; the oldest go", .min = MB },
-        { "maxFileSize", &type_size, AT(ArtifactsConfig, file_bytes_max), "of one captured file", .min = 1, .max = 100 * GB },
-        { "maxFiles", &type_uint, AT(ArtifactsConfig, files_max), "captured of one execution", .max = 10000 },
-        { 0 },
+static const ShapeField artifacts_config_fields[] = {
+        { "enabled", KEY_BOOL(ArtifactsConfig, enabled), .initial = "true", .help = "keep logs, usage and captured files of finished executions" },
+        { "kind", KEY_CHOICE(ArtifactsConfig, s3, store_kinds), .help = "local or s3" },
+        { "directory", KEY_PATH(ArtifactsConfig, directory), .example = "/srv/cove/artifacts",
+          .help = "local: where; default: artifacts below the state directory" },
+        { "endpoint", KEY_TEXT(ArtifactsConfig, endpoint), .example = "https://s3.example.org", .help = "s3: URL of the service" },
+        { "bucket", KEY_TEXT(ArtifactsConfig, bucket), .example = "cove", .help = "s3" },
+        { "region", KEY_TEXT(ArtifactsConfig, region), .example = "us-east-1", .help = "s3" },
+        { "accessKey", KEY_SECRET(ArtifactsConfig, access_key), .example = "env:AWS_ACCESS_KEY_ID", .help = "s3" },
+        { "secretKey", KEY_SECRET(ArtifactsConfig, secret_key), .example = "env:AWS_SECRET_ACCESS_KEY", .help = "s3" },
+        { "prefix", KEY_TEXT(ArtifactsConfig, prefix), .example = "cove/", .help = "s3: in front of every name" },
+        { "keep", KEY_TIME(ArtifactsConfig, keep_usec), .initial = "7d", .help = "local: how long; 0: for ever" },
+        { "totalSize", KEY_SIZE(ArtifactsConfig, total_bytes), .min = MB, .initial = "10GB", .help = "local: all of them; the oldest go" },
+        { "maxFileSize", KEY_SIZE(ArtifactsConfig, file_bytes_max), .min = 1, .max = 100 * GB, .initial = "10MB", .help = "of one captured file" },
+        { "maxFiles", KEY_COUNT(ArtifactsConfig, files_max), .max = 10000, .initial = "100", .help = "captured of one execution" },
 };
+static const Shape artifacts_config_shape = SHAPE_OF(artifacts_config, ArtifactsConfig);
 
-static const Field audit_fields[] = {
-        { "enabled", &type_bool, AT(AuditConfig, enabled), "write down every call of the API and every security event" },
-        { "reads", &type_bool, AT(AuditConfig, reads), "also those that only look" },
-        { "fileSize", &type_size, AT(AuditConfig, file_bytes), "a new file after so much", .min = 4 * KB, .max = 100 * GB },
-        { "keep", &type_duration, AT(AuditConfig, keep_usec), "how long; 0: for ever" },
-        { "required", &type_bool, AT(AuditConfig, required), "refuse what changes something while it cannot be written down" },
-        { 0 },
+static const ShapeField audit_config_fields[] = {
+        { "enabled", KEY_BOOL(AuditConfig, enabled), .initial = "true", .help = "write down every call of the API and every security event" },
+        { "reads", KEY_BOOL(AuditConfig, reads), .initial = "true", .help = "also those that only look" },
+        { "fileSize", KEY_SIZE(AuditConfig, file_bytes), .min = 4 * KB, .max = 100 * GB, .initial = "64MB", .help = "a new file after so much" },
+        { "keep", KEY_TIME(AuditConfig, keep_usec), .help = "how long; 0: for ever" },
+        { "required", KEY_BOOL(AuditConfig, required), .help = "refuse what changes something while it cannot be written down" },
 };
+static const Shape audit_config_shape = SHAPE_OF(audit_config, AuditConfig);
 
-static const Field previews_fields[] = {
-        { "domain", &type_name, AT(PreviewsConfig, domain), "PORT-ID.DOMAIN leads to a port inside; browsers know *.localhost without DNS",
-          .room = sizeof(((PreviewsConfig *) NULL)->domain) },
-        { "linkTime", &type_duration, AT(PreviewsConfig, link_usec), "how long a signed link is good for which nothing else was asked", .min = 1,
-          .max = 365 * DAY },
-        { 0 },
+static const ShapeField previews_config_fields[] = {
+        { "domain", KEY_NAME(PreviewsConfig, domain), .initial = "localhost",
+          .help = "PORT-ID.DOMAIN leads to a port inside; browsers know *.localhost without DNS" },
+        { "linkTime", KEY_TIME(PreviewsConfig, link_usec), .min = 1, .max = 365 * DAY, .initial = "1h",
+          .help = "how long a signed link is good for which nothing else was asked" },
 };
+static const Shape previews_config_shape = SHAPE_OF(previews_config, PreviewsConfig);
 
-static const Field secrets_fields[] = {
-        { "environment", &type_strings, AT(SecretsConfig, environment),
-          "variables of the daemon's environment that every sandbox may have, as secret:env:NAME; they cannot be set or listed",
-          .example = "[NPM_TOKEN]" },
-        { 0 },
+static const ShapeField secrets_config_fields[] = {
+        { "environment", KEY_STRINGS(SecretsConfig, environment), .max = SECRETS_MAX, .example = "[NPM_TOKEN]",
+          .help = "variables of the daemon's environment that every sandbox may have, as secret:env:NAME; they cannot be set or listed" },
 };
+static const Shape secrets_config_shape = SHAPE_OF(secrets_config, SecretsConfig);
 
-static const Field images_fields[] = {
-        { "insecureRegistries", &type_strings, AT(ImagesConfig, insecure),
-          "HOST[:PORT] that is spoken to without TLS; this machine's own always are, for the operator, and for tenants when they are listed", .example = "[registry.lan:5000]" },
-        { "caFile", &type_path, AT(ImagesConfig, ca_file), "authorities (PEM) of registries that count beside the host's",
-          .example = "/etc/cove/registry-ca.pem" },
-        { "maxSize", &type_size, AT(ImagesConfig, image_bytes_max), "of one image, unpacked", .min = MB },
-        { "stallTime", &type_duration, AT(ImagesConfig, stall_usec), "a registry that sends nothing for so long is given up", .min = 1, .max = 3600 },
-        { "keepBlobs", &type_bool, AT(ImagesConfig, keep_blobs),
-          "keep the compressed layers of templates, so that a push has the digests of the pull" },
-        { "keepCacheFor", &type_duration, AT(ImagesConfig, keep_cache_usec), "steps of builds that nobody has used for so long go" },
-        { "gcInterval", &type_duration, AT(ImagesConfig, gc_interval_usec), "how often what no template, sandbox or snapshot uses is removed; 0: never" },
-        { "keepMakings", &type_duration, AT(ImagesConfig, keep_makings_usec), "records and logs of pulls, builds and the like" },
-        { "maxMakings", &type_uint, AT(ImagesConfig, makings_max), "pulls, builds and the like at once", .min = 1, .max = 1000 },
-        { 0 },
+static const ShapeField images_config_fields[] = {
+        { "insecureRegistries", KEY_STRINGS(ImagesConfig, insecure), .max = IMAGES_REGISTRIES_MAX, .example = "[registry.lan:5000]",
+          .help = "HOST[:PORT] that is spoken to without TLS; this machine's own always are, for the operator, and for tenants when they are listed" },
+        { "caFile", KEY_PATH(ImagesConfig, ca_file), .example = "/etc/cove/registry-ca.pem",
+          .help = "authorities (PEM) of registries that count beside the host's" },
+        { "maxSize", KEY_SIZE(ImagesConfig, image_bytes_max), .min = MB, .initial = "32GB", .help = "of one image, unpacked" },
+        { "stallTime", KEY_TIME(ImagesConfig, stall_usec), .min = 1, .max = 3600, .initial = "30s",
+          .help = "a registry that sends nothing for so long is given up" },
+        { "keepBlobs", KEY_BOOL(ImagesConfig, keep_blobs), .initial = "true",
+          .help = "keep the compressed layers of templates, so that a push has the digests of the pull" },
+        { "keepCacheFor", KEY_TIME(ImagesConfig, keep_cache_usec), .initial = "7d", .help = "steps of builds that nobody has used for so long go" },
+        { "gcInterval", KEY_TIME(ImagesConfig, gc_interval_usec), .initial = "1h",
+          .help = "how often what no template, sandbox or snapshot uses is removed; 0: never" },
+        { "keepMakings", KEY_TIME(ImagesConfig, keep_makings_usec), .initial = "7d", .help = "records and logs of pulls, builds and the like" },
+        { "maxMakings", KEY_COUNT(ImagesConfig, makings_max), .min = 1, .max = 1000, .initial = "16", .help = "pulls, builds and the like at once" },
 };
+static const Shape images_config_shape = SHAPE_OF(images_config, ImagesConfig);
 
-static const Field recording_fields[] = {
-        { "default", &type_bool, AT(RecordingConfig, by_default), "record what goes into every sandbox, also where nobody asks for it" },
-        { "maxSize", &type_size, AT(RecordingConfig, bytes_max), "of the contents of one recording; what is beyond it is only named", .min = KB },
-        { "keep", &type_duration, AT(RecordingConfig, keep_usec), "how long after a sandbox's end; 0: for ever" },
-        { 0 },
+static const ShapeField recording_config_fields[] = {
+        { "default", KEY_BOOL(RecordingConfig, by_default), .help = "record what goes into every sandbox, also where nobody asks for it" },
+        { "maxSize", KEY_SIZE(RecordingConfig, bytes_max), .min = KB, .initial = "256MB",
+          .help = "of the contents of one recording; what is beyond it is only named" },
+        { "keep", KEY_TIME(RecordingConfig, keep_usec), .initial = "7d", .help = "how long after a sandbox's end; 0: for ever" },
 };
+static const Shape recording_config_shape = SHAPE_OF(recording_config, RecordingConfig);
 
-static const char *const build_networks[] = { "none", "open", NULL };
+static const char *const build_words[] = { "none", "open" };
+static const ShapeNames build_networks = SHAPE_WORDS(build_words);
 
-static const Field build_fields[] = {
-        { "profile", &type_name, AT(BuildConfig, profile), "whose limits and policy the steps of a build have; none: the limits below",
-          .room = sizeof(((BuildConfig *) NULL)->profile), .example = "BUILD" },
-        { "memory", &type_size, AT(BuildConfig, memory_bytes), "of a step", .min = 4 * MB },
-        { "cpus", &type_cores, AT(BuildConfig, cpu_milli), "cores at once; 0: no limit", .max = 4096 },
-        { "disk", &type_size, AT(BuildConfig, disk_bytes), "what a stage may write", .min = MB },
-        { "processes", &type_uint, AT(BuildConfig, pids), "at once", .min = 1, .max = 1e6 },
-        { "network", &type_choice, AT(BuildConfig, open),
-          "of a build that asks for none: none, or open (all that is public); a profile's policy can say more", .words = build_networks },
-        { "stepTimeout", &type_duration, AT(BuildConfig, step_usec), "how long one step may take; 0: as long as it likes" },
-        { "maxContext", &type_size, AT(BuildConfig, context_bytes_max), "of the files that are sent with a build", .min = MB },
-        { 0 },
+static const ShapeField build_config_fields[] = {
+        { "profile", KEY_NAME(BuildConfig, profile), .example = "BUILD",
+          .help = "whose limits and policy the steps of a build have; none: the limits below" },
+        { "memory", KEY_SIZE(BuildConfig, memory_bytes), .min = 4 * MB, .initial = "2GB", .help = "of a step" },
+        { "cpus", KEY_CORES(BuildConfig, cpu_milli), .max = 4096, .help = "cores at once; 0: no limit" },
+        { "disk", KEY_SIZE(BuildConfig, disk_bytes), .min = MB, .initial = "10GB", .help = "what a stage may write" },
+        { "processes", KEY_COUNT(BuildConfig, pids), .min = 1, .max = 1e6, .initial = "4096", .help = "at once" },
+        { "network", KEY_CHOICE(BuildConfig, open, build_networks),
+          .help = "of a build that asks for none: none, or open (all that is public); a profile's policy can say more" },
+        { "stepTimeout", KEY_TIME(BuildConfig, step_usec), .initial = "1h", .help = "how long one step may take; 0: as long as it likes" },
+        { "maxContext", KEY_SIZE(BuildConfig, context_bytes_max), .min = MB, .initial = "2GB", .help = "of the files that are sent with a build" },
 };
+static const Shape build_config_shape = SHAPE_OF(build_config, BuildConfig);
 
-static const Field e2b_fields[] = {
-        { "enabled", &type_bool, AT(E2bConfig, enabled), "answer programs that are written for E2B" },
-        { "template", &type_name, AT(E2bConfig, template_name), "what they mean by the template 'base'", .room = sizeof(((E2bConfig *) NULL)->template_name) },
-        { "profile", &type_name, AT(E2bConfig, profile), "limits and policy of their sandboxes; none: those that sandboxes have without one",
-          .room = sizeof(((E2bConfig *) NULL)->profile), .example = "IMPLEMENTATION" },
-        { "domain", &type_name, AT(E2bConfig, domain), "PORT-ID.DOMAIN leads to a port inside, and clients are told so; none: they ask where they have asked",
-          .room = sizeof(((E2bConfig *) NULL)->domain), .example = "sandboxes.example.org" },
-        { "internet", &type_bool, AT(E2bConfig, internet), "sandboxes whose maker says nothing about it reach what is public, through the gate" },
-        { "disk", &type_size, AT(E2bConfig, disk_bytes), "of a sandbox, where disks are kept and no profile says it", .min = MB },
-        { "timeout", &type_duration, AT(E2bConfig, timeout_usec), "how long a sandbox lives for which nothing is said", .min = 1, .max = 365 * DAY },
-        { "maxTimeout", &type_duration, AT(E2bConfig, timeout_max_usec), "the most that may be asked for", .min = 1, .max = 3650 * DAY },
-        { 0 },
+static const ShapeField e2b_config_fields[] = {
+        { "enabled", KEY_BOOL(E2bConfig, enabled), .initial = "true", .help = "answer programs that are written for E2B" },
+        { "template", KEY_NAME(E2bConfig, template_name), .initial = "base", .help = "what they mean by the template 'base'" },
+        { "profile", KEY_NAME(E2bConfig, profile), .example = "IMPLEMENTATION",
+          .help = "limits and policy of their sandboxes; none: those that sandboxes have without one" },
+        { "domain", KEY_NAME(E2bConfig, domain), .example = "sandboxes.example.org",
+          .help = "PORT-ID.DOMAIN leads to a port inside, and clients are told so; none: they ask where they have asked" },
+        { "internet", KEY_BOOL(E2bConfig, internet), .initial = "true",
+          .help = "sandboxes whose maker says nothing about it reach what is public, through the gate" },
+        { "disk", KEY_SIZE(E2bConfig, disk_bytes), .min = MB, .initial = "1GB", .help = "of a sandbox, where disks are kept and no profile says it" },
+        { "timeout", KEY_TIME(E2bConfig, timeout_usec), .min = 1, .max = 365 * DAY, .initial = "5m",
+          .help = "how long a sandbox lives for which nothing is said" },
+        { "maxTimeout", KEY_TIME(E2bConfig, timeout_max_usec), .min = 1, .max = 3650 * DAY, .initial = "1d",
+          .help = "the most that may be asked for" },
 };
+static const Shape e2b_config_shape = SHAPE_OF(e2b_config, E2bConfig);
 
-#define SECTION(the_name, member, the_help, table) \
-        { the_name, &type_section, offsetof(Config, member), the_help, .fields = table }
+#define SECTION(the_name, member, the_help, the_shape) \
+        { the_name, SHAPE_OBJECT, offsetof(Config, member), .shape = &(the_shape), .help = the_help }
+#define ITEMS(the_name, member, the_shape, the_yaml) \
+        the_name, SHAPE_LIST, offsetof(Config, member), .count = offsetof(Config, n_##member), .shape = &(the_shape), .yaml = &(the_yaml)
 
-const Field schema_fields[] = {
-        SECTION("limits", limits, "what the daemon takes on", limits_fields),
-        SECTION("storage", storage, "templates, snapshots, disks and volumes", storage_fields),
-        { "profiles", &type_profiles, 0, "NAME: limits of an agent type; the five of the box are there, and can be changed here",
-          .flags = FIELD_ITEMS, .fields = profile_fields, .fresh = profile_fresh, .example = "REVIEW" },
-        { "pools", &type_pools, 0, "sandboxes that are made ahead of demand; bare numbers are milliseconds", .flags = FIELD_LIST,
-          .fields = pool_fields, .fresh = pool_fresh },
-        { "zygotes", &type_zygotes, 0, "interpreters with modules loaded, forked into sandboxes; taken at the start only", .flags = FIELD_LIST,
-          .fields = zygote_fields, .fresh = zygote_fresh },
-        SECTION("agents", agents, "agent executions", agents_fields),
-        SECTION("cleanup", cleanup, "sweeps, health checks, reconciliation", cleanup_fields),
-        SECTION("alerts", alerts, "rules, and where alerts go", alerts_fields),
-        SECTION("metrics", metrics, "history and GET /metrics", metrics_fields),
-        SECTION("otlp", otlp, "traces and metrics for a collector", otlp_fields),
-        SECTION("cost", cost, "prices", cost_fields),
-        SECTION("recommendations", prediction, "limits from what was seen", prediction_fields),
-        SECTION("artifacts", artifacts, "what is kept of finished executions", artifacts_fields),
-        SECTION("audit", audit, "who did what", audit_fields),
-        SECTION("previews", previews, "ports inside, as URLs", previews_fields),
-        SECTION("network", network, "what is around sandboxes that have a way out", network_fields),
-        SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
-        SECTION("images", images, "templates: registries, size, what is kept", images_fields),
-        SECTION("recording", recording, "what goes into sandboxes, for a replay", recording_fields),
-        SECTION("e2b", e2b, "programs that are written for E2B", e2b_fields),
-        SECTION("build", build, "what steps of `cove template build` may use", build_fields),
-        { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
-        { 0 },
+static const ShapeField config_fields[] = {
+        { NULL, SHAPE_TEXT, offsetof(Config, path) },
+        SECTION("limits", limits, "what the daemon takes on", limits_config_shape),
+        SECTION("storage", storage, "templates, snapshots, disks and volumes", storage_config_shape),
+        { ITEMS("profiles", profiles, profile_config_shape, profiles_yaml), .example = "REVIEW",
+          .help = "NAME: limits of an agent type; the five of the box are there, and can be changed here" },
+        { ITEMS("pools", pools, pool_config_shape, pools_yaml), .max = POOLS_MAX,
+          .help = "sandboxes that are made ahead of demand; bare numbers are milliseconds" },
+        { ITEMS("zygotes", zygotes, zygote_config_shape, zygotes_yaml), .max = ZYGOTES_MAX,
+          .help = "interpreters with modules loaded, forked into sandboxes; taken at the start only" },
+        SECTION("agents", agents, "agent executions", agents_config_shape),
+        SECTION("cleanup", cleanup, "sweeps, health checks, reconciliation", cleanup_config_shape),
+        SECTION("alerts", alerts, "rules, and where alerts go", alerts_config_shape),
+        SECTION("metrics", metrics, "history and GET /metrics", metrics_config_shape),
+        SECTION("otlp", otlp, "traces and metrics for a collector", otlp_config_shape),
+        SECTION("cost", cost, "prices", cost_config_shape),
+        SECTION("recommendations", prediction, "limits from what was seen", prediction_config_shape),
+        SECTION("artifacts", artifacts, "what is kept of finished executions", artifacts_config_shape),
+        SECTION("audit", audit, "who did what", audit_config_shape),
+        SECTION("previews", previews, "ports inside, as URLs", previews_config_shape),
+        SECTION("network", network, "what is around sandboxes that have a way out", network_config_shape),
+        SECTION("secrets", secrets, "secrets that others keep", secrets_config_shape),
+        SECTION("images", images, "templates: registries, size, what is kept", images_config_shape),
+        SECTION("recording", recording, "what goes into sandboxes, for a replay", recording_config_shape),
+        SECTION("e2b", e2b, "programs that are written for E2B", e2b_config_shape),
+        SECTION("build", build, "what steps of `cove template build` may use", build_config_shape),
+        { "daemon", SHAPE_STRV, offsetof(Config, daemon), .max = DAEMON_OPTIONS_MAX, .yaml = &daemon_yaml,
+          .help = "options of `cove serve`, by the same names; taken at the start only" },
 };
+const Shape config_shape = SHAPE_OF(config, Config);

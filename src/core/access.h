@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/shape.h"
 
 typedef struct Store Store;
 typedef struct Access Access;
@@ -21,6 +22,7 @@ typedef enum Scope {
         _SCOPE_INVALID = -22,
 } Scope;
 
+extern const ShapeNames scope_names;
 const char *scope_name(Scope s);
 Scope scope_from_name(const char *name);
 

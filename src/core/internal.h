@@ -57,12 +57,11 @@ bool sandbox_hold_on_frozen(Sandbox *sb, bool frozen, const Error *error); /* tr
 
 /* park.c */
 void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata); /* a parked one */
-bool sandbox_boot_failed(Sandbox *sb, const Error *error); /* false: it is not being started again */
-void sandbox_on_booted(Sandbox *sb);
+bool sandbox_boot_heard(Sandbox *sb, const Error *error); /* what it waits for is there, or not. False: it is not being started again */
 int sandbox_keep(Sandbox *sb, const char *reason); /* its processes are gone: parked, with what is left removed. -EOPNOTSUPP: has no disk of its own */
-void sandbox_on_halt_stopped(Sandbox *sb);
-bool sandbox_on_halted(Sandbox *sb); /* nothing of it is left in the kernel; true: that was wanted, and it lives on */
-void sandbox_halt_free(Sandbox *sb);
+void sandbox_on_drained(Sandbox *sb);
+bool sandbox_on_unloaded(Sandbox *sb); /* nothing of it is left in the kernel; true: that was wanted, and it lives on */
+void sandbox_shift_give_up(Sandbox *sb); /* it ends: neither parked nor booted */
 
 /* ending.c: from any live state to its end */
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason);

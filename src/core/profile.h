@@ -53,7 +53,6 @@ typedef struct Profile {
         bool builtin;
 } Profile;
 
-void profile_done(Profile *p);
 int profile_set_policy(Profile *p, const char *text, uint8_t network, const char *group);
 
 /* The five of the seeds, with exactly their limits. */

@@ -8,16 +8,18 @@
 #include "core/store.h"
 
 /* Sandboxes: insert writes all, update what changes in a life (status, reason, times, guards_missing, id_base, pid, …). */
-int store_sandbox_insert(Store *s, const Sandbox *sb);
-int store_sandbox_update(Store *s, const Sandbox *sb);
+extern const StoreTable sandbox_table;
+STORE_WRITE(store_sandbox_insert, store_insert, sandbox_table, Sandbox);
+STORE_WRITE(store_sandbox_update, store_update, sandbox_table, Sandbox);
 int store_sandbox_update_all(Store *s, const Sandbox *sb); /* what was asked for as well: it has another owner */
-int store_sandbox_delete(Store *s, const char *id); /* with executions, events and ledger rows */
+STORE_DELETE(store_sandbox_delete, sandbox_table); /* with executions, events and ledger rows */
 
 /* In order of creation. The row is the callee's to take from (spec by memcpy and memset); return < 0 to stop. */
-int store_sandbox_each(Store *s, int (*each)(Sandbox *row, void *userdata), void *userdata);
+STORE_EACH(store_sandbox_each, sandbox_table, Sandbox);
 
-int store_execution_insert(Store *s, const Execution *x);
-int store_execution_update(Store *s, const Execution *x); /* status, reason, end, counters */
+extern const StoreTable execution_table;
+STORE_WRITE(store_execution_insert, store_insert, execution_table, Execution);
+STORE_WRITE(store_execution_update, store_update, execution_table, Execution); /* status, reason, end, counters */
 int store_execution_delete(Store *s, const char *sandbox_id, uint64_t number);
 int store_execution_each(Store *s, int (*each)(const char *sandbox_id, Execution *row, void *userdata), void *userdata);
 
@@ -41,10 +43,11 @@ int store_event_add(Store *s, const StoreEvent *event, uint64_t *ret_serial);
 int store_event_each(Store *s, const char *sandbox_id, uint64_t after_serial, usec_t since,
                 int (*each)(const StoreEvent *event, void *userdata), void *userdata);
 
-int store_key_insert(Store *s, const Key *key);
+extern const StoreTable key_table, tenant_table;
+STORE_WRITE(store_key_insert, store_insert, key_table, Key);
 int store_key_used(Store *s, const char *id, usec_t at);
-int store_key_delete(Store *s, const char *id);
-int store_key_each(Store *s, int (*each)(const Key *key, void *userdata), void *userdata);
-int store_tenant_put(Store *s, const Tenant *tenant);
+STORE_DELETE(store_key_delete, key_table);
+STORE_EACH(store_key_each, key_table, const Key);
+STORE_WRITE(store_tenant_put, store_put, tenant_table, Tenant);
 int store_tenant_delete(Store *s, const char *name); /* -EBUSY: keys of it are left */
-int store_tenant_each(Store *s, int (*each)(const Tenant *tenant, void *userdata), void *userdata);
+STORE_EACH(store_tenant_each, tenant_table, const Tenant);

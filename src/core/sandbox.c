@@ -197,7 +197,7 @@ void sandbox_drop(Sandbox *sb) {
         DL_FOREACH_SAFE(sb->watches, w, next_watch)
                 sandbox_unwatch(w);
         sandbox_calls_free(sb);
-        sandbox_halt_free(sb);
+        sandbox_shift_give_up(sb);
         sandbox_disk_free(sb);
         sandbox_probe_free(sb);
         sandbox_timers_free(sb);

@@ -127,7 +127,7 @@ struct Sandbox {
         bool end_delete;          /* … or to nothing at all */
         int create_error;         /* negative errno: it never came to be, and the reason says why */
         usec_t stop_grace_usec;   /* of the stop that was asked for last */
-        struct Halt *halting;     /* draining, unloading, syncing: park.c's notes */
+        struct SandboxShift *shift; /* being parked or booted: park.c's notes */
         bool pooled;              /* belongs to a pool and to nobody else: in no list, for no caller. A matter of ownership, in any state */
 
         /* Through the gate, as it has told last: core/network.h's keeper writes and stores them. */

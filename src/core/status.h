@@ -43,6 +43,7 @@ typedef enum SandboxStatus {
         _SANDBOX_STATUS_INVALID = -EINVAL,
 } SandboxStatus;
 
+extern const ShapeNames sandbox_status_names;
 const char *sandbox_status_name(SandboxStatus s);
 SandboxStatus sandbox_status_from_name(const char *name);
 
@@ -85,6 +86,7 @@ typedef enum ExecutionStatus {
         _EXECUTION_STATUS_INVALID = -EINVAL,
 } ExecutionStatus;
 
+extern const ShapeNames execution_status_names;
 const char *execution_status_name(ExecutionStatus s);
 ExecutionStatus execution_status_from_name(const char *name);
 
@@ -108,6 +110,7 @@ typedef enum ExecutionReason {
         _EXECUTION_REASON_INVALID = -EINVAL,
 } ExecutionReason;
 
+extern const ShapeNames execution_reason_names;
 const char *execution_reason_name(ExecutionReason r); /* "exited", "signaled", …, "sandbox_ended"; NULL for none */
 const char *execution_reason_words(ExecutionReason r); /* for a person; NULL: says nothing */
 ExecutionReason execution_reason_from_name(const char *name);
@@ -121,6 +124,6 @@ typedef enum OnTimeout {
         _ON_TIMEOUT_INVALID = -EINVAL,
 } OnTimeout;
 
-const char *on_timeout_name(OnTimeout o);
 extern const ShapeNames on_timeout_names;
+const char *on_timeout_name(OnTimeout o);
 OnTimeout on_timeout_from_name(const char *name);

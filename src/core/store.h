@@ -9,6 +9,8 @@
  * Must not know: SQL, where the file is. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -31,3 +33,60 @@ uint64_t store_failures(const Store *s, int *ret_last);
 
 int store_counter_get(Store *s, const char *name, uint64_t *ret); /* 0 when it was never set */
 int store_counter_set(Store *s, const char *name, uint64_t value);
+
+/* Rows. A table is described in src/store; a room's rows.h names it and gives each function that the room needs its types, by the macros
+ * below. Where a table keeps an object in two halves, insert writes both and update the one that changes in a life. */
+typedef struct StoreTable StoreTable;
+
+int store_insert(Store *s, const StoreTable *t, const void *row);
+int store_put(Store *s, const StoreTable *t, const void *row); /* made; or, of the one with this key, changed what may change */
+int store_update(Store *s, const StoreTable *t, const void *row);
+int store_delete(Store *s, const StoreTable *t, const void *row); /* the one with this key */
+int store_delete_id(Store *s, const StoreTable *t, const char *id);
+
+/* Calls row() for each row, whose members it may take (by memcpy and memset); below zero ends it. What is left is freed. */
+typedef struct StoreReader {
+        int (*row)(struct StoreReader *reader, void *row);
+        void (*each)(void); /* the caller's function, which row() knows the type of */
+        void *userdata;
+        size_t n; /* rows so far */
+} StoreReader;
+
+int store_each(Store *s, const StoreTable *t, StoreReader *reader);
+void store_row_done(const StoreTable *t, void *row); /* frees texts and lists; they are NULL then */
+
+/* int FUNCTION(Store *s, const TYPE *row), which is HOW: store_insert, store_put, store_update or store_delete. */
+#define STORE_WRITE(function, how, table, type)                                                                   \
+        static inline int function(Store *s, const type *row) {                                                   \
+                return how(s, &(table), row);                                                                     \
+        }                                                                                                         \
+        _Static_assert(sizeof(type) > 0, "")
+
+/* int FUNCTION(Store *s, const char *id) */
+#define STORE_DELETE(function, table)                                                                             \
+        static inline int function(Store *s, const char *id) {                                                    \
+                return store_delete_id(s, &(table), id);                                                          \
+        }                                                                                                         \
+        _Static_assert(true, "")
+
+/* void FUNCTION(TYPE *row) */
+#define STORE_DONE(function, table, type)                                                                         \
+        static inline void function(type *row) {                                                                  \
+                store_row_done(&(table), row);                                                                    \
+        }                                                                                                         \
+        _Static_assert(sizeof(type) > 0, "")
+
+/* A StoreReader's row() for int each(TYPE *row, void *userdata); TYPE is const where the callee may not take anything. */
+#define STORE_READER(function, type)                                                                              \
+        static inline int function(StoreReader *reader, void *row) {                                              \
+                return ((int (*)(type *, void *)) reader->each)(row, reader->userdata);                           \
+        }                                                                                                         \
+        _Static_assert(sizeof(type) > 0, "")
+
+/* int FUNCTION(Store *s, int (*each)(TYPE *row, void *userdata), void *userdata) */
+#define STORE_EACH(function, table, type)                                                                         \
+        STORE_READER(function##_row, type);                                                                       \
+        static inline int function(Store *s, int (*each)(type *row, void *userdata), void *userdata) {            \
+                return store_each(s, &(table), &(StoreReader) { function##_row, (void (*)(void)) each, userdata }); \
+        }                                                                                                         \
+        _Static_assert(sizeof(type) > 0, "")

@@ -14,21 +14,19 @@
 #define ID_DIGITS      16
 #define RULE_MAX       512
 
-static const char *const scope_names[_APPROVAL_SCOPE_MAX] = {
+static const char *const approval_scopes[_APPROVAL_SCOPE_MAX] = {
         [APPROVAL_ONCE] = "once",
         [APPROVAL_SANDBOX] = "sandbox",
         [APPROVAL_PROFILE] = "profile",
 };
+static const ShapeNames approval_scope_names = SHAPE_WORDS(approval_scopes);
 
 const char *approval_scope_to_string(ApprovalScope s) {
-        return scope_names[s];
+        return shape_name(&approval_scope_names, (int) s);
 }
 
 int approval_scope_from_string(const char *text) {
-        for (int i = 0; i < _APPROVAL_SCOPE_MAX; i++)
-                if (strcmp(scope_names[i], text) == 0)
-                        return i;
-        return -EINVAL;
+        return shape_value(&approval_scope_names, text);
 }
 
 static const char *approval_text_of(json_t *event, const char *key) {

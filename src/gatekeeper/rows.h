@@ -18,8 +18,9 @@ typedef struct NetworkUse {
         NetworkCounts base; /* of it, what was before the gate began to count, at the last attach */
 } NetworkUse;
 
-int store_network_use_put(Store *s, const NetworkUse *use); /* -ENOENT: there is no such sandbox */
-int store_network_use_each(Store *s, int (*each)(const NetworkUse *use, void *userdata), void *userdata);
+extern const StoreTable network_use_table, approval_table, grant_table;
+STORE_WRITE(store_network_use_put, store_put, network_use_table, NetworkUse); /* -ENOENT: there is no such sandbox */
+STORE_EACH(store_network_use_each, network_use_table, const NetworkUse);
 
 /* Of older ones only the newest `keep` stay. */
 int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep);
@@ -40,10 +41,10 @@ typedef struct NetworkLearned {
 int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep);
 int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkLearned *l, void *userdata), void *userdata);
 
-void store_approval_done(StoreApproval *a);
+STORE_DONE(store_approval_done, approval_table, StoreApproval);
 /* Of those that are not open any more only the newest `keep` stay. */
 int store_approval_add(Store *s, const StoreApproval *a, unsigned keep);
-int store_approval_update(Store *s, const StoreApproval *a);
+STORE_WRITE(store_approval_update, store_update, approval_table, StoreApproval);
 int store_approval_get(Store *s, const char *id, StoreApproval *ret); /* -ENOENT */
 int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret);
 /* Newest first; tenant, status NULL: any; below `before` (0: from the newest). */
@@ -59,7 +60,7 @@ typedef struct NetworkGrant {
         usec_t at;
 } NetworkGrant;
 
-int store_grant_add(Store *s, const NetworkGrant *g); /* what is there already, stays */
+STORE_WRITE(store_grant_add, store_put, grant_table, NetworkGrant); /* what is there already, stays */
 /* Those of the sandbox, then those of the profile (NULL: none). */
 int store_grant_each(Store *s, const char *sandbox, const char *tenant, const char *profile,
                 int (*each)(const NetworkGrant *g, void *userdata), void *userdata);

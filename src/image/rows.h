@@ -47,38 +47,40 @@ typedef struct StoreMaking {
         usec_t created_at, ended_at;
 } StoreMaking;
 
-void store_template_done(StoreTemplate *row);
-void store_layer_done(StoreLayer *row);
-void store_cache_done(StoreCache *row);
-void store_making_done(StoreMaking *row);
+extern const StoreTable image_table, template_table, layer_table, image_snapshot_table, build_cache_table, making_table;
+
+STORE_DONE(store_template_done, template_table, StoreTemplate);
+STORE_DONE(store_layer_done, layer_table, StoreLayer);
+STORE_DONE(store_cache_done, build_cache_table, StoreCache);
+STORE_DONE(store_making_done, making_table, StoreMaking);
 
 /* put: makes it, or changes what may change. each: rows may be taken from (their texts set to NULL). */
-int store_image_put(Store *s, const Image *image);
-int store_image_delete(Store *s, const char *digest); /* -ENOENT: a template points to it */
-int store_image_each(Store *s, int (*each)(Image *row, void *userdata), void *userdata);
+STORE_WRITE(store_image_put, store_put, image_table, Image);
+STORE_DELETE(store_image_delete, image_table); /* -ENOENT: a template points to it */
+STORE_EACH(store_image_each, image_table, Image);
 
-int store_template_put(Store *s, const StoreTemplate *row);
-int store_template_delete(Store *s, const StoreTemplate *row);
-int store_template_each(Store *s, int (*each)(StoreTemplate *row, void *userdata), void *userdata);
+STORE_WRITE(store_template_put, store_put, template_table, StoreTemplate);
+STORE_WRITE(store_template_delete, store_delete, template_table, StoreTemplate);
+STORE_EACH(store_template_each, template_table, StoreTemplate);
 
-int store_layer_put(Store *s, const StoreLayer *row);
-int store_layer_delete(Store *s, const char *chain);
-int store_layer_each(Store *s, int (*each)(StoreLayer *row, void *userdata), void *userdata);
+STORE_WRITE(store_layer_put, store_put, layer_table, StoreLayer);
+STORE_DELETE(store_layer_delete, layer_table);
+STORE_EACH(store_layer_each, layer_table, StoreLayer);
 
 /* Layers that snapshots of sandboxes stand on, each once. */
 int store_layers_of_snapshots(Store *s, int (*each)(const char *layer, void *userdata), void *userdata);
 
-int store_image_snapshot_put(Store *s, const StoreImageSnapshot *row);
-int store_image_snapshot_delete(Store *s, const char *name);
-int store_image_snapshot_each(Store *s, int (*each)(StoreImageSnapshot *row, void *userdata), void *userdata);
+STORE_WRITE(store_image_snapshot_put, store_put, image_snapshot_table, StoreImageSnapshot);
+STORE_DELETE(store_image_snapshot_delete, image_snapshot_table);
+STORE_EACH(store_image_snapshot_each, image_snapshot_table, StoreImageSnapshot);
 int store_image_snapshot_exists(Store *s, const char *name); /* 1, 0 */
 /* For whoever sweeps TREE_SNAPSHOT: 1: some row speaks of it, of an image, a build or a sandbox; 0: none does. */
 int store_snapshot_is_owned(Store *s, const char *name);
 
-int store_cache_put(Store *s, const StoreCache *row);
-int store_cache_delete(Store *s, const StoreCache *row);
-int store_cache_each(Store *s, int (*each)(StoreCache *row, void *userdata), void *userdata);
+STORE_WRITE(store_cache_put, store_put, build_cache_table, StoreCache);
+STORE_WRITE(store_cache_delete, store_delete, build_cache_table, StoreCache);
+STORE_EACH(store_cache_each, build_cache_table, StoreCache);
 
-int store_making_put(Store *s, const StoreMaking *row);
-int store_making_delete(Store *s, const char *id);
-int store_making_each(Store *s, int (*each)(StoreMaking *row, void *userdata), void *userdata); /* the oldest first */
+STORE_WRITE(store_making_put, store_put, making_table, StoreMaking);
+STORE_DELETE(store_making_delete, making_table);
+STORE_EACH(store_making_each, making_table, StoreMaking); /* the oldest first */

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 
+#include "base/text.h"
 #include "json/json.h"
 
 #define COMPLAINTS_MAX 64
@@ -17,7 +17,6 @@ int json_complain(JsonComplaints *c, const char *field, const char *format, ...)
         _cleanup_free_ char *message = NULL;
         json_t *entry;
         va_list ap;
-        int n;
 
         if (!c->list)
                 c->list = json_array();
@@ -26,12 +25,10 @@ int json_complain(JsonComplaints *c, const char *field, const char *format, ...)
         if (json_array_size(c->list) >= COMPLAINTS_MAX)
                 return 0;
         va_start(ap, format);
-        n = vasprintf(&message, format, ap);
+        message = string_vformat(format, ap);
         va_end(ap);
-        if (n < 0) {
-                message = NULL;
+        if (!message)
                 return -ENOMEM;
-        }
         entry = json_object();
         if (!entry || json_object_set_new(entry, "field", json_text_or_null(field)) < 0 ||
                         json_object_set_new(entry, "message", json_text_or_null(message)) < 0) {

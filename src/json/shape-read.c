@@ -64,12 +64,12 @@ static int shape_complain_choice(const ShapeField *f, const char *name, JsonComp
 
         for (int i = 0; i < f->names->max && used < sizeof(known); i++)
                 used += (size_t) snprintf(known + used, sizeof(known) - used, "%s'%s'", i == 0 ? "" : i + 1 < f->names->max ? ", " : " or ",
-                                f->names->name(i));
+                                shape_name(f->names, i));
         return json_complain(c, name, "must be %s", known);
 }
 
 static int shape_read_enum(const ShapeField *f, json_t *v, const char *name, void *object, JsonComplaints *c) {
-        int value = json_is_string(v) && !shape_string_has_nul(v) ? f->names->value(json_string_value(v)) : -EINVAL;
+        int value = json_is_string(v) && !shape_string_has_nul(v) ? shape_value(f->names, json_string_value(v)) : -EINVAL;
 
         return value < 0 ? shape_complain_choice(f, name, c) : shape_set(f, object, value);
 }

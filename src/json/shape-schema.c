@@ -60,7 +60,7 @@ static json_t *schema_names(const ShapeNames *names) {
         json_t *list = json_array();
 
         for (int i = 0; i < names->max; i++)
-                (void) json_array_append_new(list, json_string(names->name(i)));
+                (void) json_array_append_new(list, json_string(shape_name(names, i)));
         return list;
 }
 

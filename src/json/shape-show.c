@@ -97,7 +97,7 @@ static json_t *shape_show_member(const ShapeField *f, const void *object) {
         switch (f->kind) {
         case SHAPE_BOOL: return json_boolean(*(const bool *) at);
         case SHAPE_DOUBLE: return isfinite(*(const double *) at) ? json_number(*(const double *) at) : json_null();
-        case SHAPE_ENUM: return shape_show_text(f->names->name(*(const int *) at));
+        case SHAPE_ENUM: return shape_show_text(shape_name(f->names, *(const int *) at));
         case SHAPE_TEXT:
         case SHAPE_BORROWED: return shape_show_text(*(const char *const *) at);
         case SHAPE_CHARS: return shape_show_text(at);

@@ -27,13 +27,13 @@ typedef struct StoreAlert {
         char *acknowledged_by, *note;
 } StoreAlert;
 
-void store_alert_done(StoreAlert *a);
-
-int store_alert_insert(Store *s, const StoreAlert *a);
-int store_alert_update(Store *s, const StoreAlert *a);
-int store_alert_delete(Store *s, const char *id);
+extern const StoreTable alert_table, notification_table;
+STORE_DONE(store_alert_done, alert_table, StoreAlert);
+STORE_WRITE(store_alert_insert, store_insert, alert_table, StoreAlert);
+STORE_WRITE(store_alert_update, store_update, alert_table, StoreAlert);
+STORE_DELETE(store_alert_delete, alert_table);
 /* In the order in which they began. The row is the callee's to take from. */
-int store_alert_each(Store *s, int (*each)(StoreAlert *row, void *userdata), void *userdata);
+STORE_EACH(store_alert_each, alert_table, StoreAlert);
 
 typedef struct StoreNotification {
         uint64_t id;
@@ -46,9 +46,8 @@ typedef struct StoreNotification {
         char *error;
 } StoreNotification;
 
-void store_notification_done(StoreNotification *n);
-
-int store_notification_insert(Store *s, const StoreNotification *n);
-int store_notification_update(Store *s, const StoreNotification *n);
+STORE_DONE(store_notification_done, notification_table, StoreNotification);
+STORE_WRITE(store_notification_insert, store_insert, notification_table, StoreNotification);
+STORE_WRITE(store_notification_update, store_update, notification_table, StoreNotification);
 int store_notification_delete(Store *s, uint64_t id);
-int store_notification_each(Store *s, int (*each)(StoreNotification *row, void *userdata), void *userdata); /* by id */
+STORE_EACH(store_notification_each, notification_table, StoreNotification); /* by id */

@@ -64,13 +64,13 @@ AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config
 
                 if (strcmp(o->name, rule->name) != 0)
                         continue;
-                if (o->has_threshold)
+                if (o->said & 1 << OVERRIDE_THRESHOLD)
                         e.threshold = o->threshold;
-                if (o->has_sustained)
+                if (o->said & 1 << OVERRIDE_SUSTAINED)
                         e.sustained_usec = o->sustained_usec;
-                if (o->has_severity)
+                if (o->said & 1 << OVERRIDE_SEVERITY)
                         e.severity = o->severity;
-                if (o->has_enabled)
+                if (o->said & 1 << OVERRIDE_ENABLED)
                         e.enabled = o->enabled;
         }
         return e;

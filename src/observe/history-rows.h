@@ -14,7 +14,8 @@ typedef struct HistoryRow {
         const char *body;
 } HistoryRow;
 
-int store_history_put(Store *s, const HistoryRow *row); /* in place of one that begins at the same time */
+extern const StoreTable history_table;
+STORE_WRITE(store_history_put, store_put, history_table, HistoryRow); /* in place of one that begins at the same time */
 /* from <= at < to, in order. */
 int store_history_each(Store *s, bool hourly, usec_t from, usec_t to, int (*each)(const HistoryRow *row, void *userdata), void *userdata);
 /* 1: a row of an hour before `before` that is not in the hourly ones, and later than all of these. 0: there is none. */

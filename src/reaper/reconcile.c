@@ -8,7 +8,8 @@
  *
  * Who is made or deleted while this goes on is in a list and in no record, or the other way round, for a moment. So nothing counts
  * that was not the same in two lists; a sandbox counts as lost only if it was there before the first list was asked for, is on
- * neither, and its PID 1 is proven to be gone; and what had a record when it began is no stray. */
+ * neither, and its PID 1 is proven to be gone; and what had a record when it began, or when the second list was asked for, is no stray:
+ * it may have been deleted since. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ typedef struct Reconcile {
         ReaperRun *run;
         ReconcilePhase phase;
         Id *known;            /* records when it began */
+        Id *alive;            /* whose records said that they live when the second list was asked for */
         Id *listed, *confirmed; /* the two lists; verifying begins a list anew */
         bool has_confirmed;   /* there was a second one */
         size_t next_record;       /* of those to ask */
@@ -104,6 +106,7 @@ void reconcile_free(ReaperRun *run) {
         sd_event_source_disable_unref(c->timer);
         strays_free(c->strays);
         free_ids(&c->known);
+        free_ids(&c->alive);
         free_ids(&c->listed);
         free_ids(&c->confirmed);
         free(c);
@@ -138,9 +141,9 @@ static bool reconcile_is_listed(Reconcile *c, const char *id) {
 static bool reconcile_is_stray(Reconcile *c, const char *id) {
         const Sandbox *sb = reconcile_record(c, id);
 
-        if (sb)
-                return sandbox_status_is_ended(sb->status) && (!c->has_confirmed || reconcile_find_id(c->confirmed, id));
-        return !reconcile_find_id(c->known, id) && (!c->has_confirmed || reconcile_find_id(c->confirmed, id));
+        if (sb ? !sandbox_status_is_ended(sb->status) : reconcile_find_id(c->known, id) != NULL)
+                return false;
+        return !c->has_confirmed || (reconcile_find_id(c->confirmed, id) && !reconcile_find_id(c->alive, id));
 }
 
 static bool looks_lost(Reconcile *c, const char *id) {
@@ -328,6 +331,17 @@ static bool files_slice(Reconcile *c) {
         return r <= 0;
 }
 
+static void note_alive(Reconcile *c) {
+        Id *i, *next;
+
+        HASH_ITER(hh, c->listed, i, next) {
+                const Sandbox *sb = reconcile_record(c, i->id);
+
+                if (sb && !sandbox_status_is_ended(sb->status))
+                        reconcile_add_id(&c->alive, i->id);
+        }
+}
+
 /* One step of whatever comes next; a list that is awaited has paused the run. */
 bool reconcile_slice(ReaperRun *run) {
         Reconcile *c = run->reconcile;
@@ -336,6 +350,7 @@ bool reconcile_slice(ReaperRun *run) {
         case PHASE_LIST:
                 run->report.actual = HASH_COUNT(c->listed);
                 c->has_confirmed = has_suspects(c);
+                note_alive(c);
                 if (!c->has_confirmed)
                         c->phase = PHASE_ASK;
                 else if (reconcile_list(c, PHASE_CONFIRM) < 0)

@@ -104,7 +104,7 @@ static void state_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
 
         HASH_FIND_STR(w->state->snapshots, ref->name, n);
         if (n)
-                n->missing = false;
+                n->unseen = false;
 }
 
 static void state_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
@@ -113,9 +113,9 @@ static void state_on_listed(const TreeAnswer *answer, const Error *error, void *
 
         w->call = NULL;
         HASH_ITER(hh, w->state->snapshots, n, next) {
-                if (error)
-                        n->missing = false; /* nobody knows */
-                else if (n->missing)
+                n->missing = n->unseen && !error; /* without a list nobody knows */
+                n->unseen = false;
+                if (n->missing)
                         log_error("snapshot %s: its files are gone: it can only be removed", n->id);
         }
         if (error)
@@ -135,7 +135,7 @@ static int take_census(State *s) {
         if (!w)
                 return -ENOMEM;
         HASH_ITER(hh, s->snapshots, n, next)
-                n->missing = true;
+                n->unseen = true;
         work_begin(w, s, /* userdata= */ NULL, free_census);
         if (trees_ask(s->manager, &request, /* fds= */ NULL, state_on_item, state_on_listed, w, &w->call, &error) < 0)
                 state_on_listed(NULL, &error, w);

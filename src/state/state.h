@@ -28,6 +28,7 @@ typedef struct Snapshot {
         SandboxSpec spec; /* what a sandbox made of it gets, unless its maker says otherwise */
         bool pending;     /* being made or removed: nobody sees it, and the next start removes what is left of it */
         bool missing;     /* its tree was not there at the start; not in the store */
+        bool unseen;      /* not on the list of trees that is asked for at the start, so far; not in the store */
         uint64_t bytes;
         usec_t created_at;
         UT_hash_handle hh;
@@ -45,6 +46,7 @@ typedef struct Volume {
         uint64_t bytes;    /* as it was told last; not in the store */
         bool pending;      /* being made or removed: nobody sees it, and the next start removes what is left of it */
         bool missing;      /* its tree was not there when it was looked for; not in the store */
+        bool unseen;       /* as a snapshot's */
         usec_t created_at;
         VolumeUser *users; /* sandboxes that have it and have not ended; not in the store */
         UT_hash_handle hh;

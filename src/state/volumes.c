@@ -17,7 +17,7 @@ static void state_volumes_on_item(const TreeRef *ref, uint64_t bytes, void *user
         if (!v)
                 return;
         v->bytes = bytes;
-        v->missing = false;
+        v->missing = v->unseen = false;
 }
 
 static void state_volumes_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
@@ -26,9 +26,10 @@ static void state_volumes_on_listed(const TreeAnswer *answer, const Error *error
 
         w->work.call = NULL;
         HASH_ITER(hh, w->work.state->volumes, v, next) {
-                if (error)
-                        v->missing = false; /* nobody knows */
-                else if (v->missing && !w->done)
+                if (!error && v->unseen) /* without a list nobody knows */
+                        v->missing = true;
+                v->unseen = false;
+                if (v->missing && !w->done)
                         log_error("volume %s ('%s'): its files are gone: it can only be removed", v->id, v->name);
         }
         if (error)
@@ -72,7 +73,7 @@ static int load_volume(Volume *row, void *userdata) {
                 return -ENOMEM;
         *v = *row;
         memset(row, 0, sizeof(*row));
-        v->missing = true;
+        v->unseen = true;
         r = volume_register(l->state, v);
         if (r < 0)
                 volume_free(v);

@@ -1,40 +1,46 @@
+/* Rows of what the cleaners did. */
 #include "reaper/rows.h"
 
-#include "base/macro.h"
-#include "store/statement.h"
+#include "store/driver.h"
+#include "store/table.h"
 #include "store/tables.h"
 
+static const ShapeField cleanup_table_fields[] = {
+        FIELD_GIVEN("serial",          CleanupRow, serial),
+        FIELD("kind",          chars,  CleanupRow, kind),
+        FIELD("cause",         chars,  CleanupRow, cause),
+        FIELD("started_at",    uint64, CleanupRow, started_at),
+        FIELD("duration_usec", uint64, CleanupRow, duration_usec),
+        FIELD("scanned",       uint64, CleanupRow, scanned),
+        FIELD("found",         uint64, CleanupRow, found),
+        FIELD("orphaned",      uint64, CleanupRow, orphaned),
+        FIELD("stuck",         uint64, CleanupRow, stuck),
+        FIELD("old",           uint64, CleanupRow, old),
+        FIELD("aged",          uint64, CleanupRow, aged),
+        FIELD("unhealthy",     uint64, CleanupRow, unhealthy),
+        FIELD("emergency",     uint64, CleanupRow, emergency),
+        FIELD("lost",          uint64, CleanupRow, lost),
+        FIELD("strays",        uint64, CleanupRow, strays),
+        FIELD("files",         uint64, CleanupRow, files),
+        FIELD("removed",       uint64, CleanupRow, removed),
+        FIELD("failed",        uint64, CleanupRow, failed),
+        FIELD("freed",         text,   CleanupRow, freed),
+        FIELD("failures",      text,   CleanupRow, failures),
+        FIELD("error",         text,   CleanupRow, error),
+};
+enum { CLEANUP_LAST, CLEANUP_TRIM };
+static const char *const cleanup_queries[] = {
+        [CLEANUP_LAST] = "ORDER BY serial DESC LIMIT ?1",
+        [CLEANUP_TRIM] = "DELETE FROM cleanup WHERE serial <= (SELECT max(serial) FROM cleanup) - ?1",
+};
+TABLE(cleanup_table, CleanupRow, "cleanup", 1, INSERTS, QUERIES(cleanup_queries));
+STORE_READER(cleanup_row, const CleanupRow);
+
 int store_cleanup_add(Store *s, const CleanupRow *row, unsigned keep) {
-        sqlite3_stmt *trim = s->statements[STATEMENT_CLEANUP_TRIM];
-        bool own = transaction_enter(s);
-        int r;
-
-        r = statement_write(s, STATEMENT_CLEANUP_INSERT, &cleanup_table, table_columns(&cleanup_table), row);
-        if (r >= 0)
-                r = statement_run(s, STATEMENT_CLEANUP_TRIM, sqlite3_bind_int64(trim, 1, keep), /* ret_value= */ NULL);
-        return transaction_leave(s, own, r);
-}
-
-typedef struct CleanupEach {
-        int (*each)(const CleanupRow *row, void *userdata);
-        void *userdata;
-} CleanupEach;
-
-static int cleanup_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const CleanupEach *e = userdata;
-        CleanupRow row = { 0 };
-        int r;
-
-        r = table_load(&cleanup_table, st, 0, &row);
-        if (r >= 0)
-                r = e->each(&row, e->userdata);
-        table_done(&cleanup_table, &row);
-        return r;
+        return store_insert_trimmed(s, &cleanup_table, row, CLEANUP_TRIM, keep);
 }
 
 int store_cleanup_each(Store *s, unsigned limit, int (*each)(const CleanupRow *row, void *userdata), void *userdata) {
-        CleanupEach e = { each, userdata };
-
-        return statement_each(s, STATEMENT_CLEANUP_SELECT, sqlite3_bind_int64(s->statements[STATEMENT_CLEANUP_SELECT], 1, limit),
-                        cleanup_row, &e);
+        return query_read(s, &cleanup_table, CLEANUP_LAST, VALUES(NUMBER(limit)),
+                        &(StoreReader) { cleanup_row, (void (*)(void)) each, userdata });
 }

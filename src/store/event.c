@@ -1,29 +1,53 @@
-/* What happened, and counters. */
-#include <errno.h>
+/* Rows of what happened, and counters. */
+#include "core/rows.h"
 
-#include "base/macro.h"
+#include "store/driver.h"
 #include "store/statement.h"
-#include "store/tables.h"
 
 #define EVENTS_MAX     1000 /* of one sandbox */
 #define SERIALS_AHEAD  1024
 #define SERIAL_COUNTER "event_serial"
 
-int store_counter_get(Store *s, const char *name, uint64_t *ret) {
-        sqlite3_stmt *st = s->statements[STATEMENT_COUNTER_SELECT];
-        int64_t value = 0;
-        int r;
+typedef struct CounterRow {
+        const char *name;
+        uint64_t value;
+} CounterRow;
 
-        r = statement_run(s, STATEMENT_COUNTER_SELECT, sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC), &value);
-        if (r < 0)
-                return r;
-        *ret = (uint64_t) value;
-        return 0;
+static const ShapeField counter_table_fields[] = {
+        FIELD("name",  borrowed, CounterRow, name),
+        FIELD("value", uint64,   CounterRow, value),
+};
+static const char *const counter_queries[] = { "SELECT value FROM counter WHERE name = ?1" };
+TABLE(counter_table, CounterRow, "counter", 1, PUTS, QUERIES(counter_queries));
+
+static const ShapeField event_table_fields[] = {
+        FIELD("sandbox",   borrowed, StoreEvent, sandbox_id),
+        FIELD("serial",    uint64,   StoreEvent, serial),
+        FIELD("at",        uint64,   StoreEvent, at),
+        FIELD("type",      borrowed, StoreEvent, type),
+        FIELD("execution", borrowed, StoreEvent, execution_id),
+        FIELD("text",      borrowed, StoreEvent, text),
+};
+enum { EVENT_SINCE, EVENT_INSERT, EVENT_TRIM };
+static const char *const event_queries[] = {
+        [EVENT_SINCE]  = "WHERE sandbox = ?1 AND serial > ?2 AND at >= ?3 ORDER BY serial",
+        /* The last number of the sandbox's own is one step away in the index. */
+        [EVENT_INSERT] = ("INSERT INTO event (sandbox, serial, at, type, execution, text, number)"
+                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce("
+                          "  (SELECT number FROM event WHERE sandbox = ?1 ORDER BY serial DESC LIMIT 1), 0))"
+                          " RETURNING number"),
+        [EVENT_TRIM]   = ("DELETE FROM event WHERE sandbox = ?1"
+                          " AND serial = (SELECT min(serial) FROM event WHERE sandbox = ?1)"),
+};
+TABLE(event_table, StoreEvent, "event", 2, 0, QUERIES(event_queries));
+STORE_READER(event_row, const StoreEvent);
+
+int store_counter_get(Store *s, const char *name, uint64_t *ret) {
+        return query_count(s, &counter_table, 0, VALUES(TEXT(name)), ret);
 }
 
 int store_counter_set(Store *s, const char *name, uint64_t value) {
-        CounterRow row = { name, value };
-        return statement_write(s, STATEMENT_COUNTER_PUT, &counter_table, table_columns(&counter_table), &row);
+        return store_put(s, &counter_table, &(const CounterRow) { name, value });
 }
 
 /* Serials are given from memory, and only that a thousand of them may be given is written: a page less in most
@@ -51,14 +75,12 @@ static int serial_take(Store *s, uint64_t *ret) {
 /* Events of one sandbox are numbered without a gap and go one by one from the oldest, so the number of the newest tells
  * whether there is one too many. */
 static int event_insert(Store *s, const StoreEvent *event) {
-        sqlite3_stmt *st = s->statements[STATEMENT_EVENT_INSERT];
         int64_t number = 0;
-        int r;
+        int r = query_write(s, &event_table, EVENT_INSERT, event, NO_VALUES, &number);
 
-        r = statement_run(s, STATEMENT_EVENT_INSERT, table_bind(&event_table, st, table_columns(&event_table), event), &number);
         if (r < 0 || number <= EVENTS_MAX)
                 return r;
-        return statement_write_text(s, STATEMENT_EVENT_TRIM, event->sandbox_id);
+        return query_run(s, &event_table, EVENT_TRIM, VALUES(TEXT(event->sandbox_id)), /* ret_value= */ NULL);
 }
 
 int store_event_add(Store *s, const StoreEvent *event, uint64_t *ret_serial) {
@@ -75,30 +97,8 @@ int store_event_add(Store *s, const StoreEvent *event, uint64_t *ret_serial) {
         return r;
 }
 
-typedef struct EventEach {
-        int (*each)(const StoreEvent *event, void *userdata);
-        void *userdata;
-} EventEach;
-
-static int event_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const EventEach *e = userdata;
-        StoreEvent row = { 0 };
-        int r;
-
-        r = table_load(&event_table, st, 0, &row);
-        return r < 0 ? r : e->each(&row, e->userdata);
-}
-
 int store_event_each(Store *s, const char *sandbox_id, uint64_t after_serial, usec_t since,
                 int (*each)(const StoreEvent *event, void *userdata), void *userdata) {
-        sqlite3_stmt *st = s->statements[STATEMENT_EVENT_SELECT];
-        EventEach e = { each, userdata };
-        int rc;
-
-        rc = sqlite3_bind_text(st, 1, sandbox_id, -1, SQLITE_STATIC);
-        if (rc == SQLITE_OK)
-                rc = sqlite3_bind_int64(st, 2, (sqlite3_int64) MIN_OF(after_serial, (uint64_t) INT64_MAX));
-        if (rc == SQLITE_OK)
-                rc = sqlite3_bind_int64(st, 3, (sqlite3_int64) MIN_OF(since, (usec_t) INT64_MAX));
-        return statement_each(s, STATEMENT_EVENT_SELECT, rc, event_row, &e);
+        return query_read(s, &event_table, EVENT_SINCE, VALUES(TEXT(sandbox_id), NUMBER(after_serial), NUMBER(since)),
+                        &(StoreReader) { event_row, (void (*)(void)) each, userdata });
 }

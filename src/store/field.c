@@ -9,42 +9,75 @@
 
 #include "base/macro.h"
 #include "base/strv.h"
-#include "core/sandbox.h"
-#include "store/field-internal.h"
 
 /* Text and bytes are bound without a copy: they outlive the step that follows. */
 
-static int field_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
+int field_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
         return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
 }
 
-static int field_load_text(sqlite3_stmt *st, int column, char **member) {
-        const char *text = (const char *) sqlite3_column_text(st, column);
+/* No bytes are a blob too, and not NULL. */
+int field_bind_blob(sqlite3_stmt *st, int parameter, const void *data, size_t size) {
+        return size > 0 ? sqlite3_bind_blob64(st, parameter, data, size, SQLITE_STATIC) : sqlite3_bind_zeroblob(st, parameter, 0);
+}
 
-        if (!text)
-                return sqlite3_column_type(st, column) == SQLITE_NULL ? 0 : -ENOMEM;
-        *member = strdup(text);
-        return *member ? 0 : -ENOMEM;
+/* NULL where there is none. */
+static int field_text(sqlite3_stmt *st, int column, const char **ret) {
+        int type = sqlite3_column_type(st, column);
+        const char *text = NULL;
+
+        if (type == SQLITE_TEXT) {
+                text = (const char *) sqlite3_column_text(st, column);
+                if (!text)
+                        return -ENOMEM;
+                if (strlen(text) != (size_t) sqlite3_column_bytes(st, column))
+                        return -EBADMSG;
+        } else if (type != SQLITE_NULL)
+                return -EBADMSG;
+        *ret = text;
+        return 0;
+}
+
+static int field_load_text(sqlite3_stmt *st, int column, char **member) {
+        const char *text;
+        int r = field_text(st, column, &text);
+
+        return r < 0 ? r : shape_text_set(member, text);
 }
 
 static int field_load_chars(sqlite3_stmt *st, int column, const ShapeField *field, char *member) {
-        const char *text = (const char *) sqlite3_column_text(st, column);
-        size_t n = text ? strlen(text) : 0;
+        const char *text;
+        int r = field_text(st, column, &text);
 
-        if (n >= field->size)
+        if (r < 0)
+                return r;
+        if (!text)
+                text = "";
+        if (strlen(text) >= field->size)
                 return -EBADMSG;
-        if (n > 0)
-                memcpy(member, text, n);
-        member[n] = '\0';
+        (void) strcpy(member, text);
         return 0;
 }
 
 static int field_load_bytes(sqlite3_stmt *st, int column, const ShapeField *field, void *member) {
-        const void *data = sqlite3_column_blob(st, column);
+        const void *data = sqlite3_column_type(st, column) == SQLITE_BLOB ? sqlite3_column_blob(st, column) : NULL;
 
         if (!data || (size_t) sqlite3_column_bytes(st, column) != field->size)
                 return -EBADMSG;
         memcpy(member, data, field->size);
+        return 0;
+}
+
+static size_t *field_count(const ShapeField *field, const void *row) {
+        return (size_t *) (void *) ((char *) (uintptr_t) row + field->count);
+}
+
+/* SQLite's own bytes, good until the next row. */
+static int field_load_view(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
+        if (sqlite3_column_type(st, column) != SQLITE_BLOB)
+                return -EBADMSG;
+        *(const void **) shape_at(field, row) = sqlite3_column_blob(st, column);
+        *field_count(field, row) = (size_t) sqlite3_column_bytes(st, column);
         return 0;
 }
 
@@ -66,9 +99,12 @@ static int field_bind_strv(sqlite3_stmt *st, int parameter, const Strv *v) {
 
 /* max: how many strings may be there, later on. */
 static int field_load_strv(sqlite3_stmt *st, int column, size_t max, Strv *v) {
-        const char *data = sqlite3_column_blob(st, column);
-        const char *end = data ? data + sqlite3_column_bytes(st, column) : NULL;
+        const char *data, *end;
 
+        if (sqlite3_column_type(st, column) != SQLITE_BLOB)
+                return -EBADMSG;
+        data = sqlite3_column_blob(st, column);
+        end = data ? data + sqlite3_column_bytes(st, column) : NULL;
         v->max = SIZE_MAX;
         if (data && end[-1] != '\0')
                 return -EBADMSG;
@@ -84,11 +120,7 @@ static int field_load_strv(sqlite3_stmt *st, int column, size_t max, Strv *v) {
 /* A list of objects: a string for each of their members, which are texts or have names. */
 
 static const char *field_word(const ShapeField *f, const void *item) {
-        return f->kind == SHAPE_TEXT ? *(const char *const *) shape_at(f, item) : f->names->name((int) shape_get(f, item));
-}
-
-static size_t *field_count(const ShapeField *field, const void *row) {
-        return (size_t *) (void *) ((char *) (uintptr_t) row + field->count);
+        return f->kind == SHAPE_TEXT ? *(const char *const *) shape_at(f, item) : shape_name(f->names, (int) shape_get(f, item));
 }
 
 static int field_bind_list(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *row) {
@@ -108,7 +140,7 @@ static int field_bind_list(sqlite3_stmt *st, int parameter, const ShapeField *fi
 static int field_take_word(const ShapeField *f, void *item, const char *word) {
         if (f->kind == SHAPE_TEXT)
                 return shape_text_set(shape_at(f, item), word);
-        return shape_set(f, item, f->names->value(word)) < 0 ? -EBADMSG : 0;
+        return shape_set(f, item, shape_value(f->names, word)) < 0 ? -EBADMSG : 0;
 }
 
 static int field_load_list(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
@@ -119,7 +151,7 @@ static int field_load_list(sqlite3_stmt *st, int column, const ShapeField *field
 
         if (r < 0 || list.n == 0)
                 return r;
-        if (list.n % of->n_fields != 0)
+        if (list.n % of->n_fields != 0 || list.n / of->n_fields > (size_t) field->max)
                 return -EBADMSG;
         items = calloc(list.n / of->n_fields, of->size);
         if (!items)
@@ -132,12 +164,27 @@ static int field_load_list(sqlite3_stmt *st, int column, const ShapeField *field
 }
 
 static int field_load_number(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
+        if (sqlite3_column_type(st, column) != SQLITE_INTEGER)
+                return -EBADMSG;
         return shape_set(field, row, sqlite3_column_int64(st, column)) < 0 ? -EBADMSG : 0;
 }
 
-static int field_load_name(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
-        int value = field->names->value((const char *) sqlite3_column_text(st, column));
+static int field_load_double(sqlite3_stmt *st, int column, double *member) {
+        int type = sqlite3_column_type(st, column);
 
+        if (type != SQLITE_FLOAT && type != SQLITE_NULL)
+                return -EBADMSG;
+        *member = type == SQLITE_NULL ? NAN : sqlite3_column_double(st, column);
+        return 0;
+}
+
+static int field_load_name(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
+        const char *text;
+        int value, r = field_text(st, column, &text);
+
+        if (r < 0)
+                return r;
+        value = shape_value(field->names, text);
         return value < 0 ? -EBADMSG : shape_set(field, row, value);
 }
 
@@ -155,8 +202,9 @@ int field_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const v
         case SHAPE_STRV:
         case SHAPE_ENV: return field_bind_strv(st, parameter, at);
         case SHAPE_DOUBLE: return sqlite3_bind_double(st, parameter, *(const double *) at); /* SQLite makes NULL of NAN */
+        case SHAPE_VIEW: return field_bind_blob(st, parameter, *(const void *const *) at, *field_count(field, row));
         case SHAPE_LIST: return field_bind_list(st, parameter, field, row);
-        case SHAPE_ENUM: return field_bind_text(st, parameter, field->names->name(*(const int *) at));
+        case SHAPE_ENUM: return field_bind_text(st, parameter, shape_name(field->names, *(const int *) at));
         default: return shape_is_number(field) ? sqlite3_bind_int64(st, parameter, shape_get(field, row)) : SQLITE_MISUSE;
         }
 }
@@ -169,26 +217,24 @@ int field_load(sqlite3_stmt *st, int column, const ShapeField *field, void *row)
         switch (field->kind) {
         case SHAPE_TEXT:
         case SHAPE_JSON: return field_load_text(st, column, at);
-        case SHAPE_BORROWED: *(const char **) at = (const char *) sqlite3_column_text(st, column); return 0;
+        case SHAPE_BORROWED: return field_text(st, column, at); /* SQLite's, and good until the next row */
         case SHAPE_CHARS: return field_load_chars(st, column, field, at);
         case SHAPE_BYTES: return field_load_bytes(st, column, field, at);
         case SHAPE_STRV:
         case SHAPE_ENV: return field_load_strv(st, column, (size_t) field->max, at);
-        case SHAPE_DOUBLE: *(double *) at = sqlite3_column_type(st, column) == SQLITE_NULL ? NAN : sqlite3_column_double(st, column); return 0;
+        case SHAPE_DOUBLE: return field_load_double(st, column, at);
+        case SHAPE_VIEW: return field_load_view(st, column, field, row);
         case SHAPE_LIST: return field_load_list(st, column, field, row);
         case SHAPE_ENUM: return field_load_name(st, column, field, row);
         default: return field_load_number(st, column, field, row);
         }
 }
 
-static int owner_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *member) {
-        const Sandbox *owner = *(const Sandbox *const *) member;
-
-        return field_bind_text(st, parameter, owner->id);
-}
-
-static int owner_load(sqlite3_stmt *st, int column, const ShapeField *field, void *member) {
+static int field_given_load(sqlite3_stmt *st, int column, const ShapeField *field, void *member) {
+        if (sqlite3_column_type(st, column) != SQLITE_INTEGER)
+                return -EBADMSG;
+        *(uint64_t *) member = (uint64_t) sqlite3_column_int64(st, column);
         return 0;
 }
 
-const ShapeSql field_owner = { owner_bind, owner_load };
+const ShapeSql field_given = { .load = field_given_load };

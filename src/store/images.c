@@ -1,13 +1,11 @@
+/* Rows of templates, what they consist of, and the work on them. */
 #include "image/rows.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "base/macro.h"
-#include "store/statement.h"
+#include "store/driver.h"
+#include "store/table.h"
 #include "store/tables.h"
 
-static const char *const kinds[_MAKING_KIND_MAX] = {
+static const char *const making_kinds[_MAKING_KIND_MAX] = {
         [MAKING_PULL]   = "pull",
         [MAKING_IMPORT] = "import",
         [MAKING_BUILD]  = "build",
@@ -15,161 +13,151 @@ static const char *const kinds[_MAKING_KIND_MAX] = {
         [MAKING_PUSH]   = "push",
         [MAKING_GC]     = "gc",
 };
+static const ShapeNames making_kind_names = SHAPE_WORDS(making_kinds);
 
-static const char *const statuses[_MAKING_STATUS_MAX] = {
+static const char *const making_statuses[_MAKING_STATUS_MAX] = {
         [MAKING_RUNNING]   = "running",
         [MAKING_DONE]      = "done",
         [MAKING_FAILED]    = "failed",
         [MAKING_CANCELLED] = "cancelled",
 };
-
-static int find_word(const char *const *words, int n, const char *word) {
-        for (int i = 0; word && i < n; i++)
-                if (strcmp(words[i], word) == 0)
-                        return i;
-        return -EINVAL;
-}
+static const ShapeNames making_status_names = SHAPE_WORDS(making_statuses);
 
 const char *making_kind_name(int kind) {
-        return kind >= 0 && kind < _MAKING_KIND_MAX ? kinds[kind] : NULL;
+        return shape_name(&making_kind_names, kind);
 }
 
 int making_kind_from_name(const char *name) {
-        return find_word(kinds, _MAKING_KIND_MAX, name);
+        return shape_value(&making_kind_names, name);
 }
 
 const char *making_status_name(int status) {
-        return status >= 0 && status < _MAKING_STATUS_MAX ? statuses[status] : NULL;
+        return shape_name(&making_status_names, status);
 }
 
 int making_status_from_name(const char *name) {
-        return find_word(statuses, _MAKING_STATUS_MAX, name);
+        return shape_value(&making_status_names, name);
 }
 
-void store_template_done(StoreTemplate *row) {
-        table_done(&template_table, row);
+/* A digest says what is in it; what was found out about it here may be told again. */
+static const ShapeField image_table_fields[] = {
+        FIELD("digest",        chars,  Image, digest),
+        FIELD("env",           strv,   Image, config.env, .max = IMAGE_STRINGS_MAX),
+        FIELD("workdir",       text,   Image, config.workdir),
+        FIELD("user",          text,   Image, config.user),
+        FIELD("entrypoint",    strv,   Image, config.entrypoint, .max = IMAGE_STRINGS_MAX),
+        FIELD("cmd",           strv,   Image, config.cmd, .max = IMAGE_STRINGS_MAX),
+        FIELD("exposed",       strv,   Image, config.exposed, .max = IMAGE_STRINGS_MAX),
+        FIELD("labels",        strv,   Image, config.labels, .max = IMAGE_STRINGS_MAX),
+        FIELD("start_command", text,   Image, config.start_command),
+        FIELD("ready_command", text,   Image, config.ready_command),
+        FIELD("created_at",    uint64, Image, created_at),
+        FIELD("layer",         chars,  Image, layer),
+        FIELD("base",          text,   Image, base),
+        FIELD("snapshot",      text,   Image, snapshot),
+        FIELD("uid",           uint32, Image, config.uid),
+        FIELD("gid",           uint32, Image, config.gid),
+        FIELD("home",          text,   Image, config.home),
+        FIELD("source",        text,   Image, source),
+        FIELD("layers",        text,   Image, layers),
+        FIELD("config_digest", text,   Image, config_digest),
+        FIELD("bytes",         uint64, Image, bytes),
+};
+TABLE(image_table, Image, "image", 1, PUTS | DELETES, .n_fixed = 11, IN_ORDER("created_at, digest"));
+
+static const ShapeField template_table_fields[] = {
+        FIELD("tenant",     text,   StoreTemplate, tenant),
+        FIELD("name",       text,   StoreTemplate, name),
+        FIELD("tag",        text,   StoreTemplate, tag),
+        FIELD("digest",     chars,  StoreTemplate, digest),
+        FIELD("updated_at", uint64, StoreTemplate, updated_at),
+};
+TABLE(template_table, StoreTemplate, "template", 3, PUTS | DELETES, IN_ORDER("name, tag, tenant"));
+
+static const ShapeField layer_table_fields[] = {
+        FIELD("chain",      chars,  StoreLayer, chain),
+        FIELD("created_at", uint64, StoreLayer, created_at),
+        FIELD("parent",     chars,  StoreLayer, parent),
+        FIELD("diff_id",    text,   StoreLayer, diff_id),
+        FIELD("digest",     text,   StoreLayer, digest),
+        FIELD("media_type", text,   StoreLayer, media_type),
+        FIELD("blob_bytes", uint64, StoreLayer, blob_bytes),
+        FIELD("bytes",      uint64, StoreLayer, bytes),
+        FIELD("removing",   bool,   StoreLayer, removing),
+};
+TABLE(layer_table, StoreLayer, "layer", 1, PUTS | DELETES, .n_fixed = 2, IN_ORDER("created_at, chain"));
+
+typedef struct SnapshotLayerRow {
+        const char *layer;
+} SnapshotLayerRow;
+
+static const ShapeField snapshot_layer_table_fields[] = {
+        FIELD("layer", borrowed, SnapshotLayerRow, layer),
+};
+static const char *const snapshot_layer_queries[] = { "SELECT DISTINCT layer FROM snapshot WHERE layer IS NOT NULL" };
+TABLE(snapshot_layer_table, SnapshotLayerRow, "snapshot", 0, 0, QUERIES(snapshot_layer_queries));
+
+static int snapshot_layer_row(StoreReader *reader, void *row) {
+        const SnapshotLayerRow *found = row;
+
+        return ((int (*)(const char *, void *)) reader->each)(found->layer, reader->userdata);
 }
 
-void store_layer_done(StoreLayer *row) {
-        table_done(&layer_table, row);
+int store_layers_of_snapshots(Store *s, int (*each)(const char *layer, void *userdata), void *userdata) {
+        return store_each(s, &snapshot_layer_table, &(StoreReader) { snapshot_layer_row, (void (*)(void)) each, userdata });
 }
 
-void store_cache_done(StoreCache *row) {
-        table_done(&build_cache_table, row);
-}
+static const ShapeField image_snapshot_table_fields[] = {
+        FIELD("name",       chars,  StoreImageSnapshot, name),
+        FIELD("created_at", uint64, StoreImageSnapshot, created_at),
+        FIELD("removing",   bool,   StoreImageSnapshot, removing),
+};
+enum { IMAGE_SNAPSHOT_ALL, IMAGE_SNAPSHOT_FIND, IMAGE_SNAPSHOT_OWNED };
+static const char *const image_snapshot_queries[] = {
+        [IMAGE_SNAPSHOT_ALL]   = "ORDER BY name",
+        [IMAGE_SNAPSHOT_FIND]  = "SELECT 1 FROM image_snapshot WHERE name = ?1",
+        [IMAGE_SNAPSHOT_OWNED] = ("SELECT EXISTS (SELECT 1 FROM image_snapshot WHERE name = ?1)"
+                                  " OR EXISTS (SELECT 1 FROM snapshot WHERE id = ?1)"),
+};
+TABLE(image_snapshot_table, StoreImageSnapshot, "image_snapshot", 1, PUTS | DELETES, .n_fixed = 2, QUERIES(image_snapshot_queries));
 
-void store_making_done(StoreMaking *row) {
-        table_done(&making_table, row);
-}
-
-/* All tables are written and read alike. */
-#define PUT(statement, table, row) statement_write(s, statement, &table, table_columns(&table), row)
-
-/* EACH(what, Type, table, statement): store_what_each(), each row in a Type of its own that is freed afterwards. */
-#define EACH(what, type, table, statement)                                                                   \
-        typedef struct type##Each {                                                                          \
-                int (*each)(type *row, void *userdata);                                                      \
-                void *userdata;                                                                              \
-        } type##Each;                                                                                        \
-        static int what##_row(Store *s, sqlite3_stmt *st, void *userdata) {                                  \
-                const type##Each *e = userdata;                                                              \
-                type row = { 0 };                                                                            \
-                int r = table_load(&table, st, 0, &row);                                                     \
-                                                                                                             \
-                if (r >= 0)                                                                                  \
-                        r = e->each(&row, e->userdata);                                                      \
-                table_done(&table, &row);                                                                    \
-                return r;                                                                                    \
-        }                                                                                                    \
-        int store_##what##_each(Store *s, int (*each)(type * row, void *userdata), void *userdata) {         \
-                type##Each e = { each, userdata };                                                           \
-                                                                                                             \
-                return statement_each(s, statement, SQLITE_OK, what##_row, &e);                              \
-        }
-
-EACH(image, Image, image_table, STATEMENT_IMAGE_SELECT)
-EACH(template, StoreTemplate, template_table, STATEMENT_TEMPLATE_SELECT)
-EACH(layer, StoreLayer, layer_table, STATEMENT_LAYER_SELECT)
-EACH(image_snapshot, StoreImageSnapshot, image_snapshot_table, STATEMENT_IMAGE_SNAPSHOT_SELECT)
-EACH(cache, StoreCache, build_cache_table, STATEMENT_CACHE_SELECT)
-EACH(making, StoreMaking, making_table, STATEMENT_MAKING_SELECT)
-
-int store_image_put(Store *s, const Image *image) {
-        return PUT(STATEMENT_IMAGE_PUT, image_table, image);
-}
-
-int store_image_delete(Store *s, const char *digest) {
-        return statement_write_text(s, STATEMENT_IMAGE_DELETE, digest);
-}
-
-int store_template_put(Store *s, const StoreTemplate *row) {
-        return PUT(STATEMENT_TEMPLATE_PUT, template_table, row);
-}
-
-int store_template_delete(Store *s, const StoreTemplate *row) {
-        return statement_write(s, STATEMENT_TEMPLATE_DELETE, &template_table, template_table.n_keys, row);
-}
-
-int store_layer_put(Store *s, const StoreLayer *row) {
-        return PUT(STATEMENT_LAYER_PUT, layer_table, row);
-}
-
-int store_layer_delete(Store *s, const char *chain) {
-        return statement_write_text(s, STATEMENT_LAYER_DELETE, chain);
-}
-
-int store_image_snapshot_put(Store *s, const StoreImageSnapshot *row) {
-        return PUT(STATEMENT_IMAGE_SNAPSHOT_PUT, image_snapshot_table, row);
-}
-
-int store_image_snapshot_delete(Store *s, const char *name) {
-        return statement_write_text(s, STATEMENT_IMAGE_SNAPSHOT_DELETE, name);
-}
-
-static int ask_by_name(Store *s, StatementId id, const char *name) {
-        int64_t found = 0;
-        int r = statement_run(s, id, sqlite3_bind_text(s->statements[id], 1, name, -1, SQLITE_STATIC), &found);
+static int image_snapshot_ask(Store *s, unsigned query, const char *name) {
+        uint64_t found = 0;
+        int r = query_count(s, &image_snapshot_table, query, VALUES(TEXT(name)), &found);
 
         return r < 0 ? r : found != 0;
 }
 
 int store_image_snapshot_exists(Store *s, const char *name) {
-        return ask_by_name(s, STATEMENT_IMAGE_SNAPSHOT_FIND, name);
+        return image_snapshot_ask(s, IMAGE_SNAPSHOT_FIND, name);
 }
 
 int store_snapshot_is_owned(Store *s, const char *name) {
-        return ask_by_name(s, STATEMENT_SNAPSHOT_OWNED, name);
+        return image_snapshot_ask(s, IMAGE_SNAPSHOT_OWNED, name);
 }
 
-int store_cache_put(Store *s, const StoreCache *row) {
-        return PUT(STATEMENT_CACHE_PUT, build_cache_table, row);
-}
+static const ShapeField build_cache_table_fields[] = {
+        FIELD("tenant",     text,   StoreCache, tenant),
+        FIELD("key",        chars,  StoreCache, key),
+        FIELD("snapshot",   chars,  StoreCache, snapshot),
+        FIELD("created_at", uint64, StoreCache, created_at),
+        FIELD("used_at",    uint64, StoreCache, used_at),
+};
+TABLE(build_cache_table, StoreCache, "build_cache", 2, PUTS | DELETES, IN_ORDER("used_at, tenant, key"));
 
-int store_cache_delete(Store *s, const StoreCache *row) {
-        return statement_write(s, STATEMENT_CACHE_DELETE, &build_cache_table, build_cache_table.n_keys, row);
-}
-
-int store_making_put(Store *s, const StoreMaking *row) {
-        return PUT(STATEMENT_MAKING_PUT, making_table, row);
-}
-
-int store_making_delete(Store *s, const char *id) {
-        return statement_write_text(s, STATEMENT_MAKING_DELETE, id);
-}
-
-typedef struct LayerNameEach {
-        int (*each)(const char *layer, void *userdata);
-        void *userdata;
-} LayerNameEach;
-
-static int layer_name_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const LayerNameEach *e = userdata;
-
-        return e->each((const char *) sqlite3_column_text(st, 0), e->userdata);
-}
-
-int store_layers_of_snapshots(Store *s, int (*each)(const char *layer, void *userdata), void *userdata) {
-        LayerNameEach e = { each, userdata };
-
-        return statement_each(s, STATEMENT_LAYER_OF_SNAPSHOTS, SQLITE_OK, layer_name_row, &e);
-}
+static const ShapeField making_table_fields[] = {
+        FIELD("id",             chars,  StoreMaking, id),
+        FIELD("tenant",         text,   StoreMaking, tenant),
+        FIELD("kind",           named,  StoreMaking, kind, .names = &making_kind_names),
+        FIELD("name",           text,   StoreMaking, name),
+        FIELD("created_at",     uint64, StoreMaking, created_at),
+        FIELD("status",         named,  StoreMaking, status, .names = &making_status_names),
+        FIELD("error_code",     int,    StoreMaking, error_code),
+        FIELD("error",          text,   StoreMaking, error),
+        FIELD("digest",         chars,  StoreMaking, digest),
+        FIELD("stage",          text,   StoreMaking, stage),
+        FIELD("progress_done",  uint64, StoreMaking, progress_done),
+        FIELD("progress_total", uint64, StoreMaking, progress_total),
+        FIELD("ended_at",       uint64, StoreMaking, ended_at),
+};
+TABLE(making_table, StoreMaking, "making", 1, PUTS | DELETES, .n_fixed = 5, IN_ORDER("serial"));

@@ -46,18 +46,7 @@ static const char initial[] =
         "  profile TEXT,"
         "  agent_type TEXT,"
         "  task_id TEXT,"
-        "  memory_bytes INTEGER NOT NULL,"
-        "  cpu_milli INTEGER NOT NULL,"
-        "  cpu_time_usec INTEGER NOT NULL,"
-        "  disk_bytes INTEGER NOT NULL,"
-        "  pids INTEGER NOT NULL,"
-        "  exec_timeout_usec INTEGER NOT NULL,"
-        "  output_bytes INTEGER NOT NULL,"
-        "  nofile INTEGER NOT NULL,"
-        "  env BLOB NOT NULL,"
-        "  workdir TEXT,"
-        "  uid INTEGER NOT NULL,"
-        "  gid INTEGER NOT NULL,"
+        SCHEMA_LIMITS
         "  metadata TEXT,"
         "  critical INTEGER NOT NULL"
         ") STRICT;"
@@ -153,7 +142,12 @@ static const char initial[] =
 
 static const char *const migrations[] = {
         initial,
-        schema_core,
+
+        /* Profiles, pools, admission: what the core has learned beside sandboxes and executions. */
+        "ALTER TABLE key ADD COLUMN may_loosen INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE sandbox ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE sandbox ADD COLUMN claimed_at INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE sandbox_state ADD COLUMN cpu_others_usec INTEGER NOT NULL DEFAULT 0;",
         schema_jobs,
         schema_history,
         schema_alerts,
@@ -161,14 +155,37 @@ static const char *const migrations[] = {
         schema_cleanup,
         schema_network,
         schema_secrets,
-        schema_previews,
-        schema_policies,
+        /* Ports that everybody may look at. */
+        "CREATE TABLE preview ("
+        "  sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE,"
+        "  port INTEGER NOT NULL,"
+        "  PRIMARY KEY (sandbox, port)"
+        ") STRICT, WITHOUT ROWID;",
+        /* Policies of agent executions: what holds is what was so when they were asked for. */
+        "ALTER TABLE job ADD COLUMN network INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE job ADD COLUMN network_group TEXT;"
+        "ALTER TABLE job ADD COLUMN policy TEXT;",
         schema_state,
         schema_images,
-        schema_volumes,
-        schema_dialect,
+        /* Volumes: directories that belong to no sandbox. */
+        "CREATE TABLE volume ("
+        "  serial INTEGER PRIMARY KEY," /* the order in which they were made */
+        "  id TEXT NOT NULL UNIQUE,"
+        "  name TEXT NOT NULL,"
+        "  tenant TEXT NOT NULL,"
+        "  byte_limit INTEGER NOT NULL,"
+        "  pending INTEGER NOT NULL," /* being made or removed */
+        "  created_at INTEGER NOT NULL,"
+        "  UNIQUE (tenant, name)"
+        ") STRICT;",
+        /* What a surface remembers of its sandboxes, and when they were woken. */
+        "ALTER TABLE sandbox ADD COLUMN dialect TEXT;"
+        "ALTER TABLE snapshot ADD COLUMN dialect TEXT;"
+        "ALTER TABLE sandbox_state ADD COLUMN resumed_at INTEGER NOT NULL DEFAULT 0;",
         schema_builds,
-        schema_sudo,
+        /* Whether the user of a sandbox may become root in it. */
+        "ALTER TABLE sandbox ADD COLUMN sudo INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE snapshot ADD COLUMN sudo INTEGER NOT NULL DEFAULT 0;",
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

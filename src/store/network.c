@@ -1,28 +1,10 @@
+/* Rows about networks: what was used, denied, learned, asked and granted. */
 #include "gatekeeper/rows.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "base/macro.h"
+#include "store/driver.h"
 #include "store/statement.h"
-#include "store/tables.h"
 
-static int bind_text_or_null(sqlite3_stmt *st, int parameter, const char *text) {
-        return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
-}
-
-static int bind_number(sqlite3_stmt *st, int parameter, uint64_t value) {
-        return sqlite3_bind_int64(st, parameter, (sqlite3_int64) MIN_OF(value, (uint64_t) INT64_MAX));
-}
-
-/* 0 is as good as no bound. */
-static int bind_before(sqlite3_stmt *st, int parameter, uint64_t before) {
-        return bind_number(st, parameter, before > 0 ? before : (uint64_t) INT64_MAX);
-}
-
-/* What was used. */
-
-static const ShapeField use_fields[] = {
+static const ShapeField network_use_table_fields[] = {
         FIELD("sandbox",    chars,  NetworkUse, sandbox),
         FIELD("up_bytes",   uint64, NetworkUse, total.up_bytes),
         FIELD("down_bytes", uint64, NetworkUse, total.down_bytes),
@@ -33,34 +15,9 @@ static const ShapeField use_fields[] = {
         FIELD("base_requests",   uint64, NetworkUse, base.requests),
         FIELD("base_denied",     uint64, NetworkUse, base.denied),
 };
-const FieldTable network_use_table = { "network_use", use_fields, ELEMENTSOF(use_fields), 1 };
+TABLE(network_use_table, NetworkUse, "network_use", 1, PUTS, IN_ORDER("sandbox"));
 
-int store_network_use_put(Store *s, const NetworkUse *use) {
-        return statement_write(s, STATEMENT_NETWORK_USE_PUT, &network_use_table, table_columns(&network_use_table), use);
-}
-
-typedef struct UseEach {
-        int (*each)(const NetworkUse *use, void *userdata);
-        void *userdata;
-} UseEach;
-
-static int use_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const UseEach *e = userdata;
-        NetworkUse row = { 0 };
-        int r = table_load(&network_use_table, st, 0, &row);
-
-        return r < 0 ? r : e->each(&row, e->userdata);
-}
-
-int store_network_use_each(Store *s, int (*each)(const NetworkUse *use, void *userdata), void *userdata) {
-        UseEach e = { each, userdata };
-
-        return statement_each(s, STATEMENT_NETWORK_USE_SELECT, SQLITE_OK, use_row, &e);
-}
-
-/* What was denied. */
-
-static const ShapeField denial_fields[] = {
+static const ShapeField denial_table_fields[] = {
         FIELD("sandbox",  borrowed, NetworkDenial, sandbox),
         FIELD("number",   uint64,   NetworkDenial, number),
         FIELD("at",       uint64,   NetworkDenial, at),
@@ -77,54 +34,37 @@ static const ShapeField denial_fields[] = {
         FIELD("cure",     borrowed, NetworkDenial, cure),
         FIELD("count",    uint64,   NetworkDenial, count),
 };
-const FieldTable denial_table = { "denial", denial_fields, ELEMENTSOF(denial_fields), 2 };
+enum { DENIAL_PAGE, DENIAL_INSERT, DENIAL_TRIM };
+static const char *const denial_queries[] = {
+        [DENIAL_PAGE]   = "WHERE sandbox = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3",
+        /* The number counts from the last one, or from the given one. */
+        [DENIAL_INSERT] = ("INSERT INTO denial (sandbox, number, at, kind, protocol, host, address, port, method, path, rule,"
+                           " reason, text, cure, count) VALUES (?1, 1 + coalesce("
+                           "  (SELECT number FROM denial WHERE sandbox = ?1 ORDER BY number DESC LIMIT 1), ?2),"
+                           " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING number"),
+        [DENIAL_TRIM]   = "DELETE FROM denial WHERE sandbox = ?1 AND number <= ?2",
+};
+TABLE(denial_table, NetworkDenial, "denial", 2, 0, QUERIES(denial_queries));
+STORE_READER(denial_row, const NetworkDenial);
 
 int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep) {
-        sqlite3_stmt *insert = s->statements[STATEMENT_DENIAL_INSERT], *trim = s->statements[STATEMENT_DENIAL_TRIM];
         bool own = transaction_enter(s);
         int64_t number = 0;
-        int rc, r;
+        int r = query_write(s, &denial_table, DENIAL_INSERT, d, NO_VALUES, &number);
 
-        r = statement_run(s, STATEMENT_DENIAL_INSERT, table_bind(&denial_table, insert, table_columns(&denial_table), d), &number);
-        if (r >= 0 && number > (int64_t) keep) {
-                rc = sqlite3_bind_text(trim, 1, d->sandbox, -1, SQLITE_STATIC);
-                if (rc == SQLITE_OK)
-                        rc = sqlite3_bind_int64(trim, 2, number - (int64_t) keep);
-                r = statement_run(s, STATEMENT_DENIAL_TRIM, rc, /* ret_value= */ NULL);
-        }
+        if (r >= 0 && number > (int64_t) keep)
+                r = query_run(s, &denial_table, DENIAL_TRIM, VALUES(TEXT(d->sandbox), NUMBER((uint64_t) number - keep)),
+                                /* ret_value= */ NULL);
         return transaction_leave(s, own, r);
-}
-
-typedef struct DenialEach {
-        int (*each)(const NetworkDenial *d, void *userdata);
-        void *userdata;
-} DenialEach;
-
-static int denial_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const DenialEach *e = userdata;
-        NetworkDenial row = { 0 };
-        int r = table_load(&denial_table, st, 0, &row);
-
-        return r < 0 ? r : e->each(&row, e->userdata);
 }
 
 int store_denial_each(Store *s, const char *sandbox, uint64_t before, unsigned limit, int (*each)(const NetworkDenial *d, void *userdata),
                 void *userdata) {
-        sqlite3_stmt *st = s->statements[STATEMENT_DENIAL_SELECT];
-        DenialEach e = { each, userdata };
-        int rc;
-
-        rc = sqlite3_bind_text(st, 1, sandbox, -1, SQLITE_STATIC);
-        if (rc == SQLITE_OK)
-                rc = bind_before(st, 2, before);
-        if (rc == SQLITE_OK)
-                rc = bind_number(st, 3, limit);
-        return statement_each(s, STATEMENT_DENIAL_SELECT, rc, denial_row, &e);
+        return query_read(s, &denial_table, DENIAL_PAGE, VALUES(TEXT(sandbox), NUMBER(before > 0 ? before : UINT64_MAX), NUMBER(limit)),
+                        &(StoreReader) { denial_row, (void (*)(void)) each, userdata });
 }
 
-/* What was learned. */
-
-static const ShapeField learned_fields[] = {
+static const ShapeField learned_table_fields[] = {
         FIELD("sandbox",  borrowed, NetworkLearned, sandbox),
         FIELD("protocol", borrowed, NetworkLearned, protocol),
         FIELD("host",     borrowed, NetworkLearned, host),
@@ -134,75 +74,96 @@ static const ShapeField learned_fields[] = {
         FIELD("count",    uint64,   NetworkLearned, count),
         FIELD("at",       uint64,   NetworkLearned, at),
 };
-const FieldTable learned_table = { "learned", learned_fields, ELEMENTSOF(learned_fields), 6 };
+enum { LEARNED_OF_SANDBOX, LEARNED_ADD };
+static const char *const learned_queries[] = {
+        [LEARNED_OF_SANDBOX] = "WHERE sandbox = ?1 ORDER BY host, address, port, protocol, method",
+        [LEARNED_ADD]        = ("INSERT INTO learned (sandbox, protocol, host, address, port, method, count, at)"
+                                " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE"
+                                "  (SELECT count(*) FROM learned WHERE sandbox = ?1) < ?9 OR EXISTS (SELECT 1 FROM learned"
+                                "   WHERE sandbox = ?1 AND protocol = ?2 AND host = ?3 AND address = ?4 AND port = ?5 AND method = ?6)"
+                                " ON CONFLICT (sandbox, protocol, host, address, port, method)"
+                                "  DO UPDATE SET count = count + excluded.count, at = excluded.at"),
+};
+TABLE(learned_table, NetworkLearned, "learned", 6, 0, QUERIES(learned_queries));
+STORE_READER(learned_row, const NetworkLearned);
 
 int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep) {
-        sqlite3_stmt *st = s->statements[STATEMENT_LEARNED_ADD];
-        int rc = table_bind(&learned_table, st, table_columns(&learned_table), l);
-
-        if (rc == SQLITE_OK)
-                rc = bind_number(st, (int) table_columns(&learned_table) + 1, keep);
-        return statement_run(s, STATEMENT_LEARNED_ADD, rc, /* ret_value= */ NULL);
-}
-
-typedef struct LearnedEach {
-        int (*each)(const NetworkLearned *l, void *userdata);
-        void *userdata;
-} LearnedEach;
-
-static int learned_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const LearnedEach *e = userdata;
-        NetworkLearned row = { 0 };
-        int r = table_load(&learned_table, st, 0, &row);
-
-        return r < 0 ? r : e->each(&row, e->userdata);
+        return query_write(s, &learned_table, LEARNED_ADD, l, VALUES(NUMBER(keep)), /* ret_value= */ NULL);
 }
 
 int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkLearned *l, void *userdata), void *userdata) {
-        sqlite3_stmt *st = s->statements[STATEMENT_LEARNED_SELECT];
-        LearnedEach e = { each, userdata };
-
-        return statement_each(s, STATEMENT_LEARNED_SELECT, sqlite3_bind_text(st, 1, sandbox, -1, SQLITE_STATIC), learned_row, &e);
+        return query_read(s, &learned_table, LEARNED_OF_SANDBOX, VALUES(TEXT(sandbox)),
+                        &(StoreReader) { learned_row, (void (*)(void)) each, userdata });
 }
 
-/* What was granted. */
+static const ShapeField approval_table_fields[] = {
+        FIELD("id",          chars,  StoreApproval, id),
+        FIELD("ask",         chars,  StoreApproval, ask),
+        FIELD("sandbox",     chars,  StoreApproval, sandbox),
+        FIELD("tenant",      text,   StoreApproval, tenant),
+        FIELD("profile",     text,   StoreApproval, profile),
+        FIELD("object",      text,   StoreApproval, object),
+        FIELD("rule",        text,   StoreApproval, rule),
+        FIELD("status",      chars,  StoreApproval, status),
+        FIELD("asked_at",    uint64, StoreApproval, asked_at),
+        FIELD("expires_at",  uint64, StoreApproval, expires_at),
+        FIELD("answered_at", uint64, StoreApproval, answered_at),
+        FIELD("scope",       chars,  StoreApproval, scope),
+        FIELD("answered_by", text,   StoreApproval, by),
+        FIELD_GIVEN("serial",         StoreApproval, serial),
+};
+enum { APPROVAL_PAGE, APPROVAL_FIND, APPROVAL_FIND_ASK, APPROVAL_TRIM, APPROVAL_CLOSE };
+static const char *const approval_queries[] = {
+        [APPROVAL_PAGE]     = ("WHERE (?1 IS NULL OR tenant = ?1) AND (?2 IS NULL OR status = ?2) AND serial < ?3"
+                               " ORDER BY serial DESC LIMIT ?4"),
+        [APPROVAL_FIND]     = "WHERE id = ?1",
+        [APPROVAL_FIND_ASK] = "WHERE ask = ?1",
+        [APPROVAL_TRIM]     = "DELETE FROM approval WHERE status <> 'open' AND serial <= (SELECT max(serial) FROM approval) - ?1",
+        [APPROVAL_CLOSE]    = ("UPDATE approval SET status = ?2, answered_at = ?3 WHERE status = 'open' AND expires_at <= ?4"
+                               " AND (?1 IS NULL OR sandbox = ?1)"),
+};
+TABLE(approval_table, StoreApproval, "approval", 1, INSERTS | UPDATES, QUERIES(approval_queries));
+STORE_READER(approval_row, StoreApproval);
 
-static const ShapeField grant_fields[] = {
+int store_approval_add(Store *s, const StoreApproval *a, unsigned keep) {
+        return store_insert_trimmed(s, &approval_table, a, APPROVAL_TRIM, keep);
+}
+
+int store_approval_each(Store *s, const char *tenant, const char *status, uint64_t before, unsigned limit,
+                int (*each)(StoreApproval *row, void *userdata), void *userdata) {
+        return query_read(s, &approval_table, APPROVAL_PAGE,
+                        VALUES(TEXT(tenant), TEXT(status), NUMBER(before > 0 ? before : UINT64_MAX), NUMBER(limit)),
+                        &(StoreReader) { approval_row, (void (*)(void)) each, userdata });
+}
+
+int store_approval_get(Store *s, const char *id, StoreApproval *ret) {
+        return query_find(s, &approval_table, APPROVAL_FIND, VALUES(TEXT(id)), ret);
+}
+
+int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret) {
+        return query_find(s, &approval_table, APPROVAL_FIND_ASK, VALUES(TEXT(ask)), ret);
+}
+
+int store_approval_close(Store *s, const char *sandbox, const char *status, usec_t due, usec_t now) {
+        int r = query_run(s, &approval_table, APPROVAL_CLOSE, VALUES(TEXT(sandbox), TEXT(status), NUMBER(now), NUMBER(due)),
+                        /* ret_value= */ NULL);
+
+        return r < 0 ? r : sqlite3_changes(s->db);
+}
+
+static const ShapeField grant_table_fields[] = {
         FIELD("sandbox", borrowed, NetworkGrant, sandbox),
         FIELD("tenant",  borrowed, NetworkGrant, tenant),
         FIELD("profile", borrowed, NetworkGrant, profile),
         FIELD("rule",    borrowed, NetworkGrant, rule),
         FIELD("at",      uint64,   NetworkGrant, at),
 };
-const FieldTable grant_table = { "network_grant", grant_fields, ELEMENTSOF(grant_fields), 1 };
-
-int store_grant_add(Store *s, const NetworkGrant *g) {
-        return statement_write(s, STATEMENT_GRANT_INSERT, &grant_table, table_columns(&grant_table), g);
-}
-
-typedef struct GrantEach {
-        int (*each)(const NetworkGrant *g, void *userdata);
-        void *userdata;
-} GrantEach;
-
-static int grant_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const GrantEach *e = userdata;
-        NetworkGrant row = { 0 };
-        int r = table_load(&grant_table, st, 0, &row);
-
-        return r < 0 ? r : e->each(&row, e->userdata);
-}
+static const char *const grant_queries[] = { "WHERE sandbox = ?1 OR (tenant = ?2 AND profile = ?3) ORDER BY serial" };
+TABLE(grant_table, NetworkGrant, "network_grant", 1, PUTS, .conflict = "DO NOTHING", QUERIES(grant_queries));
+STORE_READER(grant_row, const NetworkGrant);
 
 int store_grant_each(Store *s, const char *sandbox, const char *tenant, const char *profile,
                 int (*each)(const NetworkGrant *g, void *userdata), void *userdata) {
-        sqlite3_stmt *st = s->statements[STATEMENT_GRANT_SELECT];
-        GrantEach e = { each, userdata };
-        int rc;
-
-        rc = bind_text_or_null(st, 1, sandbox);
-        if (rc == SQLITE_OK)
-                rc = bind_text_or_null(st, 2, tenant);
-        if (rc == SQLITE_OK)
-                rc = bind_text_or_null(st, 3, profile);
-        return statement_each(s, STATEMENT_GRANT_SELECT, rc, grant_row, &e);
+        return query_read(s, &grant_table, 0, VALUES(TEXT(sandbox), TEXT(tenant), TEXT(profile)),
+                        &(StoreReader) { grant_row, (void (*)(void)) each, userdata });
 }

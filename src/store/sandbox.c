@@ -1,123 +1,188 @@
-/* Rows of sandboxes and of their executions. */
+/* Rows of sandboxes, of their executions, and of what exists on their behalf. */
+#include "core/rows.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "store/statement.h"
+#include "store/driver.h"
+#include "store/table.h"
 #include "store/tables.h"
 
-/* Halves of a record that go in together. */
-static int insert_both(Store *s, StatementId first, const FieldTable *t, StatementId second, const FieldTable *state,
-                const void *row) {
-        bool own = transaction_enter(s);
-        int r;
+/* A member with names is read and written as an int. */
+_Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == sizeof(int) &&
+                               sizeof(ExecutionStatus) == sizeof(int) && sizeof(ExecutionReason) == sizeof(int) &&
+                               sizeof(Scope) == sizeof(int),
+                "an enum is not as large as an int");
 
-        r = statement_write(s, first, t, table_columns(t), row);
-        if (r >= 0)
-                r = statement_write(s, second, state, table_columns(state), row);
-        return transaction_leave(s, own, r);
-}
+static const ShapeField sandbox_state_table_fields[] = {
+        FIELD("id",              chars,  Sandbox, id),
+        FIELD("status",          named,  Sandbox, status, .names = &sandbox_status_names),
+        FIELD("reason",          text,   Sandbox, reason),
+        FIELD("changed_at",      uint64, Sandbox, changed_at),
+        FIELD("ready_at",        uint64, Sandbox, ready_at),
+        FIELD("ended_at",        uint64, Sandbox, ended_at),
+        FIELD("expires_at",      uint64, Sandbox, expires_at),
+        FIELD("timeout_usec",    uint64, Sandbox, spec.timeout_usec), /* these two can be asked for again */
+        FIELD("on_timeout",      named,  Sandbox, spec.on_timeout, .names = &on_timeout_names),
+        FIELD("guards_missing",  uint64, Sandbox, guards_missing),
+        FIELD("id_base",         uint32, Sandbox, id_base),
+        FIELD("pid",             int,    Sandbox, pid),
+        FIELD("last_execution",  uint64, Sandbox, last_execution),
+        FIELD("operations",      uint64, Sandbox, operations),
+        FIELD("oom_seen",        uint64, Sandbox, oom_seen),
+        FIELD("end_status",      named,  Sandbox, end_status, .names = &sandbox_status_names),
+        FIELD("end_delete",      bool,   Sandbox, end_delete),
+        FIELD("cpu_others_usec", uint64, Sandbox, cpu_others_usec),
+        FIELD("parked",          bool,   Sandbox, parked),
+        FIELD("cpu_before_usec", uint64, Sandbox, cpu_before_usec),
+        FIELD("resumed_at",      uint64, Sandbox, resumed_at),
+};
+TABLE(sandbox_state_table, Sandbox, "sandbox_state", 1, INSERTS | UPDATES);
 
-/* An update of what is not there is an error, also to the transaction it is part of. */
-static int update_state(Store *s, StatementId id, const FieldTable *state, const void *row) {
-        int r = statement_write(s, id, state, table_columns(state), row);
-
-        if (r < 0)
-                return r;
-        return sqlite3_changes(s->db) > 0 ? 0 : transaction_failed(s, -ENOENT);
-}
-
-int store_sandbox_insert(Store *s, const Sandbox *sb) {
-        return insert_both(s, STATEMENT_SANDBOX_INSERT, &sandbox_table, STATEMENT_SANDBOX_STATE_INSERT,
-                        &sandbox_state_table, sb);
-}
-
-int store_sandbox_update(Store *s, const Sandbox *sb) {
-        return update_state(s, STATEMENT_SANDBOX_STATE_UPDATE, &sandbox_state_table, sb);
-}
+static const ShapeField sandbox_table_fields[] = {
+        FIELD("id",         chars,  Sandbox, id),
+        FIELD("created_at", uint64, Sandbox, created_at),
+        FIELD("pooled",     bool,   Sandbox, pooled),
+        FIELD("claimed_at", uint64, Sandbox, claimed_at),
+        FIELDS(sandbox_spec_shape, Sandbox, spec, .only = SPEC_OF_SANDBOX),
+};
+/* What hangs on it goes by ON DELETE CASCADE. */
+TABLE(sandbox_table, Sandbox, "sandbox", 1, INSERTS | UPDATES | DELETES, .state = &sandbox_state_table, IN_ORDER("sandbox.serial"));
 
 int store_sandbox_update_all(Store *s, const Sandbox *sb) {
-        bool own = transaction_enter(s);
-        int r;
-
-        r = update_state(s, STATEMENT_SANDBOX_UPDATE, &sandbox_table, sb);
-        if (r >= 0)
-                r = update_state(s, STATEMENT_SANDBOX_STATE_UPDATE, &sandbox_state_table, sb);
-        return transaction_leave(s, own, r);
+        return store_update_all(s, &sandbox_table, sb);
 }
 
-int store_sandbox_delete(Store *s, const char *id) {
-        return statement_write_text(s, STATEMENT_SANDBOX_DELETE, id);
+/* Executions. What is written is an Execution, and its sandbox's id is the sandbox's; what is read is an ExecutionRow, with the id. */
+typedef struct ExecutionRow {
+        Execution execution;
+        const char *sandbox;
+} ExecutionRow;
+
+static int execution_owner_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *member) {
+        const Sandbox *owner = *(const Sandbox *const *) member;
+
+        return field_bind_text(st, parameter, owner->id);
 }
 
-typedef struct SandboxEach {
-        int (*each)(Sandbox *row, void *userdata);
-        void *userdata;
-} SandboxEach;
+static int execution_owner_load(sqlite3_stmt *st, int column, const ShapeField *field, void *member) {
+        static const ShapeField id = { .kind = SHAPE_BORROWED, .offset = offsetof(ExecutionRow, sandbox) };
 
-static int sandbox_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const SandboxEach *e = userdata;
-        Sandbox row = { 0 };
-        int r;
-
-        r = table_load(&sandbox_table, st, 0, &row);
-        if (r >= 0)
-                r = table_load(&sandbox_state_table, st, (int) table_columns(&sandbox_table), &row);
-        if (r >= 0)
-                r = e->each(&row, e->userdata);
-        table_done(&sandbox_table, &row);
-        table_done(&sandbox_state_table, &row);
-        return r;
+        return field_load(st, column, &id, (char *) member - offsetof(ExecutionRow, execution.sandbox));
 }
 
-int store_sandbox_each(Store *s, int (*each)(Sandbox *row, void *userdata), void *userdata) {
-        SandboxEach e = { each, userdata };
+static const ShapeSql execution_owner = { execution_owner_bind, execution_owner_load };
 
-        return statement_each(s, STATEMENT_SANDBOX_SELECT, SQLITE_OK, sandbox_row, &e);
-}
+static const ShapeField execution_state_table_fields[] = {
+        FIELD("sandbox",          custom, ExecutionRow, execution.sandbox, .sql = &execution_owner),
+        FIELD("number",           uint64, Execution, number),
+        FIELD("status",           named,  Execution, status, .names = &execution_status_names),
+        FIELD("reason",           named,  Execution, reason, .names = &execution_reason_names),
+        FIELD("exit_code",        int,    Execution, exit_code),
+        FIELD("signal",           int,    Execution, signal),
+        FIELD("message",          text,   Execution, message),
+        FIELD("pid",              int,    Execution, pid),
+        FIELD("started_at",       uint64, Execution, started_at),
+        FIELD("ended_at",         uint64, Execution, ended_at),
+        FIELD("duration_usec",    uint64, Execution, duration_usec),
+        FIELD("user_usec",        uint64, Execution, user_usec),
+        FIELD("system_usec",      uint64, Execution, system_usec),
+        FIELD("max_rss_bytes",    uint64, Execution, max_rss_bytes),
+        FIELD("stdout_bytes",     uint64, Execution, journals[STREAM_STDOUT].bytes),
+        FIELD("stdout_truncated", bool,   Execution, journals[STREAM_STDOUT].truncated),
+        FIELD("stderr_bytes",     uint64, Execution, journals[STREAM_STDERR].bytes),
+        FIELD("stderr_truncated", bool,   Execution, journals[STREAM_STDERR].truncated),
+        FIELD("columns",          uint16, Execution, spec.columns), /* a terminal is resized */
+        FIELD("rows",             uint16, Execution, spec.rows),
+        FIELD("stdin_closed",     bool,   Execution, stdin_closed),
+        FIELD("journals_gone",    bool,   Execution, journals_gone),
+        FIELD("kill_reason",      named,  Execution, kill_reason, .names = &execution_reason_names),
+};
+TABLE(execution_state_table, ExecutionRow, "execution_state", 2, INSERTS | UPDATES);
 
-int store_execution_insert(Store *s, const Execution *x) {
-        return insert_both(s, STATEMENT_EXECUTION_INSERT, &execution_table, STATEMENT_EXECUTION_STATE_INSERT,
-                        &execution_state_table, x);
-}
-
-int store_execution_update(Store *s, const Execution *x) {
-        return update_state(s, STATEMENT_EXECUTION_STATE_UPDATE, &execution_state_table, x);
-}
+static const ShapeField execution_table_fields[] = {
+        FIELD("sandbox",      custom, ExecutionRow, execution.sandbox, .sql = &execution_owner),
+        FIELD("number",       uint64, Execution, number),
+        FIELD("args",         strv,   Execution, spec.args), /* nobody adds to them later */
+        FIELD("env",          strv,   Execution, spec.env, .max = SANDBOX_ENV_MAX),
+        FIELD("cwd",          text,   Execution, spec.cwd),
+        FIELD("has_user",     bool,   Execution, spec.has_user),
+        FIELD("uid",          uint32, Execution, spec.uid),
+        FIELD("gid",          uint32, Execution, spec.gid),
+        FIELD("has_timeout",  bool,   Execution, spec.has_timeout),
+        FIELD("timeout_usec", uint64, Execution, spec.timeout_usec),
+        FIELD("stdin_open",   bool,   Execution, spec.stdin_open),
+        FIELD("pty",          bool,   Execution, spec.pty),
+        FIELD("background",   bool,   Execution, spec.background),
+        FIELD("tag",          text,   Execution, spec.tag),
+};
+TABLE(execution_table, ExecutionRow, "execution", 2, INSERTS | DELETES, .state = &execution_state_table,
+                IN_ORDER("execution.sandbox, execution.number"));
 
 int store_execution_delete(Store *s, const char *sandbox_id, uint64_t number) {
-        sqlite3_stmt *st = s->statements[STATEMENT_EXECUTION_DELETE];
-        int rc;
+        Sandbox owner = { 0 };
+        const Execution x = { .sandbox = &owner, .number = number };
 
-        rc = sqlite3_bind_text(st, 1, sandbox_id, -1, SQLITE_STATIC);
-        if (rc == SQLITE_OK)
-                rc = sqlite3_bind_int64(st, 2, (sqlite3_int64) number);
-        return statement_run(s, STATEMENT_EXECUTION_DELETE, rc, /* ret_value= */ NULL);
+        (void) snprintf(owner.id, sizeof(owner.id), "%s", sandbox_id);
+        return store_delete(s, &execution_table, &x);
 }
 
-typedef struct ExecutionEach {
-        int (*each)(const char *sandbox_id, Execution *row, void *userdata);
-        void *userdata;
-} ExecutionEach;
+static int execution_row(StoreReader *reader, void *row) {
+        ExecutionRow *x = row;
 
-static int execution_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const ExecutionEach *e = userdata;
-        Execution row = { 0 };
-        int r;
-
-        r = table_load(&execution_table, st, 0, &row);
-        if (r >= 0)
-                r = table_load(&execution_state_table, st, (int) table_columns(&execution_table), &row);
-        (void) snprintf(row.id, sizeof(row.id), "e%" PRIu64, row.number);
-        if (r >= 0)
-                r = e->each((const char *) sqlite3_column_text(st, 0), &row, e->userdata);
-        table_done(&execution_table, &row);
-        table_done(&execution_state_table, &row);
-        return r;
+        (void) snprintf(x->execution.id, sizeof(x->execution.id), "e%" PRIu64, x->execution.number);
+        return ((int (*)(const char *, Execution *, void *)) reader->each)(x->sandbox, &x->execution, reader->userdata);
 }
 
 int store_execution_each(Store *s, int (*each)(const char *sandbox_id, Execution *row, void *userdata), void *userdata) {
-        ExecutionEach e = { each, userdata };
+        return store_each(s, &execution_table, &(StoreReader) { execution_row, (void (*)(void)) each, userdata });
+}
 
-        return statement_each(s, STATEMENT_EXECUTION_SELECT, SQLITE_OK, execution_row, &e);
+/* The ledger. */
+
+static const char *const ledger_kinds[_LEDGER_MAX] = {
+        [LEDGER_CGROUP]    = "cgroup",
+        [LEDGER_PROCESS]   = "process",
+        [LEDGER_SOCKET]    = "socket",
+        [LEDGER_DIRECTORY] = "directory",
+        [LEDGER_TREE]      = "tree",
+};
+static const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_kinds);
+
+const char *ledger_kind_name(LedgerKind k) {
+        return shape_name(&ledger_kind_names, (int) k);
+}
+
+typedef struct LedgerRow {
+        const char *sandbox;
+        int kind; /* LedgerKind */
+        const char *name;
+} LedgerRow;
+
+static const ShapeField ledger_table_fields[] = {
+        FIELD("sandbox", borrowed, LedgerRow, sandbox),
+        FIELD("kind",    named,    LedgerRow, kind, .names = &ledger_kind_names),
+        FIELD("name",    borrowed, LedgerRow, name),
+};
+TABLE(ledger_table, LedgerRow, "ledger", 1, PUTS | DELETES, .conflict = "DO NOTHING", IN_ORDER("sandbox, kind, name"));
+
+int store_ledger_add(Store *s, const char *sandbox_id, LedgerKind kind, const char *name) {
+        return store_put(s, &ledger_table, &(const LedgerRow) { sandbox_id, (int) kind, name });
+}
+
+int store_ledger_remove(Store *s, const char *sandbox_id) {
+        return store_delete_id(s, &ledger_table, sandbox_id);
+}
+
+static int ledger_row(StoreReader *reader, void *row) {
+        const LedgerRow *l = row;
+
+        return ((int (*)(const char *, LedgerKind, const char *, void *)) reader->each)(l->sandbox, (LedgerKind) l->kind, l->name,
+                        reader->userdata);
+}
+
+int store_ledger_each(Store *s, int (*each)(const char *sandbox_id, LedgerKind kind, const char *name, void *userdata),
+                void *userdata) {
+        return store_each(s, &ledger_table, &(StoreReader) { ledger_row, (void (*)(void)) each, userdata });
 }

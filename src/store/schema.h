@@ -1,19 +1,28 @@
-/* schema.h: the later steps of the schema, a file per area. Private to the store. */
+/* schema.h: the longer of the later steps of the schema, a file per area. Private to the store. */
 #pragma once
 
-extern const char schema_core[];
+/* What a sandbox may use and who its user is, as three tables have it from their first day. What has come later is an ALTER TABLE. */
+#define SCHEMA_LIMITS                                                                                             \
+        "  memory_bytes INTEGER NOT NULL,"                                                                        \
+        "  cpu_milli INTEGER NOT NULL,"                                                                           \
+        "  cpu_time_usec INTEGER NOT NULL,"                                                                       \
+        "  disk_bytes INTEGER NOT NULL,"                                                                          \
+        "  pids INTEGER NOT NULL,"                                                                                \
+        "  exec_timeout_usec INTEGER NOT NULL,"                                                                   \
+        "  output_bytes INTEGER NOT NULL,"                                                                        \
+        "  nofile INTEGER NOT NULL,"                                                                              \
+        "  env BLOB NOT NULL,"                                                                                    \
+        "  workdir TEXT,"                                                                                         \
+        "  uid INTEGER NOT NULL,"                                                                                 \
+        "  gid INTEGER NOT NULL,"
+
 extern const char schema_jobs[];
 extern const char schema_history[];
 extern const char schema_alerts[];
 extern const char schema_artifacts[];
 extern const char schema_cleanup[];
-extern const char schema_previews[];
 extern const char schema_network[];
 extern const char schema_secrets[];
-extern const char schema_policies[];
 extern const char schema_state[];
-extern const char schema_volumes[];
-extern const char schema_sudo[];
 extern const char schema_images[];
-extern const char schema_dialect[];
 extern const char schema_builds[];

@@ -10,161 +10,27 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "store/field.h"
 #include "store/store.h"
+#include "store/table.h"
+#include "store/tables.h"
 
-typedef enum StatementId {
-        STATEMENT_BEGIN,
-        STATEMENT_COMMIT,
-        STATEMENT_ROLLBACK,
-        STATEMENT_SANDBOX_INSERT,
-        STATEMENT_SANDBOX_STATE_INSERT,
-        STATEMENT_SANDBOX_UPDATE,
-        STATEMENT_SANDBOX_STATE_UPDATE,
-        STATEMENT_SANDBOX_DELETE,
-        STATEMENT_SANDBOX_SELECT,
-        STATEMENT_EXECUTION_INSERT,
-        STATEMENT_EXECUTION_STATE_INSERT,
-        STATEMENT_EXECUTION_STATE_UPDATE,
-        STATEMENT_EXECUTION_DELETE,
-        STATEMENT_EXECUTION_SELECT,
-        STATEMENT_LEDGER_INSERT,
-        STATEMENT_LEDGER_DELETE,
-        STATEMENT_LEDGER_SELECT,
-        STATEMENT_EVENT_INSERT,
-        STATEMENT_EVENT_TRIM,
-        STATEMENT_EVENT_SELECT,
-        STATEMENT_COUNTER_PUT,
-        STATEMENT_COUNTER_SELECT,
-        STATEMENT_KEY_INSERT,
-        STATEMENT_KEY_USED,
-        STATEMENT_KEY_DELETE,
-        STATEMENT_KEY_SELECT,
-        STATEMENT_TENANT_PUT,
-        STATEMENT_TENANT_DELETE,
-        STATEMENT_TENANT_SELECT,
-        STATEMENT_ARTIFACT_INSERT,
-        STATEMENT_ARTIFACT_UPDATE,
-        STATEMENT_ARTIFACT_DELETE,
-        STATEMENT_ARTIFACT_FIND,
-        STATEMENT_ARTIFACT_OF_OWNER,
-        STATEMENT_ARTIFACT_ALL,
-        STATEMENT_ARTIFACT_IN_STATE,
-        STATEMENT_ARTIFACT_OLDEST,
-        STATEMENT_ARTIFACT_COUNT,
-        STATEMENT_ARTIFACT_RETRY,
-        STATEMENT_ARTIFACT_SUMS,
-        STATEMENT_CLEANUP_INSERT,
-        STATEMENT_CLEANUP_TRIM,
-        STATEMENT_CLEANUP_SELECT,
-        STATEMENT_PREVIEW_INSERT,
-        STATEMENT_PREVIEW_DELETE,
-        STATEMENT_PREVIEW_SELECT,
-        STATEMENT_JOB_NEXT,
-        STATEMENT_JOB_INSERT,
-        STATEMENT_JOB_STATE_INSERT,
-        STATEMENT_JOB_STATE_UPDATE,
-        STATEMENT_JOB_DELETE,
-        STATEMENT_JOB_SELECT_ONE,
-        STATEMENT_JOB_SELECT_KEY,
-        STATEMENT_JOB_SELECT,
-        STATEMENT_JOB_SELECT_TENANT,
-        STATEMENT_JOB_SELECT_TASK,
-        STATEMENT_JOB_SELECT_DEAD,
-        STATEMENT_JOB_SELECT_OPEN,
-        STATEMENT_JOB_SELECT_UNTOLD,
-        STATEMENT_JOB_SELECT_EXPIRED,
-        STATEMENT_JOB_COUNT_DEAD,
-        STATEMENT_ATTEMPT_PUT,
-        STATEMENT_ATTEMPT_SELECT,
-        STATEMENT_ALERT_INSERT,
-        STATEMENT_ALERT_UPDATE,
-        STATEMENT_ALERT_DELETE,
-        STATEMENT_ALERT_SELECT,
-        STATEMENT_NOTIFICATION_INSERT,
-        STATEMENT_NOTIFICATION_UPDATE,
-        STATEMENT_NOTIFICATION_DELETE,
-        STATEMENT_NOTIFICATION_SELECT,
-        STATEMENT_HISTORY_PUT,
-        STATEMENT_HISTORY_SELECT,
-        STATEMENT_HISTORY_UNFOLDED,
-        STATEMENT_HISTORY_TRIM,
-        STATEMENT_TOTALS_PUT,
-        STATEMENT_TOTALS_SELECT,
-        STATEMENT_USAGE_INSERT,
-        STATEMENT_USAGE_SELECT,
-        STATEMENT_USAGE_SELECT_OF,
-        STATEMENT_USAGE_TRIM,
-        STATEMENT_USAGE_HOUR_ADD,
-        STATEMENT_USAGE_HOUR_SELECT,
-        STATEMENT_NETWORK_USE_PUT,
-        STATEMENT_NETWORK_USE_SELECT,
-        STATEMENT_DENIAL_INSERT,
-        STATEMENT_DENIAL_TRIM,
-        STATEMENT_DENIAL_SELECT,
-        STATEMENT_LEARNED_ADD,
-        STATEMENT_LEARNED_SELECT,
-        STATEMENT_APPROVAL_INSERT,
-        STATEMENT_APPROVAL_UPDATE,
-        STATEMENT_APPROVAL_TRIM,
-        STATEMENT_APPROVAL_SELECT,
-        STATEMENT_APPROVAL_FIND,
-        STATEMENT_APPROVAL_FIND_ASK,
-        STATEMENT_APPROVAL_CLOSE,
-        STATEMENT_GRANT_INSERT,
-        STATEMENT_GRANT_SELECT,
-        STATEMENT_SECRET_PUT,
-        STATEMENT_SECRET_DELETE,
-        STATEMENT_SECRET_FIND,
-        STATEMENT_SECRET_SELECT,
-        STATEMENT_SECRET_COUNT,
-        STATEMENT_SECRET_CLEAR,
-        STATEMENT_VAULT_SELECT,
-        STATEMENT_VAULT_PUT,
-        STATEMENT_VAULT_CLEAR,
-        STATEMENT_GIVEN_ADD,
-        STATEMENT_GIVEN_SELECT,
-        STATEMENT_GIVEN_CLEAR,
-        STATEMENT_SNAPSHOT_INSERT,
-        STATEMENT_SNAPSHOT_UPDATE,
-        STATEMENT_SNAPSHOT_DELETE,
-        STATEMENT_SNAPSHOT_SELECT,
-        STATEMENT_VOLUME_INSERT,
-        STATEMENT_VOLUME_UPDATE,
-        STATEMENT_VOLUME_DELETE,
-        STATEMENT_VOLUME_SELECT,
-        STATEMENT_IMAGE_PUT,
-        STATEMENT_IMAGE_DELETE,
-        STATEMENT_IMAGE_SELECT,
-        STATEMENT_TEMPLATE_PUT,
-        STATEMENT_TEMPLATE_DELETE,
-        STATEMENT_TEMPLATE_SELECT,
-        STATEMENT_LAYER_PUT,
-        STATEMENT_LAYER_DELETE,
-        STATEMENT_LAYER_SELECT,
-        STATEMENT_LAYER_OF_SNAPSHOTS,
-        STATEMENT_IMAGE_SNAPSHOT_PUT,
-        STATEMENT_IMAGE_SNAPSHOT_DELETE,
-        STATEMENT_IMAGE_SNAPSHOT_SELECT,
-        STATEMENT_IMAGE_SNAPSHOT_FIND,
-        STATEMENT_SNAPSHOT_OWNED,
-        STATEMENT_CACHE_PUT,
-        STATEMENT_CACHE_DELETE,
-        STATEMENT_CACHE_SELECT,
-        STATEMENT_MAKING_PUT,
-        STATEMENT_MAKING_DELETE,
-        STATEMENT_MAKING_SELECT,
-        STATEMENT_BUILD_PUT,
-        STATEMENT_BUILD_DELETE,
-        STATEMENT_BUILD_SELECT,
-        STATEMENT_SECRET_NOTE_PUT,
-        STATEMENT_SECRET_NOTE_FIND,
-        _STATEMENT_MAX,
-} StatementId;
+typedef enum TransactionStatement {
+        TRANSACTION_BEGIN,
+        TRANSACTION_COMMIT,
+        TRANSACTION_ROLLBACK,
+        _TRANSACTION_MAX,
+} TransactionStatement;
+
+typedef struct StoreTableUse {
+        TableLayout layout;
+        sqlite3_stmt *ops[_TABLE_OP_MAX];
+        sqlite3_stmt **queries;
+} StoreTableUse;
 
 typedef struct Store {
         sqlite3 *db;
-        sqlite3_stmt *statements[_STATEMENT_MAX];
+        sqlite3_stmt *transaction[_TRANSACTION_MAX];
+        StoreTableUse tables[_TABLE_MAX];
         bool in_transaction;
         int failed; /* the first error in this transaction: it cannot be committed any more */
         uint64_t n_failures; /* of the machine */
@@ -192,17 +58,7 @@ void statement_finalize_all(Store *s);
 
 /* Runs to the end what has been bound, with rc the result of the binding. ret_value: the first column of the first row,
  * untouched when there is none. */
-int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value);
-
-/* The first n fields of the row are the parameters. */
-int statement_write(Store *s, StatementId id, const FieldTable *t, size_t n, const void *row);
-
-/* One text is the parameter. */
-int statement_write_text(Store *s, StatementId id, const char *text);
-
-/* Calls for each row of what has been bound; what it returns below zero ends it. -EBUSY: called from within itself. */
-int statement_each(Store *s, StatementId id, int rc, int (*each)(Store *s, sqlite3_stmt *st, void *userdata),
-                void *userdata);
+int statement_run(Store *s, sqlite3_stmt *st, int rc, int64_t *ret_value);
 
 /* An error inside a transaction sticks, so that half of it is never committed: not by a caller who did not look, and not
  * statement by statement after SQLite, short of disk or memory, has undone the transaction by itself. Returns r. */

@@ -45,7 +45,7 @@ int store_begin(Store *s) {
 
         s->in_transaction = true;
         s->began = s->timing ? clock_usec() : 0;
-        (void) statement_run(s, STATEMENT_BEGIN, SQLITE_OK, /* ret_value= */ NULL); /* what fails sticks */
+        (void) statement_run(s, s->transaction[TRANSACTION_BEGIN], SQLITE_OK, /* ret_value= */ NULL); /* what fails sticks */
         return 0;
 }
 
@@ -54,7 +54,7 @@ int store_commit(Store *s) {
 
         assert(s->in_transaction);
 
-        r = statement_run(s, STATEMENT_COMMIT, SQLITE_OK, /* ret_value= */ NULL); /* or what went wrong before */
+        r = statement_run(s, s->transaction[TRANSACTION_COMMIT], SQLITE_OK, /* ret_value= */ NULL); /* or what went wrong before */
         if (r < 0) {
                 store_rollback(s);
                 return r;
@@ -77,7 +77,7 @@ void store_rollback(Store *s) {
         s->failed = 0;
         s->serial_reserved = s->serial_next; /* the reservation may have been part of it; what was given stays given */
         if (!sqlite3_get_autocommit(s->db))
-                (void) statement_run(s, STATEMENT_ROLLBACK, SQLITE_OK, /* ret_value= */ NULL);
+                (void) statement_run(s, s->transaction[TRANSACTION_ROLLBACK], SQLITE_OK, /* ret_value= */ NULL);
 }
 
 static bool is_of_the_machine(int r) {

@@ -1,174 +1,214 @@
-#include <stdbool.h>
+#include "store/table.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "store/field-internal.h"
-#include "store/field.h"
+#include "base/log.h"
+#include "base/macro.h"
 
-#define COLUMNS_MAX 64
+/* Of the columns of an object within, those with one of these flags; 0: all. */
+static unsigned table_within(const ShapeField *f, unsigned only) {
+        return f->only ? f->only : f->flags & only ? 0 : only;
+}
 
-/* A column, found through the objects within. */
-typedef struct TableColumn {
-        const ShapeField *field;
-        size_t base; /* what the field's offset is counted from */
-} TableColumn;
+static bool table_is_column(const ShapeField *f, unsigned only) {
+        return f->column && (only == 0 || f->flags & only);
+}
 
+/* ret NULL: only counts. */
 static size_t table_flatten(const ShapeField *fields, size_t n, unsigned only, size_t base, TableColumn *ret, size_t used) {
         for (size_t i = 0; i < n; i++) {
                 const ShapeField *f = fields + i;
 
                 if (f->kind == SHAPE_OBJECT)
-                        used = table_flatten(f->shape->fields, f->shape->n_fields, f->only ? f->only : f->flags & only ? 0 : only, base + f->offset, ret, used);
-                else if (f->column && (only == 0 || f->flags & only) && used < COLUMNS_MAX)
-                        ret[used++] = (TableColumn) { f, base };
+                        used = table_flatten(f->shape->fields, f->shape->n_fields, table_within(f, only), base + f->offset, ret, used);
+                else if (table_is_column(f, only)) {
+                        if (ret)
+                                ret[used] = (TableColumn) { f, base };
+                        used++;
+                }
         }
         return used;
 }
 
-static size_t table_list(const FieldTable *t, TableColumn ret[static COLUMNS_MAX]) {
-        return table_flatten(t->fields, t->n_fields, /* only= */ 0, /* base= */ 0, ret, /* used= */ 0);
+int table_layout(const StoreTable *t, TableLayout *ret) {
+        size_t n = table_flatten(t->fields, t->n_fields, /* only= */ 0, /* base= */ 0, /* ret= */ NULL, /* used= */ 0);
+
+        *ret = (TableLayout) { t, calloc(n, sizeof(TableColumn)), n };
+        if (!ret->columns)
+                return -ENOMEM;
+        (void) table_flatten(t->fields, t->n_fields, 0, 0, ret->columns, 0);
+        return 0;
 }
 
-size_t table_columns(const FieldTable *t) {
-        TableColumn columns[COLUMNS_MAX];
-
-        return table_list(t, columns);
+void table_layout_done(TableLayout *l) {
+        free(l->columns);
+        *l = (TableLayout) { 0 };
 }
 
-int table_bind(const FieldTable *t, sqlite3_stmt *st, size_t n, const void *row) {
-        TableColumn columns[COLUMNS_MAX];
+/* Whether an operation has a parameter for a column. */
+static bool table_has_parameter(const TableLayout *l, TableOp op, size_t column) {
+        const ShapeSql *sql = l->columns[column].field->sql;
 
-        (void) table_list(t, columns);
-        for (size_t i = 0; i < n; i++) {
-                int rc = field_bind(st, (int) i + 1, columns[i].field, (const char *) row + columns[i].base);
-
-                if (rc != SQLITE_OK)
-                        return rc;
-        }
-        return SQLITE_OK;
+        if (op == TABLE_DELETE || op == TABLE_UPDATE)
+                if (column < l->table->n_keys)
+                        return true;
+        return op != TABLE_DELETE && (op != TABLE_UPDATE || column >= l->table->n_fixed) && (!sql || sql->bind);
 }
 
-int table_load(const FieldTable *t, sqlite3_stmt *st, int first, void *row) {
-        TableColumn columns[COLUMNS_MAX];
-        size_t n = table_list(t, columns);
+int table_bind(const TableLayout *l, TableOp op, sqlite3_stmt *st, const void *row) {
+        int rc = SQLITE_OK;
 
-        for (size_t i = 0; i < n; i++) {
-                int r = field_load(st, first + (int) i, columns[i].field, (char *) row + columns[i].base);
+        for (size_t i = 0; rc == SQLITE_OK && i < l->n; i++)
+                if (table_has_parameter(l, op, i))
+                        rc = field_bind(st, (int) i + 1, l->columns[i].field, (const char *) row + l->columns[i].base);
+        return rc;
+}
 
-                if (r < 0)
+int table_load(const TableLayout *l, sqlite3_stmt *st, int first, void *row) {
+        for (size_t i = 0; i < l->n; i++) {
+                int r = field_load(st, first + (int) i, l->columns[i].field, (char *) row + l->columns[i].base);
+
+                if (r < 0) {
+                        log_debug("store: cannot load '%s' of table '%s': %s", l->columns[i].field->column, l->table->name, strerror(-r));
                         return r;
+                }
         }
         return 0;
 }
 
-void table_done(const FieldTable *t, void *row) {
-        TableColumn columns[COLUMNS_MAX];
-        size_t n = table_list(t, columns);
+static void table_done_fields(const ShapeField *fields, size_t n, unsigned only, void *object) {
+        for (size_t i = 0; i < n; i++) {
+                const ShapeField *f = fields + i;
 
-        for (size_t i = 0; i < n; i++)
-                if (shape_owns(columns[i].field))
-                        shape_done(&(const Shape) { .fields = columns[i].field, .n_fields = 1 }, (char *) row + columns[i].base);
+                if (f->kind == SHAPE_OBJECT)
+                        table_done_fields(f->shape->fields, f->shape->n_fields, table_within(f, only), shape_at(f, object));
+                else if (shape_owns(f) && table_is_column(f, only))
+                        shape_done(&(const Shape) { .fields = f, .n_fields = 1 }, object);
+        }
+}
+
+void store_row_done(const StoreTable *t, void *row) {
+        for (; t; t = t->state)
+                table_done_fields(t->fields, t->n_fields, /* only= */ 0, row);
 }
 
 /* Names of tables and columns are our own literals: nothing has to be quoted. */
 
-typedef struct StoreTableText {
-        char *data;
-        size_t size;
-        FILE *file;
-} StoreTableText;
-
-static FILE *text_begin(StoreTableText *text) {
-        *text = (StoreTableText) { 0 };
-        text->file = open_memstream(&text->data, &text->size);
-        return text->file;
+static const char *column_name(const TableLayout *l, size_t i) {
+        return l->columns[i].field->column;
 }
 
-static char *text_end(StoreTableText *text) {
-        if (fclose(text->file) == 0)
-                return text->data;
-        free(text->data);
+static void print_key(FILE *f, const TableLayout *l) {
+        for (size_t i = 0; i < l->table->n_keys; i++)
+                fprintf(f, "%s%s = ?%zu", i > 0 ? " AND " : " WHERE ", column_name(l, i), i + 1);
+}
+
+static void print_insert(FILE *f, const TableLayout *l) {
+        const char *comma = "";
+
+        fprintf(f, "INSERT INTO %s (", l->table->name);
+        for (size_t i = 0; i < l->n; i++)
+                if (table_has_parameter(l, TABLE_INSERT, i)) {
+                        fprintf(f, "%s%s", comma, column_name(l, i));
+                        comma = ", ";
+                }
+        comma = ") VALUES (";
+        for (size_t i = 0; i < l->n; i++)
+                if (table_has_parameter(l, TABLE_INSERT, i)) {
+                        fprintf(f, "%s?%zu", comma, i + 1);
+                        comma = ", ";
+                }
+        fputs(")", f);
+}
+
+static size_t table_n_fixed(const StoreTable *t) {
+        return t->n_fixed > 0 ? t->n_fixed : t->n_keys;
+}
+
+static void print_conflict(FILE *f, const TableLayout *l) {
+        const StoreTable *t = l->table;
+
+        fputs(" ON CONFLICT ", f);
+        if (t->conflict) {
+                fputs(t->conflict, f);
+                return;
+        }
+        for (size_t i = 0; i < t->n_keys; i++)
+                fprintf(f, "%s%s", i > 0 ? ", " : "(", column_name(l, i));
+        for (size_t i = table_n_fixed(t); i < l->n; i++)
+                fprintf(f, "%s%s = excluded.%s", i > table_n_fixed(t) ? ", " : ") DO UPDATE SET ", column_name(l, i), column_name(l, i));
+}
+
+static void print_update(FILE *f, const TableLayout *l) {
+        const char *comma = "";
+
+        fprintf(f, "UPDATE %s SET ", l->table->name);
+        for (size_t i = table_n_fixed(l->table); i < l->n; i++)
+                if (table_has_parameter(l, TABLE_UPDATE, i)) {
+                        fprintf(f, "%s%s = ?%zu", comma, column_name(l, i), i + 1);
+                        comma = ", ";
+                }
+        print_key(f, l);
+}
+
+char *table_sql(const TableLayout *l, TableOp op) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+
+        if (!f)
+                return NULL;
+        if (op == TABLE_UPDATE)
+                print_update(f, l);
+        else if (op == TABLE_DELETE) {
+                fprintf(f, "DELETE FROM %s", l->table->name);
+                print_key(f, l);
+        } else
+                print_insert(f, l);
+        if (op == TABLE_PUT)
+                print_conflict(f, l);
+        if (fclose(f) == 0)
+                return text;
+        free(text);
         return NULL;
 }
 
-char *table_insert_sql(const FieldTable *t, const char *tail) {
-        TableColumn columns[COLUMNS_MAX];
-        size_t n = table_list(t, columns);
-        StoreTableText text;
-        FILE *f = text_begin(&text);
-
-        if (!f)
-                return NULL;
-        fprintf(f, "INSERT INTO %s (", t->name);
-        for (size_t i = 0; i < n; i++)
-                fprintf(f, "%s%s", i > 0 ? ", " : "", columns[i].field->column);
-        fprintf(f, ") VALUES (");
-        for (size_t i = 0; i < n; i++)
-                fprintf(f, "%s?%zu", i > 0 ? ", " : "", i + 1);
-        fprintf(f, ") %s", tail ? tail : "");
-        return text_end(&text);
-}
-
-static void store_table_print_key(FILE *f, const FieldTable *t) {
-        for (size_t i = 0; i < t->n_keys; i++)
-                fprintf(f, "%s%s = ?%zu", i > 0 ? " AND " : " WHERE ", t->fields[i].column, i + 1);
-}
-
-char *table_update_sql(const FieldTable *t) {
-        TableColumn columns[COLUMNS_MAX];
-        size_t n = table_list(t, columns);
-        StoreTableText text;
-        FILE *f = text_begin(&text);
-
-        if (!f)
-                return NULL;
-        fprintf(f, "UPDATE %s SET ", t->name);
-        for (size_t i = t->n_keys; i < n; i++)
-                fprintf(f, "%s%s = ?%zu", i > t->n_keys ? ", " : "", columns[i].field->column, i + 1);
-        store_table_print_key(f, t);
-        return text_end(&text);
-}
-
-char *table_delete_sql(const FieldTable *t) {
-        StoreTableText text;
-        FILE *f = text_begin(&text);
-
-        if (!f)
-                return NULL;
-        fprintf(f, "DELETE FROM %s", t->name);
-        store_table_print_key(f, t);
-        return text_end(&text);
-}
-
-static void print_columns(FILE *f, const FieldTable *t, bool first) {
-        TableColumn columns[COLUMNS_MAX];
-        size_t n = table_list(t, columns);
-
-        for (size_t i = 0; i < n; i++)
-                fprintf(f, "%s%s.%s", first && i == 0 ? "" : ", ", t->name, columns[i].field->column);
+static void print_columns(FILE *f, const TableLayout *l, const char *before) {
+        for (size_t i = 0; i < l->n; i++)
+                fprintf(f, "%s%s.%s", i > 0 ? ", " : before, l->table->name, column_name(l, i));
 }
 
 /* LEFT: a row whose other half is missing shall fail to load, not be left out. */
-static void print_join(FILE *f, const FieldTable *t, const FieldTable *joined) {
-        fprintf(f, " LEFT JOIN %s", joined->name);
-        for (size_t i = 0; i < joined->n_keys; i++)
-                fprintf(f, " %s %s.%s = %s.%s", i > 0 ? "AND" : "ON", joined->name, joined->fields[i].column, t->name,
-                                t->fields[i].column);
+static void print_join(FILE *f, const TableLayout *l, const TableLayout *state) {
+        const char *name = l->table->name, *other = state->table->name;
+
+        fprintf(f, " LEFT JOIN %s", other);
+        for (size_t i = 0; i < state->table->n_keys; i++)
+                fprintf(f, " %s %s.%s = %s.%s", i > 0 ? "AND" : "ON", other, column_name(state, i), name, column_name(l, i));
 }
 
-char *table_select_sql(const FieldTable *t, const FieldTable *joined, const char *tail) {
-        StoreTableText text;
-        FILE *f = text_begin(&text);
+char *table_query_sql(const TableLayout *l, const TableLayout *state, const char *query) {
+        char *text = NULL;
+        size_t size;
+        FILE *f;
 
+        if (strncmp(query, "WHERE ", 6) != 0 && strncmp(query, "ORDER ", 6) != 0)
+                return strdup(query);
+        f = open_memstream(&text, &size);
         if (!f)
                 return NULL;
-        fprintf(f, "SELECT ");
-        print_columns(f, t, true);
-        if (joined)
-                print_columns(f, joined, false);
-        fprintf(f, " FROM %s", t->name);
-        if (joined)
-                print_join(f, t, joined);
-        fprintf(f, " %s", tail ? tail : "");
-        return text_end(&text);
+        print_columns(f, l, "SELECT ");
+        if (state)
+                print_columns(f, state, ", ");
+        fprintf(f, " FROM %s", l->table->name);
+        if (state)
+                print_join(f, l, state);
+        fprintf(f, " %s", query);
+        if (fclose(f) == 0)
+                return text;
+        free(text);
+        return NULL;
 }

@@ -1,60 +1,24 @@
-/* tables.h: which members are kept in which table; field.h says how. The columns are made by migrations.c. */
+/* tables.h: every table, by its symbol: SYMBOL describes it, in the file of its room's rows, and TABLE_SYMBOL is its number. The columns
+ * are made by migrations.c. */
 #pragma once
 
-#include "artifact/rows.h"
-#include "core/rows.h"
-#include "observe/history-rows.h"
-#include "store/field.h"
+#define STORE_TABLES(table)                                                                                       \
+        table(sandbox_table) table(sandbox_state_table) table(execution_table) table(execution_state_table)       \
+        table(ledger_table) table(event_table) table(counter_table) table(key_table) table(tenant_table)          \
+        table(artifact_table) table(artifact_sums_table)                                                          \
+        table(job_table) table(job_state_table) table(job_line_table) table(job_line_state_table)                 \
+        table(job_id_table) table(attempt_table)                                                                  \
+        table(alert_table) table(notification_table)                                                              \
+        table(history_table) table(totals_table) table(usage_table) table(usage_hour_table)                       \
+        table(cleanup_table) table(preview_table)                                                                 \
+        table(network_use_table) table(denial_table) table(learned_table) table(approval_table) table(grant_table) \
+        table(secret_table) table(secret_note_table) table(snapshot_table) table(volume_table)                    \
+        table(image_table) table(template_table) table(layer_table) table(snapshot_layer_table)                   \
+        table(image_snapshot_table) table(build_cache_table) table(making_table) table(build_table)
 
-extern const FieldTable sandbox_table;         /* Sandbox: what was asked for */
-extern const FieldTable sandbox_state_table;   /* Sandbox: what has become of it */
-extern const FieldTable execution_table;       /* Execution, likewise */
-extern const FieldTable execution_state_table;
-extern const FieldTable key_table;             /* Key */
-extern const FieldTable tenant_table;          /* Tenant */
-extern const FieldTable event_table;           /* StoreEvent */
-extern const FieldTable ledger_table;          /* LedgerRow */
-extern const FieldTable artifact_table;        /* Artifact */
-extern const FieldTable artifact_state_table;  /* Artifact: what changes */
-extern const FieldTable counter_table;         /* CounterRow */
-extern const FieldTable job_table;             /* Job: what was asked for */
-extern const FieldTable job_state_table;       /* Job: what has become of it */
-extern const FieldTable job_line_table;        /* Job: what the queue goes by, of both */
-extern const FieldTable job_line_state_table;
-extern const FieldTable job_id_table;          /* Job: the id alone */
-extern const FieldTable attempt_table;         /* JobAttempt */
-extern const FieldTable alert_table;           /* StoreAlert */
-extern const FieldTable notification_table;    /* StoreNotification */
-extern const FieldTable history_table;         /* HistoryRow */
-extern const FieldTable usage_table;           /* UsageRow */
-extern const FieldTable usage_hour_table;      /* UsageHour */
-extern const FieldTable cleanup_table;         /* CleanupRow */
-extern const FieldTable preview_table;         /* StorePreview */
-extern const FieldTable network_use_table;     /* NetworkUse */
-extern const FieldTable denial_table;          /* NetworkDenial */
-extern const FieldTable learned_table;         /* NetworkLearned */
-extern const FieldTable approval_table;        /* StoreApproval */
-extern const FieldTable grant_table;           /* NetworkGrant */
-extern const FieldTable snapshot_table;        /* Snapshot */
-extern const FieldTable volume_table;          /* Volume */
-extern const FieldTable image_table;           /* Image */
-extern const FieldTable template_table;        /* StoreTemplate */
-extern const FieldTable layer_table;           /* StoreLayer */
-extern const FieldTable image_snapshot_table;  /* StoreImageSnapshot */
-extern const FieldTable build_cache_table;     /* StoreCache */
-extern const FieldTable making_table;          /* StoreMaking */
-extern const FieldTable build_table;           /* BuildRecord */
-extern const FieldTable secret_note_table;     /* SecretNote */
-
-typedef struct LedgerRow {
-        const char *sandbox;
-        int kind; /* LedgerKind; a plain int, for field_named */
-        const char *name;
-} LedgerRow;
-
-typedef struct CounterRow {
-        const char *name;
-        uint64_t value;
-} CounterRow;
-
-int ledger_kind_from_name(const char *name); /* -EINVAL */
+#define TABLE_NUMBER(symbol) TABLE_##symbol,
+typedef enum TableNumber {
+        STORE_TABLES(TABLE_NUMBER)
+        _TABLE_MAX,
+} TableNumber;
+#undef TABLE_NUMBER

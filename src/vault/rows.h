@@ -32,7 +32,8 @@ typedef struct SecretNote {
         const char *metadata; /* JSON; NULL: none */
 } SecretNote;
 typedef int (*SecretNoteEach)(const SecretNote *note, void *userdata);
-int store_secret_note_put(Store *s, const SecretNote *note);
+extern const StoreTable secret_note_table;
+STORE_WRITE(store_secret_note_put, store_put, secret_note_table, SecretNote);
 int store_secret_note_find(Store *s, const char *tenant, const char *name, SecretNoteEach each, void *userdata); /* -ENOENT */
 
 /* The check value; each gets a row without names. -ENOENT: there is none. */

@@ -70,7 +70,7 @@ static void wire_get_number(WireReader *r, const ShapeField *f, void *object) {
                 r->failed = true;
         else if (f->kind == SHAPE_UINT64 ? !shape_within(f, (double) value) : !shape_within(f, (double) number))
                 r->failed = true;
-        else if (f->kind == SHAPE_ENUM && f->names && !f->names->name((int) number))
+        else if (f->kind == SHAPE_ENUM && f->names && !shape_name(f->names, (int) number))
                 r->failed = true;
 }
 

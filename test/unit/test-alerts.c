@@ -340,7 +340,7 @@ TEST(acknowledged_is_not_repeated) {
 }
 
 TEST(overrides_109_K3) {
-        AlertOverride o = { .name = "sandbox_leak_detected", .has_threshold = true, .threshold = 500 };
+        AlertOverride o = { .name = "sandbox_leak_detected", .said = 1 << OVERRIDE_THRESHOLD, .threshold = 500 };
         World w;
 
         world_init(&w);
@@ -352,14 +352,14 @@ TEST(overrides_109_K3) {
         pass(&w, MINUTE);
         check_told(&w, "fired:warning:sandbox_active_high ");
         w.signals[SIGNAL_ACTIVE] = 501;
-        o.has_severity = o.has_sustained = true;
+        o.said |= 1 << OVERRIDE_SEVERITY | 1 << OVERRIDE_SUSTAINED;
         o.severity = SEVERITY_INFO;
         o.sustained_usec = 2 * MINUTE;
         pass(&w, MINUTE);
         check_told(&w, "");
         pass(&w, MINUTE);
         check_told(&w, "fired:info:sandbox_leak_detected ");
-        o.has_enabled = true;
+        o.said |= 1 << OVERRIDE_ENABLED;
         o.enabled = false;
         pass(&w, 0);
         check_told(&w, "resolved:info:sandbox_leak_detected ");

@@ -266,9 +266,9 @@ TEST(overrides_of_rules) {
         const AlertOverride *a = c->alerts.overrides, *b = a + 1;
 
         check_uint("two", c->alerts.n_overrides, 2);
-        check_true("only the threshold", a->has_threshold && !a->has_enabled && !a->has_severity && !a->has_sustained);
+        check_true("only the threshold", a->said == 1 << OVERRIDE_THRESHOLD);
         check_true("its value", a->threshold > 4.9 && a->threshold < 5.1);
-        check_true("the others", b->has_enabled && !b->enabled && b->has_severity && b->severity == SEVERITY_CRITICAL);
+        check_true("the others", b->said == (1 << OVERRIDE_ENABLED | 1 << OVERRIDE_SEVERITY) && !b->enabled && b->severity == SEVERITY_CRITICAL);
 }
 
 static int check_option(const char *name, const char *value, Error *reterr) {

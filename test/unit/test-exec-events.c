@@ -13,6 +13,7 @@
 
 #include "api/accept.h"
 #include "api/native/execution/exec.h"
+#include "api/wait.h"
 #include "base/fd.h"
 #include "base/text.h"
 
@@ -129,8 +130,7 @@ static void scene_init(Scene *s) {
 }
 
 static void scene_done(Scene *s) {
-        if (s->q.destroy)
-                s->q.destroy(&s->q, s->ended);
+        api_let_go(&s->q, s->ended);
         sd_event_unref(s->manager.event);
         free(s->x);
         free(s->got);
@@ -549,13 +549,72 @@ TEST(reader_goes) {
                         }
                         if (stage > 2)
                                 end(&s, 0);
-                        s.q.destroy(&s.q, false);
-                        s.q.destroy = NULL;
+                        api_let_go(&s.q, false);
                         check_int("signal", last_signal, bind && stage < 3 ? SIGKILL : 0);
                         check_true("no watch", !s.x || !s.x->watches);
                         scene_done(&s);
                         check_uint("descriptors", unit_count_descriptors(), before);
                 }
+}
+
+/* A request that waits: one answer, or none for a client that has left. */
+
+typedef struct Patient {
+        ApiWait wait;
+        unsigned n_stops, n_answers, n_left;
+} Patient;
+
+static Patient patient_seen; /* of one that is gone */
+
+static void patient_stop(ApiWait *w) {
+        ((Patient *) w)->n_stops++;
+        patient_seen = *(Patient *) w;
+}
+
+static void patient_answer(ApiWait *w) {
+        ((Patient *) w)->n_answers++;
+}
+
+static void patient_left(ApiWait *w) {
+        ((Patient *) w)->n_left++;
+        patient_seen = *(Patient *) w;
+}
+
+TEST(waiting) {
+        static const ApiWaitKind kind = { patient_stop, patient_answer, patient_left };
+
+        for (int how = 0; how < 3; how++) {
+                Patient *p;
+                Scene s;
+
+                scene_init(&s);
+                p = api_wait_new(&s.q, sizeof(*p), &kind, how == 0 ? USEC_PER_MSEC : USEC_INFINITY);
+                check_true("state", p && s.q.state == p);
+                while (how == 0 && p->n_answers == 0)
+                        check_true("loop", sd_event_run(s.manager.event, UINT64_MAX) >= 0);
+                if (how == 1)
+                        api_wait_over(&p->wait);
+                check_uint("answers", p->n_answers, how < 2);
+                api_wait_over(&p->wait);
+                check_uint("once", p->n_answers, 1);
+                api_let_go(&s.q, true);
+                check_uint("nobody has left", patient_seen.n_left, 0);
+                scene_done(&s);
+        }
+}
+
+TEST(waiting_in_vain) {
+        static const ApiWaitKind kind = { patient_stop, patient_answer, patient_left };
+        Patient *p;
+        Scene s;
+
+        scene_init(&s);
+        p = api_wait_new(&s.q, sizeof(*p), &kind, USEC_PER_SEC);
+        check_true("state", p != NULL);
+        api_let_go(&s.q, false);
+        check_true("left, and not answered", patient_seen.n_left == 1 && patient_seen.n_answers == 0 && patient_seen.n_stops == 1);
+        check_true("gone", !s.q.state);
+        scene_done(&s);
 }
 
 /* Not when it is the daemon that goes: commands outlive it. */
@@ -565,8 +624,7 @@ TEST(daemon_goes) {
         scene_init(&s);
         (void) events_answer(&s.q, s.x, &(EventOptions) { .bind = true });
         s.manager.stopping = true;
-        s.q.destroy(&s.q, false);
-        s.q.destroy = NULL;
+        api_let_go(&s.q, false);
         check_int("signal", last_signal, 0);
         scene_done(&s);
 }

@@ -258,15 +258,8 @@ TEST(values) {
 
 typedef enum Mood { MOOD_GOOD, MOOD_BAD, _MOOD_MAX } Mood;
 
-static const char *mood_name(int value) {
-        return value == MOOD_GOOD ? "good" : value == MOOD_BAD ? "bad" : NULL;
-}
-
-static int mood_value(const char *name) {
-        return strcmp(name, "good") == 0 ? MOOD_GOOD : strcmp(name, "bad") == 0 ? MOOD_BAD : -EINVAL;
-}
-
-static const ShapeNames mood_names = { mood_name, mood_value, _MOOD_MAX };
+static const char *const mood_words[_MOOD_MAX] = { [MOOD_GOOD] = "good", [MOOD_BAD] = "bad" };
+static const ShapeNames mood_names = SHAPE_WORDS(mood_words);
 
 typedef struct Shown {
         Inner inner;

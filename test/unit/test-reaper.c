@@ -725,6 +725,36 @@ TEST(who_was_deleted_while_the_list_is_made_is_no_stray) {
         world_close(&w);
 }
 
+/* Born while the first list is made, on both, and deleted before the second has been read. */
+static void make_one_and_delete_it(Fake *f) {
+        Sandbox *sb = f->born_while_listing;
+
+        if (f->n_lists == 1) {
+                sb = f->born_while_listing = create_ready(listing_world, NULL);
+                memcpy(deleted_id, sb->id, sizeof(deleted_id));
+                memcpy(f->listed[f->n_listed++], deleted_id, sizeof(deleted_id));
+                f->provider.events->listed(deleted_id, f->provider.userdata);
+        } else if (f->n_lists == 2) {
+                sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "deleted");
+                f->provider.events->destroyed(deleted_id, NULL, listing_world->manager);
+        }
+}
+
+TEST(who_came_and_went_while_the_lists_are_made_is_no_stray) {
+        World w;
+        Result r;
+
+        world_new(&w, "came-and-went");
+        listing_world = &w;
+        check_result("id", id_make(w.fake.listed[0]), 0); /* nobody's: a second list is asked for */
+        w.fake.n_listed = 1;
+        w.fake.while_listing = make_one_and_delete_it;
+        sweep_run_request(&w, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, &r);
+        check_uint("lists", w.fake.n_lists, 2);
+        check_uint("strays", r.report.counts.strays, 1);
+        world_close(&w);
+}
+
 TEST(a_live_one_that_is_not_listed_but_answers_stays) {
         World w;
         Result r;

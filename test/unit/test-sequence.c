@@ -289,3 +289,37 @@ TEST(an_undo_that_fails_is_what_is_told) {
         check_result("code", t.error.code, -ENOSPC);
         check_string("text", t.error.text, "no room to go back");
 }
+
+static int begin_and_give_up(void *object, Error *reterr) {
+        Trial *t = object;
+
+        say(t, 'b');
+        check_true("not while it is called", !sequence_give_up(&t->run));
+        return t->ways[1] == WAY_DONE ? STEP_DONE : STEP_WAITS;
+}
+
+TEST(given_up) {
+        static const SequenceStep own[] = { { "first", begin_a, undo_a, NULL }, { "second", begin_and_give_up, undo_b, hasten }, { "third", begin_c, undo_c, NULL } };
+        static const Sequence sequence = SEQUENCE("trial", own, trial_end);
+        Error error = { 0 };
+
+        for (unsigned i = 0; i < 4; i++) {
+                Trial t = { .ways = { i % 2 ? WAY_WAITS : WAY_DONE, i / 2 ? WAY_WAITS : WAY_DONE } };
+                int r = sequence_start(&t.run, &sequence, &t, &error);
+
+                check_result("start", r, i % 2 ? 1 : -ECANCELED);
+                if (i % 2)
+                        sequence_heard(&t.run, NULL);
+                check_string("nothing is undone", t.said, i % 2 ? "ab!" : "ab");
+        }
+        for (unsigned cancelled = 0; cancelled < 2; cancelled++) {
+                Trial t = { .ways = { WAY_WAITS } };
+
+                check_result("start", sequence_start(&t.run, &at_once, &t, &error), 1);
+                if (cancelled)
+                        sequence_cancel(&t.run, &(Error) { -ECANCELED, "not wanted" });
+                check_true("while it waits", sequence_give_up(&t.run));
+                check_true("it is over", !sequence_is_under_way(&t.run));
+                check_string("without a word", t.said, "a");
+        }
+}

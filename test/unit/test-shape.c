@@ -12,15 +12,8 @@
 
 typedef enum Colour { COLOUR_RED, COLOUR_GREEN, _COLOUR_MAX } Colour;
 
-static const char *colour_name(int value) {
-        return value == COLOUR_RED ? "red" : value == COLOUR_GREEN ? "green" : NULL;
-}
-
-static int colour_value(const char *name) {
-        return strcmp(name, "red") == 0 ? COLOUR_RED : strcmp(name, "green") == 0 ? COLOUR_GREEN : -EINVAL;
-}
-
-static const ShapeNames colour_names = { colour_name, colour_value, _COLOUR_MAX };
+static const char *const colour_words[_COLOUR_MAX] = { [COLOUR_RED] = "red", [COLOUR_GREEN] = "green" };
+static const ShapeNames colour_names = SHAPE_WORDS(colour_words);
 
 typedef struct Wheel {
         char *maker;
@@ -270,4 +263,35 @@ TEST(an_array_beyond_its_room_is_not_sent) {
 
         wire_put_shape(&w, &line, &l);
         check_true("failed", w.failed);
+}
+
+typedef struct Lamp {
+        char name[8];
+        char *bulb;
+} Lamp;
+
+static const ShapeField lamp_fields[] = {
+        { NULL, SHAPE_CHARS, SHAPE_AT(Lamp, name), .flags = SHAPE_KEY },
+        { "bulb", SHAPE_TEXT, offsetof(Lamp, bulb) },
+};
+static const Shape lamp = SHAPE_OF(lamp, Lamp);
+
+typedef struct Street {
+        Lamp *lamps;
+        size_t n_lamps;
+} Street;
+
+TEST(a_list_grows_and_is_freed) {
+        static const ShapeField lamps = { "lamps", SHAPE_LIST, offsetof(Street, lamps), .count = offsetof(Street, n_lamps), .shape = &lamp };
+        Street s = { 0 };
+
+        for (size_t i = 0; i < 20; i++) {
+                Lamp *l = shape_list_add(&lamps, &s);
+
+                check_true("zeroed, at the end", l && l == s.lamps + i && s.n_lamps == i + 1 && !*l->name && !l->bulb);
+                check_result("a text of its own", shape_text_set(&l->bulb, "warm"), 0);
+        }
+        check_true("the key", shape_key(&lamp) == lamp_fields && !shape_key(&wheel));
+        shape_field_done(&lamps, &s);
+        check_true("nothing is left", !s.lamps && s.n_lamps == 0);
 }

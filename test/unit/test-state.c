@@ -1,6 +1,7 @@
 /* Snapshots, forks, restoring and parking: what is asked in which order, what is there when something fails or dies in between. The provider does what the test
  * says. */
 #include "core/name.h"
+#include "core/probe.h"
 #include "core/trees.h"
 #include "state/internal.h"
 #include "world.h"
@@ -188,6 +189,8 @@ TEST(a_snapshot_survives_a_restart_with_all_it_takes) {
         asked(&room, TREE_LIST, TREE_SNAPSHOT, NULL);
         n = snapshot_find(room.state, &admin, "kept");
         check_true("there", n != NULL);
+        check_result("until it is known, nothing is said to be gone", snapshot_spec(n, &spec, &error), 0);
+        sandbox_spec_done(&spec);
         room.w.fake.provider.events->tree_item(room.w.fake.tree_token, &(TreeRef) { .kind = TREE_SNAPSHOT, .name = "somebodyelses" }, 0, room.w.manager);
         answer(&room, NULL);
         check_true("its tree is not", n->missing);
@@ -594,6 +597,96 @@ TEST(whatever_is_asked_is_answered_and_every_state_is_legal) {
         check_true("much has happened", n_moves > 2000);
 }
 
+/* Each step of a sequence fails in turn. The real table, through a rig that lets one of its steps fail at once and writes down what is undone. A step that is new in a
+ * table is tried like others. */
+
+typedef struct Rig {
+        const Sequence *real;
+        Sequence sequence;
+        SequenceStep steps[16];
+        size_t failing, late; /* at once, or when it is answered; SIZE_MAX: none */
+        size_t undone[16];
+        unsigned n_undone, n_failed, n_ends;
+} Rig;
+
+static Rig rig;
+static const Error broken_step = { -EIO, "broken" };
+
+static int rig_begin(void *object, Error *reterr) {
+        size_t i = (size_t) (sequence_step(&((Work *) object)->run) - rig.steps);
+
+        if (i != rig.failing)
+                return rig.real->steps[i].begin(object, reterr);
+        rig.n_failed++;
+        *reterr = broken_step;
+        return broken_step.code;
+}
+
+static int rig_undo(void *object, Error *why) {
+        size_t i = (size_t) (sequence_step(&((Work *) object)->run) - rig.steps);
+
+        rig.undone[rig.n_undone++] = i;
+        return rig.real->steps[i].undo ? rig.real->steps[i].undo(object, why) : STEP_DONE;
+}
+
+static void rig_end(void *object, const Error *error) {
+        rig.n_ends++;
+        rig.real->end(object, error);
+}
+
+/* Of one that is under way: what has begun already can fail late only. Of 2n steps, the first n fail at once. */
+static Work *rig_put(Room *room, const Sequence *real, size_t failing) {
+        Work *w = room->state->works;
+
+        while (w && w->run.sequence != real)
+                w = w->next;
+        assert_true(w && real->n_steps <= ELEMENTSOF(rig.steps));
+        rig = (Rig) { .real = real, .sequence = *real, .failing = SIZE_MAX, .late = SIZE_MAX };
+        if (failing < real->n_steps && failing > w->run.at)
+                rig.failing = failing;
+        else if (failing != SIZE_MAX)
+                rig.late = failing % real->n_steps;
+        rig.sequence.steps = rig.steps;
+        rig.sequence.end = rig_end;
+        for (size_t i = 0; i < real->n_steps; i++)
+                rig.steps[i] = (SequenceStep) { real->steps[i].name, rig_begin, rig_undo, real->steps[i].cancel };
+        w->run.sequence = &rig.sequence;
+        return w;
+}
+
+/* Whatever a step waits for comes, or fails. */
+static void answer_next(Room *room, Sandbox *sb, const Error *error) {
+        switch (sb->activity) {
+        case ACTIVITY_HOLDING: freezes(room, sb, true, error); break;
+        case ACTIVITY_RELEASING: freezes(room, sb, false, NULL); break;
+        case ACTIVITY_DRAINING: room->w.fake.provider.events->stopped(sb, room->w.manager); break;
+        case ACTIVITY_UNLOADING: destroyed(room, sb); break;
+        case ACTIVITY_BOOTING: room->w.fake.provider.events->created(sb, 2, 1, 0, error, room->w.manager); break;
+        default: answer(room, error);
+        }
+}
+
+/* To its end. False: it went well all the same. */
+static bool rig_run(Room *room, Sandbox *sb, Work *w) {
+        size_t last = 0;
+
+        for (unsigned n = 0; rig.n_ends == 0; n++) {
+                assert_true(n < 50);
+                if (!sequence_is_undoing(&w->run))
+                        last = (size_t) (sequence_step(&w->run) - rig.steps);
+                answer_next(room, sb, !sequence_is_undoing(&w->run) && last == rig.late ? &broken_step : NULL);
+        }
+        check_uint("its end is told once", rig.n_ends, 1);
+        check_uint("the step was come to", rig.n_failed, rig.failing != SIZE_MAX);
+        if (rig.failing != SIZE_MAX)
+                last = rig.failing;
+        for (size_t i = 0; i < rig.n_undone; i++)
+                check_uint("the last first", rig.undone[i], last - i);
+        if (rig.n_undone > 0)
+                check_uint("all that began is undone", rig.n_undone, last + 1);
+        return rig.n_undone > 0;
+}
+
 TEST(a_disk_in_memory_cannot_be_parked) {
         Room room;
         Answer a = { 0 };
@@ -688,6 +781,80 @@ TEST(one_that_does_not_come_up_stays_parked) {
         room_close(&room);
 }
 
+/* On the way to be parked, and on the way up: whatever step it is in. */
+TEST(one_that_is_deleted_while_it_is_parked_or_booted) {
+        for (unsigned boots = 0; boots < 2; boots++)
+                for (unsigned n_answers = 0; n_answers < 4; n_answers++) {
+                        Answer a = { 0 }, deleted = { 0 };
+                        Sandbox *sb;
+                        Room room;
+
+                        room_new(&room, "shift-deleted");
+                        sb = sandbox_ref(persistent(&room, "box"));
+                        if (boots) {
+                                park(&room, sb);
+                                sandbox_resume(sb, on_done, &a);
+                        } else {
+                                (void) start(sb, "server");
+                                sandbox_park(sb, &firmly, on_done, &a);
+                        }
+                        for (unsigned i = 0; i < n_answers && sb->activity != ACTIVITY_NONE; i++) /* a boot fails */
+                                answer_next(&room, sb, boots && i == 0 && n_answers > 1 ? &broken_step : NULL);
+                        sandbox_delete(sb, /* force= */ true, on_done, &deleted);
+                        check_uint("told once", a.n, 1);
+                        destroyed(&room, sb);
+                        asked(&room, TREE_REMOVE, TREE_DISK, NULL);
+                        answer(&room, NULL);
+                        check_uint("deleted", deleted.n, 1);
+                        check_true("gone", sandbox_is_gone(sb) && sb->n_refs == 1);
+                        (void) sandbox_unref(sb);
+                        room_close(&room);
+                }
+}
+
+static void delete_probed(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
+        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+}
+
+static void delete_changed(Sandbox *sb, Execution *x, void *userdata) {
+        if (x && execution_ended(x))
+                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+}
+
+/* Whoever hears of something on the way may end the sandbox from there. */
+TEST(a_step_of_parking_may_lead_to_the_end) {
+        for (unsigned by_probe = 0; by_probe < 2; by_probe++) {
+                SandboxWatch watch = { .changed = delete_changed };
+                Answer a = { 0 };
+                Sandbox *sb;
+                Room room;
+
+                room_new(&room, "shift-ends");
+                sb = sandbox_ref(persistent(&room, "box"));
+                if (by_probe)
+                        check_result("probe", sandbox_probe(sb, USEC_PER_SEC, delete_probed, NULL), 0);
+                else {
+                        (void) start(sb, "server");
+                        sandbox_watch(sb, &watch);
+                }
+                sandbox_park(sb, &firmly, on_done, &a);
+                if (!by_probe) {
+                        room.w.fake.provider.events->stopped(sb, room.w.manager);
+                        check_true("taken down", sb->activity == ACTIVITY_UNLOADING);
+                        destroyed(&room, sb);
+                }
+                check_string("ends", sandbox_status_name(sb->status), "terminating");
+                check_uint("told once", a.n, 1);
+                check_result("why", a.code, -ESTALE);
+                check_true("nothing is under way", sb->activity == ACTIVITY_NONE && !sb->shift);
+                destroyed(&room, sb);
+                answer(&room, NULL);
+                check_true("gone", sandbox_is_gone(sb) && sb->n_refs == 1);
+                (void) sandbox_unref(sb);
+                room_close(&room);
+        }
+}
+
 TEST(the_death_of_pid_1_costs_no_file) {
         Room room;
         Sandbox *sb;
@@ -717,96 +884,6 @@ TEST(a_parked_one_can_be_deleted) {
         check_result("deleted", a.code, 0);
         check_true("gone", !manager_find(room.w.manager, &admin, "box"));
         room_close(&room);
-}
-
-/* Each step of a sequence fails in turn. The real table, through a rig that lets one of its steps fail at once and writes down what is undone. A step that is new in a
- * table is tried like others. */
-
-typedef struct Rig {
-        const Sequence *real;
-        Sequence sequence;
-        SequenceStep steps[16];
-        size_t failing, late; /* at once, or when it is answered; SIZE_MAX: none */
-        size_t undone[16];
-        unsigned n_undone, n_failed, n_ends;
-} Rig;
-
-static Rig rig;
-static const Error broken_step = { -EIO, "broken" };
-
-static int rig_begin(void *object, Error *reterr) {
-        size_t i = (size_t) (sequence_step(&((Work *) object)->run) - rig.steps);
-
-        if (i != rig.failing)
-                return rig.real->steps[i].begin(object, reterr);
-        rig.n_failed++;
-        *reterr = broken_step;
-        return broken_step.code;
-}
-
-static int rig_undo(void *object, Error *why) {
-        size_t i = (size_t) (sequence_step(&((Work *) object)->run) - rig.steps);
-
-        rig.undone[rig.n_undone++] = i;
-        return rig.real->steps[i].undo ? rig.real->steps[i].undo(object, why) : STEP_DONE;
-}
-
-static void rig_end(void *object, const Error *error) {
-        rig.n_ends++;
-        rig.real->end(object, error);
-}
-
-/* Of one that is under way: what has begun already can fail late only. Of 2n steps, the first n fail at once. */
-static Work *rig_put(Room *room, const Sequence *real, size_t failing) {
-        Work *w = room->state->works;
-
-        while (w && w->run.sequence != real)
-                w = w->next;
-        assert_true(w && real->n_steps <= ELEMENTSOF(rig.steps));
-        rig = (Rig) { .real = real, .sequence = *real, .failing = SIZE_MAX, .late = SIZE_MAX };
-        if (failing < real->n_steps && failing > w->run.at)
-                rig.failing = failing;
-        else if (failing != SIZE_MAX)
-                rig.late = failing % real->n_steps;
-        rig.sequence.steps = rig.steps;
-        rig.sequence.end = rig_end;
-        for (size_t i = 0; i < real->n_steps; i++)
-                rig.steps[i] = (SequenceStep) { real->steps[i].name, rig_begin, rig_undo, real->steps[i].cancel };
-        w->run.sequence = &rig.sequence;
-        return w;
-}
-
-/* Whatever a step waits for comes, or fails. */
-static void answer_next(Room *room, Sandbox *sb, const Error *error) {
-        switch (sb->activity) {
-        case ACTIVITY_HOLDING: freezes(room, sb, true, error); break;
-        case ACTIVITY_RELEASING: freezes(room, sb, false, NULL); break;
-        case ACTIVITY_DRAINING: room->w.fake.provider.events->stopped(sb, room->w.manager); break;
-        case ACTIVITY_UNLOADING: destroyed(room, sb); break;
-        case ACTIVITY_BOOTING: room->w.fake.provider.events->created(sb, 2, 1, 0, error, room->w.manager); break;
-        default: answer(room, error);
-        }
-}
-
-/* To its end. False: it went well all the same. */
-static bool rig_run(Room *room, Sandbox *sb, Work *w) {
-        size_t last = 0;
-
-        for (unsigned n = 0; rig.n_ends == 0; n++) {
-                assert_true(n < 50);
-                if (!sequence_is_undoing(&w->run))
-                        last = (size_t) (sequence_step(&w->run) - rig.steps);
-                answer_next(room, sb, !sequence_is_undoing(&w->run) && last == rig.late ? &broken_step : NULL);
-        }
-        check_uint("its end is told once", rig.n_ends, 1);
-        check_uint("the step was come to", rig.n_failed, rig.failing != SIZE_MAX);
-        if (rig.failing != SIZE_MAX)
-                last = rig.failing;
-        for (size_t i = 0; i < rig.n_undone; i++)
-                check_uint("the last first", rig.undone[i], last - i);
-        if (rig.n_undone > 0)
-                check_uint("all that began is undone", rig.n_undone, last + 1);
-        return rig.n_undone > 0;
 }
 
 TEST(a_snapshot_is_taken_back_at_each_step) {

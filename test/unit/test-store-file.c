@@ -367,6 +367,13 @@ TEST(strange_rows_are_not_skipped) {
                 "DELETE FROM sandbox_state WHERE id = 'a00000000000000000001'",
                 "UPDATE sandbox SET env = x'61' WHERE id = 'a00000000000000000001'",
                 "UPDATE sandbox SET uid = -1 WHERE id = 'a00000000000000000001'",
+                "UPDATE sandbox SET critical = 2 WHERE id = 'a00000000000000000001'",
+                "UPDATE sandbox SET profile = 'a' || char(0) || 'b' WHERE id = 'a00000000000000000001'",
+                "UPDATE sandbox SET volumes = x'61006200630078787800' WHERE id = 'a00000000000000000001'", /* neither ro nor rw */
+                /* Nine volumes; a sandbox has eight at the most. */
+                ("UPDATE sandbox SET volumes = x'610062006300727700610062006300727700610062006300727700"
+                 "610062006300727700610062006300727700610062006300727700"
+                 "610062006300727700610062006300727700610062006300727700' WHERE id = 'a00000000000000000001'"),
         };
 
         for (size_t i = 0; i < ELEMENTSOF(changes); i++) {

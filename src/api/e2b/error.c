@@ -8,6 +8,7 @@
 
 #include "api/e2b/e2b.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config/config.h"
 
 bool e2b_enabled(const Manager *m) {
@@ -21,13 +22,10 @@ int e2b_refuse(ApiRequest *q, unsigned status, const char *message) {
 int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) {
         _cleanup_free_ char *message = NULL;
         va_list ap;
-        int n;
 
         va_start(ap, format);
-        n = vasprintf(&message, format, ap);
+        message = string_vformat(format, ap);
         va_end(ap);
-        if (n < 0)
-                message = NULL;
         return e2b_refuse(q, status, message ? message : "out of memory");
 }
 

@@ -121,12 +121,6 @@ static void handle_list(ApiRequest *q) {
         (void) api_answer(q, 200, list);
 }
 
-static void interpreter_forget_begin(ApiRequest *q, bool answered) {
-        if (q->state)
-                contexts_forget_caller(q->api->rooms.contexts, q);
-        q->state = NULL;
-}
-
 static void interpreter_on_begun(Context *x, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
@@ -165,8 +159,7 @@ static void handle_create(ApiRequest *q) {
                 (void) answer_text(q, 500, "There is no interpreter for language '%.100s'", b.language);
                 return;
         }
-        q->state = q;
-        q->destroy = interpreter_forget_begin;
+        coderun_await_context(q);
         r = context_begin(q->api->rooms.contexts, q->sandbox, &spec, interpreter_on_begun, q, &error);
         if (r < 0)
                 interpreter_answer_failure(q, r, error.text);
@@ -182,8 +175,7 @@ static void handle_restart(ApiRequest *q) {
                 (void) api_answer(q, 200, json_null());
                 return;
         }
-        q->state = q;
-        q->destroy = interpreter_forget_begin;
+        coderun_await_context(q);
         context_restart(x, on_restarted, q);
 }
 

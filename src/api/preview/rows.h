@@ -9,6 +9,7 @@ typedef struct StorePreview {
         uint32_t port;
 } StorePreview;
 
-int store_preview_insert(Store *s, const StorePreview *row); /* -ENOENT: no such sandbox */
-int store_preview_delete(Store *s, const StorePreview *row);
-int store_previews(Store *s, int (*each)(const StorePreview *row, void *userdata), void *userdata);
+extern const StoreTable preview_table;
+STORE_WRITE(store_preview_insert, store_put, preview_table, StorePreview); /* -ENOENT: no such sandbox */
+STORE_WRITE(store_preview_delete, store_delete, preview_table, StorePreview);
+STORE_EACH(store_previews, preview_table, const StorePreview);

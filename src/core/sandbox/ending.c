@@ -101,7 +101,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         report_usage(sb);
         sb->end_began_at = clock_wall_usec();
         (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_TERMINATING, .parked = sb->parked }, reason);
-        sandbox_halt_free(sb);
+        sandbox_shift_give_up(sb);
         sandbox_timers_free(sb);
         sandbox_probe_on_end(sb);
         network_gone(sb);
@@ -168,7 +168,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
                 ending_retry_later(m, id);
                 return;
         }
-        if (!sb || sandbox_on_halted(sb) || sandbox_disk_remove(sb))
+        if (!sb || sandbox_on_unloaded(sb) || sandbox_disk_remove(sb))
                 return;
 
         ending_end_executions(sb);

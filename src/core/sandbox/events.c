@@ -14,26 +14,22 @@ static void core_events_on_up(Provider *p, void *userdata) {
 static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_missing, const Error *error, void *userdata) {
         if (sb->status != SANDBOX_INITIALIZING && !sandbox_is_booting(sb))
                 return; /* it is being deleted already */
-        if (error && sandbox_boot_failed(sb, error))
+        if (!error) {
+                sb->pid = pid;
+                sb->id_base = id_base;
+                sb->guards_missing = guards_missing;
+        }
+        if (sandbox_boot_heard(sb, error))
                 return;
         if (error) {
                 sb->create_error = error->code;
                 sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, error->text);
-                return;
-        }
-        sb->pid = pid;
-        sb->id_base = id_base;
-        sb->guards_missing = guards_missing;
-        if (!network_attach(sb))
+        } else if (!network_attach(sb))
                 sandbox_on_ready(sb);
 }
 
 void sandbox_on_ready(Sandbox *sb) {
-        if (sandbox_is_booting(sb)) {
-                sandbox_on_booted(sb);
-                return;
-        }
-        if (sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL) < 0)
+        if (sandbox_boot_heard(sb, NULL) || sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL) < 0)
                 return;
         (void) sandbox_arm_timers(sb);
         (void) sandbox_call_finish(sb, CALL_CREATE, NULL);
@@ -42,7 +38,7 @@ void sandbox_on_ready(Sandbox *sb) {
 static void core_events_on_gone(Sandbox *sb, void *userdata) {
         if (sandbox_is_ending(sb) || sb->activity == ACTIVITY_UNLOADING || sb->activity == ACTIVITY_SYNCING)
                 return;
-        if (sandbox_boot_failed(sb, &(Error) { -ECHILD, "its PID 1 died while it was started again" }) || sb->parked)
+        if (sandbox_boot_heard(sb, &(Error) { -ECHILD, "its PID 1 died while it was started again" }) || sb->parked)
                 return;
         if (sb->status == SANDBOX_INITIALIZING) {
                 sb->create_error = -ECHILD;
@@ -121,7 +117,7 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
 
 static void core_events_on_stopped(Sandbox *sb, void *userdata) {
         if (sb->activity == ACTIVITY_DRAINING)
-                sandbox_on_halt_stopped(sb);
+                sandbox_on_drained(sb);
         if (sb->activity != ACTIVITY_STOPPING)
                 return;
         (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_STOPPED }, NULL);

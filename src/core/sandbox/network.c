@@ -71,14 +71,11 @@ void network_prepared(Sandbox *sb, const Error *error) {
         Error failure = error ? *error : (Error) { 0 };
         int r = failure.code;
 
-        if (sb->status != SANDBOX_INITIALIZING && !sandbox_is_booting(sb))
-                return; /* it is being deleted already */
+        if (sandbox_boot_heard(sb, error) || sb->status != SANDBOX_INITIALIZING)
+                return; /* or it is being deleted already */
         if (r >= 0)
                 r = sandbox_make(sb, &failure);
         if (r >= 0)
-                return;
-        failure.code = r;
-        if (sandbox_boot_failed(sb, &failure))
                 return;
         sb->create_error = r;
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, failure.text);
@@ -107,7 +104,7 @@ bool network_claim(Sandbox *sb, SandboxDone done, void *userdata) {
 static void core_network_fail(Sandbox *sb, const Error *error) {
         Error told = *error;
 
-        if (sandbox_boot_failed(sb, &told))
+        if (sandbox_boot_heard(sb, &told))
                 return;
         sb->create_error = told.code;
         if (sb->status == SANDBOX_INITIALIZING) {

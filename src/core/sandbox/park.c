@@ -1,7 +1,7 @@
 /* park.c: a sandbox without processes, which can have others: only one whose disk is kept.
  *
- *      park     what runs ends (in good time, where it runs) · the provider takes down the rest · the disk is synced · paused, parked
- *      boot     another PID 1 on the same disk · ready
+ *      park     drain: what runs ends in good time · unload: the provider takes down the rest · sync: the disk · write down: paused, parked
+ *      boot     admit, write down, network, make, connect: another PID 1 on the same disk · ready. When it fails: unload
  *
  * A daemon that dies in between finds a sandbox whose processes are gone, and parks it (recover.c): so nothing has to be written down before.
  * While one is going on the status is as it was, and nothing can be run. */
@@ -10,37 +10,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/sequence.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/trees.h"
 
 #define NAMED_MAX 5 /* executions, in a refusal */
 
-typedef struct Halt {
+typedef struct SandboxShift {
+        SequenceRun run;
+        Sandbox *sandbox;
         ExecutionReason why;
+        usec_t grace_usec;
         char *reason;   /* of the status that it leads to */
         TreeCall *sync; /* under way */
-        Error error;    /* why it could not be started again */
-} Halt;
+        Error error;    /* of that: it is parked all the same */
+} SandboxShift;
 
-static Halt *halt_new(const SandboxParking *how) {
-        Halt *h = calloc(1, sizeof(*h));
-
-        if (!h)
-                return NULL;
-        h->why = how->why;
-        h->reason = how->reason ? strdup(how->reason) : NULL;
-        return h;
+static void shift_free(SandboxShift *shift) {
+        (void) sandbox_unref(shift->sandbox);
+        free(shift->reason);
+        free(shift);
 }
 
-void sandbox_halt_free(Sandbox *sb) {
-        if (!sb->halting)
+void sandbox_shift_give_up(Sandbox *sb) {
+        SandboxShift *shift = TAKE_PTR(sb->shift);
+
+        if (!shift)
                 return;
-        tree_call_forget(sb->halting->sync);
-        free(sb->halting->reason);
-        free(sb->halting);
-        sb->halting = NULL;
+        tree_call_forget(TAKE_PTR(shift->sync));
+        if (sequence_give_up(&shift->run))
+                shift_free(shift);
+}
+
+/* Where a step has led to the sandbox's end, its callers have been told of that. */
+static int shift_start(Sandbox *sb, const Sequence *sequence, size_t step, const SandboxParking *how) {
+        SandboxShift *shift = calloc(1, sizeof(*shift));
+
+        if (!shift)
+                return -ENOMEM;
+        shift->sandbox = sandbox_ref(sb);
+        shift->why = how->why;
+        shift->grace_usec = how->grace_usec;
+        shift->reason = how->reason ? strdup(how->reason) : NULL;
+        sb->shift = shift;
+        if (sequence_start_at(&shift->run, sequence, step, shift, /* reterr= */ NULL) < 0)
+                shift_free(shift);
+        return 0;
 }
 
 /* May it be parked? */
@@ -98,7 +114,10 @@ static void keep_counters(Sandbox *sb) {
         sb->oom_seen = 0;
 }
 
-static void park_take_down(Sandbox *sb) {
+/* Also what undoes a boot. Whoever waits for a probe may end the sandbox. */
+static int park_unload(void *object, Error *reterr) {
+        Sandbox *sb = ((SandboxShift *) object)->sandbox;
+
         (void) sandbox_set_activity(sb, ACTIVITY_UNLOADING);
         if (!sb->parked)
                 keep_counters(sb);
@@ -106,22 +125,88 @@ static void park_take_down(Sandbox *sb) {
         sandbox_probe_on_end(sb);
         network_gone(sb);
         sandbox_ask_to_destroy(sb);
+        return STEP_WAITS;
 }
 
 /* Those that can still hear of it. */
-static int stop_first(Sandbox *sb, const SandboxParking *how) {
+static int park_drain(void *object, Error *reterr) {
+        SandboxShift *shift = object;
+        Sandbox *sb = shift->sandbox;
         Provider *p = sb->manager->provider;
         Execution *x, *next;
-        int r = p->ops->stop(p, sb, how->grace_usec);
 
-        if (r < 0)
-                return r;
+        if (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || p->ops->stop(p, sb, shift->grace_usec) < 0)
+                return STEP_DONE;
         (void) sandbox_set_activity(sb, ACTIVITY_DRAINING);
         HASH_ITER(hh, sb->executions, x, next)
                 if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
-                        x->kill_reason = how->why;
-        return 0;
+                        x->kill_reason = shift->why;
+        return STEP_WAITS;
 }
+
+static void park_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
+        SandboxShift *shift = userdata;
+
+        shift->sync = NULL;
+        if (error)
+                (void) error_set(&shift->error, error->code, "the sandbox is paused to disk, but whether all of it would survive the machine's death is not known: %s",
+                                error->text);
+        sequence_heard(&shift->run, NULL);
+}
+
+static int park_sync(void *object, Error *reterr) {
+        SandboxShift *shift = object;
+        Sandbox *sb = shift->sandbox;
+        TreeRequest request = { .operation = TREE_SYNC, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
+        Error error = { 0 };
+
+        (void) sandbox_set_activity(sb, ACTIVITY_SYNCING);
+        network_gone(sb); /* for good */
+        if (sb->manager->recovering)
+                return STEP_DONE;
+        if (trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, park_on_synced, shift, &shift->sync, &error) < 0)
+                park_on_synced(NULL, &error, shift);
+        return STEP_WAITS;
+}
+
+/* Whoever hears of it may ask for the next thing at once. */
+static int park_write_down(void *object, Error *reterr) {
+        SandboxShift *shift = object;
+
+        shift->sandbox->shift = NULL;
+        (void) sandbox_move(shift->sandbox, (SandboxState) { .status = SANDBOX_PAUSED, .parked = true }, shift->reason);
+        (void) sandbox_arm_timers(shift->sandbox);
+        (void) store_sync(shift->sandbox->manager->store);
+        return STEP_DONE;
+}
+
+/* Callers of what was under way when PID 1 died. False: the sandbox is gone. */
+static bool park_answer_others(Sandbox *sb) {
+        static const SandboxCallKind kinds[] = { CALL_STOP, CALL_RESUME, CALL_HOLD, CALL_NETWORK };
+        bool there = sandbox_call_finish(sb, CALL_PAUSE, NULL);
+
+        for (size_t i = 0; there && i < ELEMENTSOF(kinds); i++)
+                there = sandbox_call_finish(sb, kinds[i], &(Error) { -ESTALE, "the processes of the sandbox are gone, and it is paused to disk" });
+        return there;
+}
+
+static void park_end(void *object, const Error *error) {
+        SandboxShift *shift = object;
+
+        if (!error && park_answer_others(shift->sandbox))
+                (void) sandbox_call_finish(shift->sandbox, CALL_PARK, shift->error.code < 0 ? &shift->error : NULL);
+        shift_free(shift);
+}
+
+enum { PARK_DRAIN, PARK_UNLOAD, PARK_SYNC, PARK_WRITE_DOWN };
+
+static const SequenceStep park_steps[] = {
+        [PARK_DRAIN]      = { "drain",      park_drain },
+        [PARK_UNLOAD]     = { "unload",     park_unload },
+        [PARK_SYNC]       = { "sync",       park_sync },
+        [PARK_WRITE_DOWN] = { "write down", park_write_down },
+};
+static const Sequence park_sequence = SEQUENCE("park", park_steps, park_end);
 
 void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void *userdata) {
         Error error = { 0 };
@@ -135,12 +220,8 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
         r = sandbox_is_unloading(sb) ? 0 : park_check(sb, how, &error);
         if (r >= 0)
                 r = sandbox_call_add(sb, CALL_PARK, done, userdata);
-        if (r >= 0 && !sandbox_is_unloading(sb)) {
-                sb->halting = halt_new(how);
-                r = sb->halting ? 0 : -ENOMEM;
-                if (r >= 0 && (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || stop_first(sb, how) < 0))
-                        park_take_down(sb);
-        }
+        if (r >= 0 && !sandbox_is_unloading(sb))
+                r = shift_start(sb, &park_sequence, PARK_DRAIN, how);
         if (r >= 0)
                 return;
         sandbox_call_withdraw(sb, CALL_PARK, userdata);
@@ -150,22 +231,18 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
                 done(sb, &error, userdata);
 }
 
-void sandbox_on_halt_stopped(Sandbox *sb) {
-        park_take_down(sb);
+void sandbox_on_drained(Sandbox *sb) {
+        sequence_heard(&sb->shift->run, NULL);
 }
 
 int sandbox_keep(Sandbox *sb, const char *reason) {
         if (!sb->spec.persistent || sb->status == SANDBOX_INITIALIZING)
                 return -EOPNOTSUPP;
         if (sb->activity == ACTIVITY_DRAINING)
-                park_take_down(sb);
-        if (sandbox_is_unloading(sb))
+                sandbox_on_drained(sb);
+        if (sandbox_is_unloading(sb) || sandbox_is_ending(sb))
                 return 0;
-        sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED, .reason = reason });
-        if (!sb->halting)
-                return -ENOMEM;
-        park_take_down(sb);
-        return 0;
+        return shift_start(sb, &park_sequence, PARK_UNLOAD, &(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED, .reason = reason });
 }
 
 static void park_end_executions(Sandbox *sb, ExecutionReason why) {
@@ -176,62 +253,8 @@ static void park_end_executions(Sandbox *sb, ExecutionReason why) {
                         execution_end(x, why, /* exit_code= */ -1, /* signal= */ 9, execution_reason_words(why));
 }
 
-/* Callers of what was under way when PID 1 died. False: the sandbox is gone. */
-static bool park_answer_others(Sandbox *sb) {
-        static const SandboxCallKind kinds[] = { CALL_STOP, CALL_RESUME, CALL_HOLD, CALL_NETWORK };
-        bool there = sandbox_call_finish(sb, CALL_PAUSE, NULL);
-
-        for (size_t i = 0; there && i < ELEMENTSOF(kinds); i++)
-                there = sandbox_call_finish(sb, kinds[i], &(Error) { -ESTALE, "the processes of the sandbox are gone, and it is paused to disk" });
-        return there;
-}
-
-/* The row first: whoever hears of it may ask for the next thing at once. */
-static void parked(Sandbox *sb, const Error *error) {
-        char *reason = TAKE_PTR(sb->halting->reason);
-
-        sb->halting->sync = NULL;
-        sandbox_halt_free(sb);
-        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_PAUSED, .parked = true }, reason);
-        free(reason);
-        (void) sandbox_arm_timers(sb);
-        (void) store_sync(sb->manager->store);
-        if (park_answer_others(sb))
-                (void) sandbox_call_finish(sb, CALL_PARK, error);
-}
-
-static void park_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Sandbox *sb = userdata;
-        Error told = { 0 };
-
-        if (error)
-                (void) error_set(&told, error->code, "the sandbox is paused to disk, but whether all of it would survive the machine's death is not known: %s",
-                                error->text);
-        parked(sb, error ? &told : NULL);
-}
-
-static void sync_disk(Sandbox *sb) {
-        TreeRequest request = { .operation = TREE_SYNC, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
-        Error error = { 0 };
-        int r = trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, park_on_synced, sb, &sb->halting->sync, &error);
-
-        if (r < 0)
-                park_on_synced(NULL, &error, sb);
-}
-
-/* Something was left, or it could not be started again: it is as it was. */
-static void stay_parked(Sandbox *sb) {
-        Error error = sb->halting ? sb->halting->error : (Error) { 0 };
-
-        sandbox_halt_free(sb);
-        if (sb->activity == ACTIVITY_UNLOADING)
-                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
-        network_gone(sb);
-        if (error.code < 0)
-                (void) sandbox_call_finish(sb, CALL_RESUME, &error);
-}
-
-bool sandbox_on_halted(Sandbox *sb) {
+/* Whoever hears of the end of an execution may end the sandbox. */
+bool sandbox_on_unloaded(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
         if (sandbox_is_ending(sb) || (sb->activity != ACTIVITY_UNLOADING && !sb->parked))
@@ -240,56 +263,96 @@ bool sandbox_on_halted(Sandbox *sb) {
                 p->ops->release(p, sb);
         sb->pid = 0;
         (void) store_ledger_remove(sb->manager->store, sb->id);
-        if (sb->parked) {
-                stay_parked(sb);
-                return true;
-        }
-        park_end_executions(sb, sb->halting->why);
-        (void) sandbox_set_activity(sb, ACTIVITY_SYNCING);
-        network_gone(sb); /* for good */
-        if (sb->manager->recovering)
-                parked(sb, NULL);
+        if (!sb->parked)
+                park_end_executions(sb, sb->shift->why);
+        if (sb->activity == ACTIVITY_UNLOADING)
+                sequence_heard(&sb->shift->run, NULL);
         else
-                sync_disk(sb);
+                network_gone(sb); /* something was left of it */
         return true;
 }
 
 /* Up. */
 
-/* Told when nothing is left of it. */
-static void boot_failed(Sandbox *sb, int code, const char *text) {
-        sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED });
-        if (!sb->halting) {
-                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
-                (void) sandbox_call_finish(sb, CALL_RESUME, &(Error) { -ENOMEM, "out of memory" });
-                return;
-        }
-        (void) error_set(&sb->halting->error, code, "%s", text);
-        park_take_down(sb);
-}
-
-bool sandbox_boot_failed(Sandbox *sb, const Error *error) {
-        if (!sandbox_is_booting(sb))
-                return false;
-        boot_failed(sb, error->code, error->text);
-        return true;
-}
-
-static int park_boot(Sandbox *sb, Error *reterr) {
+static int boot_admit(void *object, Error *reterr) {
+        Sandbox *sb = ((SandboxShift *) object)->sandbox;
         int r;
 
         network_gone(sb); /* whatever is left of its seat */
         sb->spec.address = 0;
         r = network_admit(sb, reterr);
-        if (r < 0)
-                return r;
-        r = sandbox_write_ledger(sb);
+        return r < 0 ? r : STEP_DONE;
+}
+
+static int boot_write_down(void *object, Error *reterr) {
+        Sandbox *sb = ((SandboxShift *) object)->sandbox;
+        int r = sandbox_write_ledger(sb);
+
         if (r >= 0)
                 r = store_sandbox_update_all(sb->manager->store, sb);
-        if (r < 0)
-                return error_set(reterr, r, "cannot write the sandbox down: %m");
-        r = network_prepare(sb, reterr);
-        return r == 0 ? sandbox_make(sb, reterr) : r;
+        return r < 0 ? error_set(reterr, r, "cannot write the sandbox down: %m") : STEP_DONE;
+}
+
+static int boot_network(void *object, Error *reterr) {
+        int r = network_prepare(((SandboxShift *) object)->sandbox, reterr);
+
+        return r < 0 ? r : r == 0 ? STEP_DONE : STEP_WAITS;
+}
+
+static int boot_make(void *object, Error *reterr) {
+        int r = sandbox_make(((SandboxShift *) object)->sandbox, reterr);
+
+        return r < 0 ? r : STEP_WAITS;
+}
+
+static int boot_connect(void *object, Error *reterr) {
+        return network_attach(((SandboxShift *) object)->sandbox) ? STEP_WAITS : STEP_DONE;
+}
+
+static int boot_ready(void *object, Error *reterr) {
+        Sandbox *sb = ((SandboxShift *) object)->sandbox;
+        usec_t now = clock_wall_usec();
+
+        sb->shift = NULL;
+        if (sb->expires_at != 0 && now > sb->changed_at)
+                sb->expires_at += now - sb->changed_at;
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL);
+        (void) sandbox_arm_timers(sb);
+        (void) store_sync(sb->manager->store);
+        return STEP_DONE;
+}
+
+/* With an error: it is parked, as it was; or it ends, and its callers have been told. */
+static void boot_end(void *object, const Error *error) {
+        SandboxShift *shift = object;
+        Sandbox *sb = shift->sandbox;
+        bool given_up = error && sb->shift != shift;
+
+        if (error && !given_up) {
+                sb->shift = NULL;
+                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
+                network_gone(sb);
+        }
+        if (!given_up)
+                (void) sandbox_call_finish(sb, CALL_RESUME, error);
+        shift_free(shift);
+}
+
+static const SequenceStep boot_steps[] = {
+        { "admit",      boot_admit, park_unload },
+        { "write down", boot_write_down },
+        { "network",    boot_network },
+        { "make",       boot_make },
+        { "connect",    boot_connect },
+        { "ready",      boot_ready },
+};
+static const Sequence boot_sequence = SEQUENCE("boot", boot_steps, boot_end);
+
+bool sandbox_boot_heard(Sandbox *sb, const Error *error) {
+        if (!sandbox_is_booting(sb))
+                return false;
+        sequence_heard(&sb->shift->run, error);
+        return true;
 }
 
 void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
@@ -308,20 +371,11 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
         if (sandbox_is_booting(sb))
                 return;
         (void) sandbox_set_activity(sb, ACTIVITY_BOOTING);
-        r = park_boot(sb, &error);
-        if (r < 0)
-                boot_failed(sb, r, error.text);
-}
-
-void sandbox_on_booted(Sandbox *sb) {
-        usec_t now = clock_wall_usec();
-
-        if (sb->expires_at != 0 && now > sb->changed_at)
-                sb->expires_at += now - sb->changed_at;
-        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL);
-        (void) sandbox_arm_timers(sb);
-        (void) store_sync(sb->manager->store);
-        (void) sandbox_call_finish(sb, CALL_RESUME, NULL);
+        r = shift_start(sb, &boot_sequence, /* step= */ 0, &(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED });
+        if (r < 0) {
+                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
+                (void) sandbox_call_finish(sb, CALL_RESUME, &(Error) { r, "out of memory" });
+        }
 }
 
 /* Another disk. */

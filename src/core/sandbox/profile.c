@@ -54,17 +54,6 @@ size_t profile_builtins(const Profile **ret) {
         return ELEMENTSOF(builtins);
 }
 
-void profile_done(Profile *p) {
-        free(p->description);
-        free(p->template_name);
-        free(p->workdir);
-        free(p->policy);
-        free(p->group);
-        strv_done(&p->command);
-        strv_done(&p->env);
-        memset(p, 0, sizeof(*p));
-}
-
 int profile_set_policy(Profile *p, const char *text, uint8_t network, const char *group) {
         char *copy = strdup(text), *copy_of_group = group ? strdup(group) : NULL;
 

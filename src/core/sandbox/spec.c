@@ -39,15 +39,8 @@ static const ShapeField sandbox_limits_fields[] = {
 };
 const Shape sandbox_limits_shape = SHAPE_OF(sandbox_limits, SandboxLimits);
 
-static const char *access_word(int writable) {
-        return writable ? "rw" : "ro";
-}
-
-static int access_value(const char *word) {
-        return strcmp(word, "rw") == 0;
-}
-
-static const ShapeNames volume_access = { access_word, access_value, 2 };
+static const char *const access_words[] = { [false] = "ro", [true] = "rw" };
+static const ShapeNames volume_access = SHAPE_WORDS(access_words);
 
 static const ShapeField volume_fields[] = {
         { .kind = SHAPE_TEXT, .offset = offsetof(SandboxVolume, name)                                  },
@@ -93,7 +86,7 @@ static const ShapeField sandbox_spec_fields[] = {
         { "templateDigest", SHAPE_TEXT,   SPEC(digest),        SHOWN | BOX | SNAP, .column = "digest"                                         },
         { "snapshot",       SHAPE_TEXT,   SPEC(snapshot),      OPTIONAL | BOX, 1, SANDBOX_TEXT_MAX, .column = "snapshot"                      },
         { "parent",         SHAPE_TEXT,   SPEC(parent),        SHOWN | BOX, .column = "parent"                                                },
-        { HIDDEN,           SHAPE_LIST,   SPEC(volumes),       BOX | SNAP, .count = SPEC(n_volumes), .shape = &volume_shape, .column = "volumes" },
+        { HIDDEN,           SHAPE_LIST,   SPEC(volumes),       BOX | SNAP, 0, SANDBOX_VOLUMES_MAX, .count = SPEC(n_volumes), .shape = &volume_shape, .column = "volumes" },
         { "record",         SHAPE_BOOL,   SPEC(record),        OPTIONAL | BOX | SNAP, .column = "record"                                      },
         { HIDDEN,           SHAPE_UINT32, SPEC(address),       BOX, .column = "address"                                                       },
         { .kind = SHAPE_CHARS, SHAPE_AT(SandboxSpec, scratch), .flags = SHAPE_ONCE                                                            },

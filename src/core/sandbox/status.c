@@ -1,7 +1,6 @@
 #include "core/status.h"
 
 #include <stddef.h>
-#include <string.h>
 
 static const char *const sandbox_statuses[_SANDBOX_STATUS_MAX] = {
         [SANDBOX_INITIALIZING] = "initializing",
@@ -52,23 +51,18 @@ static const char *const on_timeouts[_ON_TIMEOUT_MAX] = {
         [ON_TIMEOUT_PARK]  = "park",
 };
 
-static const char *status_name_of(const char *const *names, int n, int value) {
-        return value >= 0 && value < n ? names[value] : NULL;
-}
-
-static int value_of(const char *const *names, int n, const char *name) {
-        for (int i = 0; name && i < n; i++)
-                if (names[i] && strcmp(names[i], name) == 0)
-                        return i;
-        return -EINVAL;
-}
+const ShapeNames sandbox_status_names = SHAPE_WORDS(sandbox_statuses);
+const ShapeNames execution_status_names = SHAPE_WORDS(execution_statuses);
+const ShapeNames execution_reason_names = SHAPE_WORDS(execution_reasons);
+static const ShapeNames execution_reason_texts = SHAPE_WORDS(execution_texts);
+const ShapeNames on_timeout_names = SHAPE_WORDS(on_timeouts);
 
 const char *sandbox_status_name(SandboxStatus s) {
-        return status_name_of(sandbox_statuses, _SANDBOX_STATUS_MAX, (int) s);
+        return shape_name(&sandbox_status_names, (int) s);
 }
 
 SandboxStatus sandbox_status_from_name(const char *name) {
-        return (SandboxStatus) value_of(sandbox_statuses, _SANDBOX_STATUS_MAX, name);
+        return (SandboxStatus) shape_value(&sandbox_status_names, name);
 }
 
 static bool sandbox_status_is_valid(SandboxStatus s) {
@@ -84,31 +78,29 @@ bool sandbox_status_is_ended(SandboxStatus s) {
 }
 
 const char *execution_status_name(ExecutionStatus s) {
-        return status_name_of(execution_statuses, _EXECUTION_STATUS_MAX, (int) s);
+        return shape_name(&execution_status_names, (int) s);
 }
 
 ExecutionStatus execution_status_from_name(const char *name) {
-        return (ExecutionStatus) value_of(execution_statuses, _EXECUTION_STATUS_MAX, name);
+        return (ExecutionStatus) shape_value(&execution_status_names, name);
 }
 
 const char *execution_reason_name(ExecutionReason r) {
-        return status_name_of(execution_reasons, _EXECUTION_REASON_MAX, (int) r);
+        return shape_name(&execution_reason_names, (int) r);
 }
 
 const char *execution_reason_words(ExecutionReason r) {
-        return status_name_of(execution_texts, _EXECUTION_REASON_MAX, (int) r);
+        return shape_name(&execution_reason_texts, (int) r);
 }
 
 ExecutionReason execution_reason_from_name(const char *name) {
-        return name ? (ExecutionReason) value_of(execution_reasons, _EXECUTION_REASON_MAX, name) : EXECUTION_REASON_NONE;
+        return (ExecutionReason) shape_value(&execution_reason_names, name);
 }
 
 const char *on_timeout_name(OnTimeout o) {
-        return status_name_of(on_timeouts, _ON_TIMEOUT_MAX, (int) o);
+        return shape_name(&on_timeout_names, (int) o);
 }
 
 OnTimeout on_timeout_from_name(const char *name) {
-        return (OnTimeout) value_of(on_timeouts, _ON_TIMEOUT_MAX, name);
+        return (OnTimeout) shape_value(&on_timeout_names, name);
 }
-
-SHAPE_NAMES(, on_timeout, OnTimeout, _ON_TIMEOUT_MAX);

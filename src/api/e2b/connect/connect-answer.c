@@ -83,11 +83,9 @@ int connect_error(ConnectCall *c, ConnectCode code, const char *format, ...) {
         if (c->started ? c->ended || c->broken : c->q->answered)
                 return -EALREADY;
         va_start(ap, format);
-        n = vasprintf(&message, format, ap);
+        message = string_vformat(format, ap);
         va_end(ap);
-        if (n < 0)
-                message = NULL;
-        else if ((size_t) n > MESSAGE_MAX)
+        if (message && strlen(message) > MESSAGE_MAX)
                 message[MESSAGE_MAX] = '\0';
         n = is_stream(c) ? stream_error(c, code, message ? message : "out of memory") : unary_error(c, code, message ? message : "out of memory");
         return n < 0 ? n : -ECANCELED;

@@ -38,8 +38,6 @@ static void compose_destroy(ApiRequest *q, bool answered) {
         (void) fd_close(c->fd);
         json_decref(c->body);
         free(c->destination);
-        free(c);
-        q->state = NULL;
 }
 
 static const char *source_text(const Compose *c) {
@@ -279,21 +277,17 @@ static const char *check_body(const Compose *c) {
 }
 
 void envd_files_compose(ApiRequest *q) {
-        Compose *c = calloc(1, sizeof(*c));
+        Compose *c = api_keep_state(q, sizeof(*c), compose_destroy);
         EnvdLookup *lookup = NULL;
         const char *text, *complaint;
         Error error = { 0 };
         size_t size;
         int r;
 
-        if (!c) {
-                (void) e2b_errno(q, -ENOMEM, NULL);
+        if (!c)
                 return;
-        }
         c->q = q;
         c->fd = -EBADF;
-        q->state = c;
-        q->destroy = compose_destroy;
         text = http_body(q->http, &size);
         c->body = text ? json_loadb(text, size, 0, NULL) : NULL;
         c->sources = json_object_get(c->body, "source_paths");

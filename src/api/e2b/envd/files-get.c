@@ -1,18 +1,13 @@
 /* files-get.c: the bytes of a file, for envd's clients. The worker inside opens it; the kernel sends it. */
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "api/e2b/envd/envd.h"
 #include "api/e2b/envd/files-type.h"
-#include "api/range.h"
+#include "api/file.h"
 #include "base/fd.h"
 
 typedef struct Download {
@@ -32,32 +27,6 @@ static void files_get_download_destroy(ApiRequest *q, bool answered) {
         fileop_free(d->op);
         (void) fd_close(d->fd);
         free(d->path);
-        free(d);
-        q->state = NULL;
-}
-
-static void files_get_add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
-static void files_get_add_format(ApiRequest *q, const char *name, const char *format, ...) {
-        _cleanup_free_ char *value = NULL;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&value, format, ap);
-        va_end(ap);
-        if (n < 0)
-                value = NULL;
-        else
-                (void) http_add_header(q->http, name, value);
-}
-
-static void print_date(int64_t nsec, char ret[static 64]) {
-        time_t seconds = (time_t) (nsec / INT64_C(1000000000));
-        struct tm tm;
-
-        ret[0] = '\0';
-        if (gmtime_r(&seconds, &tm))
-                (void) strftime(ret, 64, "%a, %d %b %Y %H:%M:%S GMT", &tm);
 }
 
 /* What is in there is a stranger's: a browser shows it, and runs nothing of it, whatever else is served at this address. */
@@ -70,35 +39,20 @@ static void files_get_add_headers(Download *d, const char *date) {
         (void) http_add_header(d->q->http, "Vary", "Accept-Encoding");
         (void) http_add_header(d->q->http, "X-Content-Type-Options", "nosniff");
         (void) http_add_header(d->q->http, "Content-Security-Policy", "sandbox");
-        (void) http_add_header(d->q->http, "Accept-Ranges", "bytes");
         if (date[0] != '\0')
                 (void) http_add_header(d->q->http, "Last-Modified", date);
 }
 
 static void files_get_send_file(Download *d) {
-        const char *type = files_type(d->path), *range = http_header(d->q->http, "Range"), *if_range = http_header(d->q->http, "If-Range");
-        uint64_t first = 0, length = d->size;
-        char date[64];
-        RangeKind kind;
+        const char *range = http_header(d->q->http, "Range"), *if_range = http_header(d->q->http, "If-Range");
+        char date[API_DATE_SIZE];
 
-        print_date(d->mtime_nsec, date);
+        api_file_date(d->mtime_nsec, date);
+        files_get_add_headers(d, date);
         if (if_range && strcmp(if_range, date) != 0)
                 range = NULL; /* another one than the caller has a part of */
-        kind = range_parse(range, d->size, &first, &length);
-        files_get_add_headers(d, date);
-        if (kind == RANGE_BEYOND) {
-                files_get_add_format(d->q, "Content-Range", "bytes */%" PRIu64, d->size);
+        if (api_answer_file(d->q, files_type(d->path), range, &d->fd, d->size) == -ERANGE)
                 (void) e2b_error(d->q, 416, "invalid range: failed to overlap");
-                return;
-        }
-        if (kind == RANGE_PART)
-                files_get_add_format(d->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1, d->size);
-        else {
-                first = 0;
-                length = d->size;
-        }
-        d->q->answered = true;
-        (void) http_answer_fd(d->q->http, kind == RANGE_PART ? 206 : 200, type, TAKE_FD(d->fd), first, length);
 }
 
 static void files_get_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
@@ -176,15 +130,11 @@ void envd_files_get(ApiRequest *q) {
                 (void) e2b_error(q, 406, "error parsing Accept-Encoding: no acceptable encoding found, supported: [identity]");
                 return;
         }
-        d = calloc(1, sizeof(*d));
-        if (!d) {
-                (void) e2b_errno(q, -ENOMEM, NULL);
+        d = api_keep_state(q, sizeof(*d), files_get_download_destroy);
+        if (!d)
                 return;
-        }
         d->q = q;
         d->fd = -EBADF;
-        q->state = d;
-        q->destroy = files_get_download_destroy;
         r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), files_get_on_user, d, &lookup, &error);
         if (r < 0)
                 envd_files_refuse_user(q, r, NULL);

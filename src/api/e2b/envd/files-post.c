@@ -20,8 +20,6 @@ static void files_post_upload_destroy(ApiRequest *q, bool answered) {
         inflate_free(u->inflate);
         free(u->form);
         json_decref(u->entries);
-        free(u);
-        q->state = NULL;
 }
 
 static void upload_answer(Upload *u) {
@@ -246,15 +244,11 @@ void envd_files_post(ApiRequest *q) {
 
         if (envd_files_allow(q, "write") < 0)
                 return;
-        u = calloc(1, sizeof(*u));
-        if (!u || !(u->entries = json_array())) {
-                free(u);
-                (void) e2b_errno(q, -ENOMEM, NULL);
+        u = api_keep_state(q, sizeof(*u), files_post_upload_destroy);
+        if (!u)
                 return;
-        }
         u->q = q;
-        q->state = u;
-        q->destroy = files_post_upload_destroy;
+        u->entries = json_array();
         if (read_encoding(u) < 0 || files_post_read_type(u) < 0 || upload_read_labels(u) < 0)
                 return;
         r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), files_post_on_user, u, &lookup, &error);

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "api/e2b/envd/process.h"
+#include "api/wait.h"
 
 #define END_USEC (2 * USEC_PER_SEC)
 
 typedef struct Killing {
+        ApiWait wait;
         ConnectCall *call;
         ExecutionWatch watch;
-        sd_event_source *timer;
 } Killing;
 
 static void process_signal_answer(ConnectCall *c) {
@@ -20,43 +21,37 @@ static void process_signal_answer(ConnectCall *c) {
         (void) connect_answer(c, &m.base);
 }
 
-static void process_signal_on_changed(Execution *x, void *userdata) {
-        Killing *k = userdata;
-
-        if (!execution_ended(x))
-                return;
-        execution_unwatch(&k->watch);
-        process_signal_answer(k->call);
+static void killing_stop(ApiWait *wait) {
+        execution_unwatch(&((Killing *) wait)->watch);
 }
 
-static int process_signal_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
-        Killing *k = userdata;
-
-        process_signal_answer(k->call);
-        return 0;
+static void killing_answer(ApiWait *wait) {
+        process_signal_answer(((Killing *) wait)->call);
 }
 
-static void process_signal_destroy(ConnectCall *c, void *state) {
-        Killing *k = state;
+static void killing_on_changed(Execution *x, void *userdata) {
+        if (execution_ended(x))
+                api_wait_over(userdata);
+}
 
-        execution_unwatch(&k->watch);
-        sd_event_source_disable_unref(k->timer);
-        free(k);
+static void killing_destroy(ConnectCall *c, void *state) {
+        api_wait_done(state);
+        free(state);
 }
 
 static void wait_for_end(ConnectCall *c, Execution *x) {
+        static const ApiWaitKind kind = { .stop = killing_stop, .answer = killing_answer };
         Killing *k = calloc(1, sizeof(*k));
 
         if (!k) {
                 process_signal_answer(c);
                 return;
         }
-        *k = (Killing) { .call = c, .watch = { .changed = process_signal_on_changed, .userdata = k } };
-        connect_set_state(c, k, process_signal_destroy);
-        if (execution_watch(x, &k->watch) < 0 ||
-                        sd_event_add_time_relative(connect_request(c)->manager->event, &k->timer, CLOCK_MONOTONIC, END_USEC, USEC_PER_MSEC,
-                                        process_signal_on_timer, k) < 0)
-                process_signal_answer(c);
+        k->call = c;
+        k->watch = (ExecutionWatch) { .changed = killing_on_changed, .userdata = k };
+        connect_set_state(c, k, killing_destroy);
+        if (api_wait_start(&k->wait, connect_request(c), &kind, END_USEC) < 0 || execution_watch(x, &k->watch) < 0)
+                api_wait_over(&k->wait);
 }
 
 void process_send_signal(ConnectCall *c, const ProtobufCMessage *request) {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/e2b/sandbox/control.h"
+#include "api/make.h"
 #include "config/config.h"
-#include "state/state.h"
 
 #define FORKS_MAX 100
 
@@ -20,27 +20,6 @@ static const ShapeField fork_fields[] = {
 };
 static const Shape fork_shape = SHAPE_BODY(fork_fields);
 
-typedef struct E2bForkForking {
-        Fork *fork; /* under way */
-        Sandbox *made[FORKS_MAX]; /* nobody else can find them */
-        size_t n_made;
-        size_t count;
-} E2bForkForking;
-
-static void e2b_fork_forking_destroy(ApiRequest *q, bool answered) {
-        E2bForkForking *k = q->state;
-
-        if (k->fork)
-                fork_cancel(k->fork);
-        for (size_t i = 0; i < k->n_made; i++) {
-                if (!answered && !q->manager->stopping)
-                        sandbox_delete(k->made[i], /* force= */ true, NULL, NULL);
-                (void) sandbox_unref(k->made[i]);
-        }
-        free(k);
-        q->state = NULL;
-}
-
 static json_t *e2b_fork_error_json(const Error *error) {
         const char *message;
         unsigned status = api_errno_status(error->code, &message);
@@ -51,7 +30,7 @@ static json_t *e2b_fork_error_json(const Error *error) {
 /* One answer for each, in order. */
 static void e2b_fork_on_forked(Sandbox *const *list, const Error *errors, size_t n, void *userdata) {
         ApiRequest *q = userdata;
-        E2bForkForking *k = q->state;
+        ApiForking *k = q->state;
         json_t *all = json_array();
 
         k->fork = NULL;
@@ -60,7 +39,7 @@ static void e2b_fork_on_forked(Sandbox *const *list, const Error *errors, size_t
                         (void) json_array_append_new(all, e2b_fork_error_json(errors + i));
                         continue;
                 }
-                k->made[k->n_made++] = sandbox_ref(list[i]);
+                api_forks_made(k, list[i]);
                 (void) json_array_append_new(all, json_pack("{s:o}", "sandbox", e2b_sandbox_json(list[i], q->api)));
         }
         (void) api_answer(q, 201, all);
@@ -78,25 +57,19 @@ static int e2b_fork_make_specs(const Sandbox *sb, usec_t timeout, SandboxSpec *s
 }
 
 static void e2b_fork_begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t timeout) {
-        SandboxSpec *specs = calloc(count, sizeof(*specs));
-        E2bForkForking *k = calloc(1, sizeof(*k));
+        ApiForking *k = api_make_forks(q, count);
         Error error = { -ENOMEM, "out of memory" };
         Fork *f = NULL;
-        int r = specs && k ? e2b_fork_make_specs(sb, timeout, specs, count, &error) : -ENOMEM;
+        int r;
 
-        if (k) {
-                q->state = k;
-                q->destroy = e2b_fork_forking_destroy;
-        }
+        if (!k)
+                return;
+        r = e2b_fork_make_specs(sb, timeout, k->specs, count, &error);
         if (r >= 0)
-                r = state_fork_each(q->api->rooms.state, &q->who, sb, specs, count, USEC_INFINITY, e2b_fork_on_forked, q, &f, &error);
+                r = state_fork_each(q->api->rooms.state, &q->who, sb, k->specs, count, USEC_INFINITY, e2b_fork_on_forked, q, &f, &error);
         if (r < 0)
                 e2b_create_failed(q, &error);
-        if (k)
-                k->fork = f;
-        for (size_t i = 0; specs && i < count; i++)
-                sandbox_spec_done(specs + i);
-        free(specs);
+        k->fork = f;
 }
 
 void e2b_sandbox_fork(ApiRequest *q) {

@@ -183,8 +183,6 @@ static void templates_files_upload_destroy(ApiRequest *q, bool answered) {
 
         DL_DELETE(arriving, u);
         (void) fd_close(u->fd);
-        free(u);
-        q->state = NULL;
 }
 
 /* -EPERM: it was not we who made that link. -ESTALE: its time is over. */
@@ -213,20 +211,19 @@ void e2b_upload_begin(ApiRequest *q) {
                 (void) e2b_error(q, 403, r == -ESTALE ? "the link is too old: ask for another" : "the link is not one of ours");
                 return;
         }
-        u = calloc(1, sizeof(*u));
-        directory = u ? templates_files_open_directory(q) : -ENOMEM;
+        directory = templates_files_open_directory(q);
         if (directory < 0) {
-                free(u);
                 (void) e2b_errno(q, directory, NULL);
                 return;
         }
-        *u = (TemplatesFilesUpload) { .max = max };
+        u = api_keep_state(q, sizeof(*u), templates_files_upload_destroy);
+        if (!u)
+                return;
+        u->max = max;
         templates_files_name_of(tenant, q->parameters[0], u->name);
         (void) snprintf(u->tenant, sizeof(u->tenant), "%s", tenant);
         DL_APPEND(arriving, u);
         u->fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        q->state = u;
-        q->destroy = templates_files_upload_destroy;
         if (u->fd < 0)
                 (void) e2b_error(q, 500, "cannot keep what comes: %s", strerror(errno));
 }

@@ -61,8 +61,6 @@ static void volume_call_destroy(ApiRequest *q, bool answered) {
         (void) fd_close(k->fd);
         json_decref(k->list);
         free(k->path);
-        free(k);
-        q->state = NULL;
 }
 
 static const char *bearer(ApiRequest *q) {
@@ -115,15 +113,11 @@ VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation) {
                 (void) e2b_volume_refuse(q, 400, "?path= is needed");
                 return NULL;
         }
-        k = calloc(1, sizeof(*k));
-        if (!k) {
-                (void) e2b_volume_refuse(q, 500, "out of memory");
+        k = api_keep_state(q, sizeof(*k), volume_call_destroy);
+        if (!k)
                 return NULL;
-        }
         *k = (VolumeCall) { .q = q, .fd = -EBADF,
                 .request = { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE } };
-        q->state = k;
-        q->destroy = volume_call_destroy;
         r = volume_call_set_path(k, path);
         if (r < 0) {
                 (void) e2b_volume_refuse(q, 400, "the path must have no '..', and no more than 4095 bytes");

@@ -14,6 +14,7 @@
 
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/values.h"
+#include "api/wait.h"
 #include "core/limits.h"
 #include "core/profile.h"
 
@@ -167,52 +168,31 @@ int agent_answer(ApiRequest *q, unsigned status, const char *id) {
 }
 
 typedef struct AgentsWaiter {
-        ApiRequest *q;
+        ApiWait wait;
         AgentWatch watch;
-        sd_event_source *timer;
 } AgentsWaiter;
 
-static void agents_waiter_answer(AgentsWaiter *w) {
-        agents_unwatch(&w->watch);
-        w->timer = sd_event_source_disable_unref(w->timer);
-        (void) agent_answer(w->q, 200, w->watch.id);
+static void agents_waiter_stop(ApiWait *wait) {
+        agents_unwatch(&((AgentsWaiter *) wait)->watch);
+}
+
+static void agents_waiter_answer(ApiWait *wait) {
+        (void) agent_answer(wait->q, 200, ((AgentsWaiter *) wait)->watch.id);
 }
 
 static void agents_on_changed(const char *id, JobStatus status, void *userdata) {
         if (job_status_is_ended(status))
-                agents_waiter_answer(userdata);
-}
-
-static int agents_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
-        agents_waiter_answer(userdata);
-        return 0;
-}
-
-static void agents_waiter_destroy(ApiRequest *q, bool answered) {
-        AgentsWaiter *w = q->state;
-
-        agents_unwatch(&w->watch);
-        sd_event_source_disable_unref(w->timer);
-        free(w);
-        q->state = NULL;
+                api_wait_over(userdata);
 }
 
 int agent_answer_end(ApiRequest *q, const char *id, usec_t wait_usec) {
-        Agents *a = q->api->rooms.agents;
-        AgentsWaiter *w = calloc(1, sizeof(*w));
-        int r = 0;
+        static const ApiWaitKind kind = { .stop = agents_waiter_stop, .answer = agents_waiter_answer };
+        AgentsWaiter *w = api_wait_new(q, sizeof(*w), &kind, wait_usec);
 
         if (!w)
-                return api_errno(q, -ENOMEM, NULL);
-        w->q = q;
+                return -ENOMEM;
         w->watch = (AgentWatch) { .changed = agents_on_changed, .userdata = w };
-        q->state = w;
-        q->destroy = agents_waiter_destroy;
-        if (wait_usec != USEC_INFINITY)
-                r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, wait_usec, USEC_PER_MSEC, agents_on_timeout, w);
-        if (r < 0)
-                return api_errno(q, r, "cannot wait for the execution");
-        agents_watch(a, id, &w->watch);
+        agents_watch(q->api->rooms.agents, id, &w->watch);
         return 0;
 }
 

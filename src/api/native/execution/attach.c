@@ -265,8 +265,6 @@ static void attach_destroy(ApiRequest *q, bool answered) {
 
         attach_leave(a);
         free(a->end.text);
-        free(a);
-        q->state = NULL;
 }
 
 int attach_check(ApiRequest *q) {
@@ -293,22 +291,19 @@ int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options) {
                 .end = attach_send_exit,
         };
         uint64_t from[_STREAM_MAX] = { options->from, x->spec.pty ? FEED_SKIP : 0 };
-        Attach *a = calloc(1, sizeof(*a));
+        Attach *a = api_keep_state(q, sizeof(*a), attach_destroy);
         int r;
 
         if (!a)
-                return api_errno(q, -ENOMEM, NULL);
+                return -ENOMEM;
         *a = (Attach) { .q = q, .bind = options->bind };
         r = feed_open(&a->feed, x, from, &reader, a);
         if (r < 0) {
-                free(a);
                 if (options->bind)
                         (void) execution_signal(x, SIGKILL);
                 return exec_answer_feed_error(q, x, r);
         }
         a->feed.started |= !options->start;
-        q->state = a;
-        q->destroy = attach_destroy;
         q->answered = true;
         return ws_accept(q->http, attach_on_upgraded, a);
 }

@@ -96,12 +96,6 @@ void native_context_list(ApiRequest *q) {
 
 /* Waiting for one to begin. */
 
-static void contexts_forget_begin(ApiRequest *q, bool answered) {
-        if (q->state)
-                contexts_forget_caller(q->api->rooms.contexts, q);
-        q->state = NULL;
-}
-
 static void contexts_on_begun(Context *x, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
@@ -136,8 +130,7 @@ void native_context_create(ApiRequest *q) {
         spec.has_user = b.user.given;
         spec.uid = b.user.uid;
         spec.gid = b.user.gid;
-        q->state = q;
-        q->destroy = contexts_forget_begin;
+        coderun_await_context(q);
         r = context_begin(q->api->rooms.contexts, q->sandbox, &spec, contexts_on_begun, q, &error);
         if (r < 0)
                 contexts_answer_failure(q, r, error.text);
@@ -175,8 +168,7 @@ void native_context_restart(ApiRequest *q) {
 
         if (!x)
                 return;
-        q->state = q;
-        q->destroy = contexts_forget_begin;
+        coderun_await_context(q);
         context_restart(x, contexts_on_begun, q);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "api/native/execution/exec.h"
+#include "api/wait.h"
 #include "base/fd.h"
 #include "base/text.h"
 
@@ -111,72 +112,57 @@ static int answer_now(ApiRequest *q, const Execution *x, bool with_output) {
 /* A request that waits. */
 
 typedef struct ExecResultWaiter {
-        ApiRequest *q;
-        Execution *execution; /* NULL: answered */
+        ApiWait wait;
+        Execution *execution;
         ExecutionWatch watch;
-        sd_event_source *timer;
         bool output, bind;
 } ExecResultWaiter;
 
-static void exec_result_waiter_answer(ExecResultWaiter *w) {
-        Execution *x = TAKE_PTR(w->execution);
+static void exec_result_stop(ApiWait *wait) {
+        execution_unwatch(&((ExecResultWaiter *) wait)->watch);
+}
 
-        execution_unwatch(&w->watch);
-        w->timer = sd_event_source_disable_unref(w->timer);
-        (void) answer_now(w->q, x, w->output && execution_ended(x));
+static void exec_result_answer(ApiWait *wait) {
+        ExecResultWaiter *w = (ExecResultWaiter *) wait;
+
+        (void) answer_now(wait->q, w->execution, w->output && execution_ended(w->execution));
+}
+
+static void exec_result_left(ApiWait *wait) {
+        ExecResultWaiter *w = (ExecResultWaiter *) wait;
+
+        if (w->bind && !wait->q->manager->stopping)
+                (void) execution_signal(w->execution, SIGKILL);
 }
 
 static void exec_result_on_changed(Execution *x, void *userdata) {
         if (execution_ended(x))
-                exec_result_waiter_answer(userdata);
-}
-
-static int exec_result_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
-        exec_result_waiter_answer(userdata);
-        return 0;
-}
-
-static void exec_result_waiter_destroy(ApiRequest *q, bool answered) {
-        ExecResultWaiter *w = q->state;
-
-        execution_unwatch(&w->watch);
-        if (w->execution && w->bind && !q->manager->stopping)
-                (void) execution_signal(w->execution, SIGKILL);
-        sd_event_source_disable_unref(w->timer);
-        free(w);
-        q->state = NULL;
+                api_wait_over(userdata);
 }
 
 int result_answer(ApiRequest *q, Execution *x, const ResultOptions *options) {
+        static const ApiWaitKind kind = { .stop = exec_result_stop, .answer = exec_result_answer, .left = exec_result_left };
         ExecResultWaiter *w;
-        int r = 0;
+        int r;
 
         if (execution_ended(x) || options->timeout_usec == 0)
                 return answer_now(q, x, options->output && execution_ended(x));
-        w = calloc(1, sizeof(*w));
-        if (!w)
-                return api_errno(q, -ENOMEM, NULL);
-        *w = (ExecResultWaiter) {
-                .q = q,
-                .execution = x,
-                .watch = { .changed = exec_result_on_changed, .userdata = w },
-                .output = options->output,
-                .bind = options->bind,
-        };
-        q->state = w;
-        q->destroy = exec_result_waiter_destroy;
-        if (options->timeout_usec != USEC_INFINITY)
-                r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, options->timeout_usec,
-                                USEC_PER_MSEC, exec_result_on_timeout, w);
-        if (r >= 0)
-                r = execution_watch(x, &w->watch);
-        if (r < 0) {
-                w->execution = NULL;
-                if (options->bind)
-                        (void) execution_signal(x, SIGKILL);
-                return api_errno(q, r, "cannot wait for the execution");
+        w = api_wait_new(q, sizeof(*w), &kind, options->timeout_usec);
+        if (w) {
+                w->execution = x;
+                w->watch = (ExecutionWatch) { .changed = exec_result_on_changed, .userdata = w };
+                w->output = options->output;
+                w->bind = options->bind;
         }
-        return 0;
+        r = w ? execution_watch(x, &w->watch) : -ENOMEM;
+        if (r >= 0)
+                return 0;
+        if (options->bind)
+                (void) execution_signal(x, SIGKILL);
+        if (!w)
+                return r;
+        w->wait.over = true;
+        return api_errno(q, r, "cannot wait for the execution");
 }
 
 void native_exec_wait(ApiRequest *q) {

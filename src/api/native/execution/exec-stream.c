@@ -176,8 +176,6 @@ static void exec_stream_destroy(ApiRequest *q, bool answered) {
         free(s->end.text);
         sd_event_source_disable_unref(s->keepalive);
         text_done(&s->text);
-        free(s);
-        q->state = NULL;
 }
 
 int exec_answer_feed_error(ApiRequest *q, const Execution *x, int r) {
@@ -219,11 +217,11 @@ int events_answer(ApiRequest *q, Execution *x, const EventOptions *options) {
                 .piece = exec_stream_put_piece,
                 .end = exec_stream_put_exit,
         };
-        EventStream *s = calloc(1, sizeof(*s));
+        EventStream *s = api_keep_state(q, sizeof(*s), exec_stream_destroy);
         int r;
 
         if (!s)
-                return api_errno(q, -ENOMEM, NULL);
+                return -ENOMEM;
         *s = (EventStream) {
                 .q = q,
                 .format = options->format,
@@ -233,13 +231,10 @@ int events_answer(ApiRequest *q, Execution *x, const EventOptions *options) {
         };
         r = feed_open(&s->feed, x, options->from, &reader, s);
         if (r < 0) {
-                free(s);
                 if (options->bind)
                         (void) execution_signal(x, SIGKILL);
                 return exec_answer_feed_error(q, x, r);
         }
         s->feed.started |= !options->start;
-        q->state = s;
-        q->destroy = exec_stream_destroy;
         return exec_stream_start(s);
 }

@@ -60,8 +60,6 @@ static void native_logs_stream_destroy(ApiRequest *q, bool answered) {
         log_queue_done(&s->queue);
         text_done(&s->text);
         free(s->parts.items);
-        free(s);
-        q->state = NULL;
 }
 
 static LogOutput *find_running(LogStream *s, const char *id) {
@@ -269,11 +267,9 @@ void native_sandbox_logs(ApiRequest *q) {
                 (void) api_errno(q, -EKEYREVOKED, EXEC_OUTPUT_LOST);
                 return;
         }
-        s = calloc(1, sizeof(*s));
-        if (!s) {
-                (void) api_errno(q, -ENOMEM, NULL);
+        s = api_keep_state(q, sizeof(*s), native_logs_stream_destroy);
+        if (!s)
                 return;
-        }
         *s = (LogStream) {
                 .q = q,
                 .watch = { .changed = native_logs_on_sandbox, .userdata = s },
@@ -282,8 +278,6 @@ void native_sandbox_logs(ApiRequest *q) {
                 .since = since,
                 .text = TEXT_INIT(TEXT_MAX),
         };
-        q->state = s;
-        q->destroy = native_logs_stream_destroy;
         r = native_logs_begin(s, q->sandbox, has_tail > 0, tail);
         if (r < 0) {
                 (void) api_errno(q, r, "cannot read the events");

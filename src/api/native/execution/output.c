@@ -72,19 +72,12 @@ static void raw_changed(Feed *f, void *userdata) {
 }
 
 static void raw_destroy(ApiRequest *q, bool answered) {
-        RawStream *s = q->state;
-
-        feed_close(&s->feed);
-        free(s);
-        q->state = NULL;
+        feed_close(&((RawStream *) q->state)->feed);
 }
 
 static int native_output_add_headers(ApiRequest *q, const Execution *x, uint64_t from) {
-        char text[24];
-        int r;
+        int r = http_format_header(q->http, "X-Cursor-Start", "%" PRIu64, from);
 
-        (void) snprintf(text, sizeof(text), "%" PRIu64, from);
-        r = http_add_header(q->http, "X-Cursor-Start", text);
         if (r >= 0)
                 r = http_add_header(q->http, "X-Execution-Status", execution_status_name(x->status));
         return r;
@@ -94,23 +87,19 @@ static int native_output_add_headers(ApiRequest *q, const Execution *x, uint64_t
 static int raw_answer_stream(ApiRequest *q, Execution *x, const OutputQuery *o, uint64_t to) {
         static const FeedReader reader = { .changed = raw_changed };
         uint64_t from[_STREAM_MAX] = { FEED_SKIP, FEED_SKIP };
-        RawStream *s = calloc(1, sizeof(*s));
+        RawStream *s = api_keep_state(q, sizeof(*s), raw_destroy);
         FeedJournal *j;
         int r;
 
         if (!s)
-                return api_errno(q, -ENOMEM, NULL);
+                return -ENOMEM;
         *s = (RawStream) { .q = q, .stream = o->stream };
         from[o->stream] = o->from;
         r = feed_open(&s->feed, x, from, &reader, s);
-        if (r < 0) {
-                free(s);
+        if (r < 0)
                 return exec_answer_feed_error(q, x, r);
-        }
         j = s->feed.journals + o->stream;
         j->limit = MIN_OF(j->limit, to);
-        q->state = s;
-        q->destroy = raw_destroy;
         q->answered = true;
         return http_answer_stream(q->http, 200, RAW_TYPE, to == UINT64_MAX ? to : to - o->from, raw_next, s);
 }

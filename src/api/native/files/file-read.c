@@ -2,15 +2,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "api/file.h"
 #include "api/native/files/files.h"
-#include "api/range.h"
 #include "base/fd.h"
 
 #define FILE_TYPE "application/octet-stream"
@@ -28,51 +24,21 @@ static void reader_destroy(ApiRequest *q, bool answered) {
 
         fileop_free(f->op);
         (void) fd_close(f->fd);
-        free(f);
-        q->state = NULL;
-}
-
-static void file_read_add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
-static void file_read_add_format(ApiRequest *q, const char *name, const char *format, ...) {
-        char value[128];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(value, sizeof(value), format, ap);
-        va_end(ap);
-        (void) http_add_header(q->http, name, value);
 }
 
 static void file_read_add_headers(ApiRequest *q, const FileEntry *e) {
-        time_t seconds = (time_t) (e->mtime_nsec / INT64_C(1000000000));
-        char date[64];
-        struct tm tm;
+        char date[API_DATE_SIZE];
 
-        file_read_add_format(q, "X-File-Mode", "%04o", (unsigned) e->mode & 07777);
-        file_read_add_format(q, "X-File-Owner", "%" PRIu32 ":%" PRIu32, e->uid, e->gid);
-        if (gmtime_r(&seconds, &tm) && strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm) > 0)
-                file_read_add_format(q, "Last-Modified", "%s", date);
+        (void) http_format_header(q->http, "X-File-Mode", "%04o", (unsigned) e->mode & 07777);
+        (void) http_format_header(q->http, "X-File-Owner", "%" PRIu32 ":%" PRIu32, e->uid, e->gid);
+        api_file_date(e->mtime_nsec, date);
+        if (date[0] != '\0')
+                (void) http_add_header(q->http, "Last-Modified", date);
 }
 
 static void file_read_answer_whole(FileReader *f) {
-        uint64_t first, length;
-
-        file_read_add_format(f->q, "Accept-Ranges", "bytes");
-        switch (range_parse(http_header(f->q->http, "Range"), f->entry.size, &first, &length)) {
-        case RANGE_PART:
-                file_read_add_format(f->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1,
-                                f->entry.size);
-                f->q->answered = true;
-                (void) http_answer_fd(f->q->http, 206, FILE_TYPE, TAKE_FD(f->fd), first, length);
-                break;
-        case RANGE_BEYOND:
-                file_read_add_format(f->q, "Content-Range", "bytes */%" PRIu64, f->entry.size);
+        if (api_answer_file(f->q, FILE_TYPE, http_header(f->q->http, "Range"), &f->fd, f->entry.size) == -ERANGE)
                 (void) api_error(f->q, 416, "beyond_end", NULL, "%s: has %" PRIu64 " bytes", f->path, f->entry.size);
-                break;
-        default:
-                f->q->answered = true;
-                (void) http_answer_fd(f->q->http, 200, FILE_TYPE, TAKE_FD(f->fd), 0, f->entry.size);
-        }
 }
 
 /* Files of /proc and /sys have no size and yet something to say. */
@@ -137,16 +103,12 @@ void native_file_read(ApiRequest *q) {
 
         if (file_request_query(q, FILE_READ, &g) < 0)
                 return;
-        f = calloc(1, sizeof(*f));
-        if (!f) {
-                (void) api_errno(q, -ENOMEM, NULL);
+        f = api_keep_state(q, sizeof(*f), reader_destroy);
+        if (!f)
                 return;
-        }
         f->q = q;
         f->fd = -EBADF;
         memcpy(f->path, g.path, sizeof(f->path));
-        q->state = f;
-        q->destroy = reader_destroy;
         r = fileop_start(q->sandbox, &g, &handlers, f, &f->op, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);

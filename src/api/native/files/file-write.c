@@ -2,7 +2,6 @@
  * there, whole, when the body has ended and the worker was told so. A client that goes away in the middle leaves nothing. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/native/files/files.h"
@@ -19,8 +18,6 @@ static void file_write_writer_destroy(ApiRequest *q, bool answered) {
         FileWriter *w = q->state;
 
         fileop_free(w->op);
-        free(w);
-        q->state = NULL;
 }
 
 static void file_write_on_writable(FileOp *op, void *userdata) {
@@ -78,15 +75,11 @@ void native_file_write(ApiRequest *q) {
 
         if (file_write_read_query(q, &g) < 0)
                 return;
-        w = calloc(1, sizeof(*w));
-        if (!w) {
-                (void) api_errno(q, -ENOMEM, NULL);
+        w = api_keep_state(q, sizeof(*w), file_write_writer_destroy);
+        if (!w)
                 return;
-        }
         w->q = q;
         memcpy(w->path, g.path, sizeof(w->path));
-        q->state = w;
-        q->destroy = file_write_writer_destroy;
         r = fileop_start(q->sandbox, &g, &handlers, w, &w->op, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);

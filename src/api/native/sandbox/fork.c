@@ -5,45 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/make.h"
 #include "api/native/sandbox/create.h"
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
 #include "base/shape.h"
 
-typedef struct NativeForkForking {
-        Fork *fork;  /* under way */
-        Sandbox *made[FORK_MAX]; /* without names: nobody else can find them */
-        size_t n_made;
-} NativeForkForking;
-
-static void native_fork_forking_destroy(ApiRequest *q, bool answered) {
-        NativeForkForking *k = q->state;
-
-        if (k->fork)
-                fork_cancel(k->fork);
-        for (size_t i = 0; i < k->n_made; i++) {
-                if (!answered && !q->manager->stopping)
-                        sandbox_delete(k->made[i], /* force= */ true, NULL, NULL);
-                (void) sandbox_unref(k->made[i]);
-        }
-        free(k);
-        q->state = NULL;
-}
-
-static json_t *native_fork_list_json(NativeForkForking *k, Sandbox *const *list, size_t n) {
+static json_t *native_fork_list_json(ApiForking *k, Sandbox *const *list, size_t n) {
         json_t *all = json_array();
 
         for (size_t i = 0; i < n; i++) {
                 (void) json_array_append_new(all, api_sandbox_json(list[i]));
                 if (!list[i]->spec.name)
-                        k->made[k->n_made++] = sandbox_ref(list[i]);
+                        api_forks_made(k, list[i]);
         }
         return all;
 }
 
 static void native_fork_on_forked(Sandbox *const *list, size_t n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
-        NativeForkForking *k = q->state;
+        ApiForking *k = q->state;
 
         k->fork = NULL;
         if (!error)
@@ -70,25 +51,19 @@ static int native_fork_make_specs(CreateBody *b, const Strv *names, SandboxSpec 
 }
 
 static void native_fork_begin(ApiRequest *q, ForkBody *b, Sandbox *of, Snapshot *from) {
-        SandboxSpec *specs = calloc(b->count, sizeof(*specs));
-        NativeForkForking *k = calloc(1, sizeof(*k));
+        ApiForking *k = api_make_forks(q, b->count);
         Error error = { 0 };
         Fork *f = NULL;
-        int r = specs && k ? native_fork_make_specs(&b->create, &b->names, specs, b->count) : -ENOMEM;
+        int r;
 
-        if (k) {
-                q->state = k;
-                q->destroy = native_fork_forking_destroy;
-        }
+        if (!k)
+                return;
+        r = native_fork_make_specs(&b->create, &b->names, k->specs, b->count);
         if (r >= 0)
-                r = state_fork(q->api->rooms.state, &q->who, of, from, specs, b->count, b->create.wait_usec, native_fork_on_forked, q, &f, &error);
+                r = state_fork(q->api->rooms.state, &q->who, of, from, k->specs, b->count, b->create.wait_usec, native_fork_on_forked, q, &f, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.code < 0 ? error.text : NULL);
-        if (k)
-                k->fork = f;
-        for (size_t i = 0; specs && i < b->count; i++)
-                sandbox_spec_done(specs + i);
-        free(specs);
+        k->fork = f;
 }
 
 static int native_fork_check(ApiRequest *q, void *target, JsonComplaints *c) {

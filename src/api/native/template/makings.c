@@ -9,6 +9,7 @@
 #include "api/native/template/templates.h"
 #include "api/native/values.h"
 #include "api/page.h"
+#include "api/wait.h"
 #include "base/fd.h"
 
 #define LIMIT_DEFAULT 100
@@ -86,55 +87,42 @@ void native_making_list(ApiRequest *q) {
 /* Look, or wait for the end. */
 
 typedef struct Waiting {
-        ApiRequest *q;
+        ApiWait wait;
+        Making *making;
         MakingWatch watch;
-        sd_event_source *timer;
 } Waiting;
 
-static void waiting_destroy(ApiRequest *q, bool answered) {
-        Waiting *w = q->state;
-
-        making_unwatch(&w->watch);
-        sd_event_source_disable_unref(w->timer);
-        free(w);
-        q->state = NULL;
+static void waiting_stop(ApiWait *wait) {
+        making_unwatch(&((Waiting *) wait)->watch);
 }
 
-static void waiting_answer(Waiting *w, const Making *k) {
-        if (!w->q->answered)
-                (void) api_answer(w->q, 200, native_making_json(k));
+static void waiting_answer(ApiWait *wait) {
+        (void) api_answer(wait->q, 200, native_making_json(((Waiting *) wait)->making));
 }
 
 static void waiting_changed(Making *k, void *userdata) {
         if (makings_has_ended(k))
-                waiting_answer(userdata, k);
-}
-
-static int waiting_over(sd_event_source *source, uint64_t usec, void *userdata) {
-        Waiting *w = userdata;
-
-        waiting_answer(w, w->watch.making);
-        return 0;
+                api_wait_over(userdata);
 }
 
 void native_making_get(ApiRequest *q) {
+        static const ApiWaitKind kind = { .stop = waiting_stop, .answer = waiting_answer };
         Making *k = makings_find(q);
         usec_t wait = 0;
         Waiting *w;
 
         if (!k || native_query_seconds(q, "wait", &wait) < 0)
                 return;
-        w = wait > 0 && !makings_has_ended(k) ? calloc(1, sizeof(*w)) : NULL;
-        if (!w || sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, MIN_OF(wait, WAIT_MAX), 0, waiting_over, w) < 0) {
-                free(w);
+        if (wait == 0 || makings_has_ended(k)) {
                 (void) api_answer(q, 200, native_making_json(k));
                 return;
         }
-        w->q = q;
+        w = api_wait_new(q, sizeof(*w), &kind, MIN_OF(wait, WAIT_MAX));
+        if (!w)
+                return;
+        w->making = k;
         w->watch = (MakingWatch) { .changed = waiting_changed, .userdata = w };
         making_watch(k, &w->watch);
-        q->state = w;
-        q->destroy = waiting_destroy;
 }
 
 /* Its log, from any byte. */

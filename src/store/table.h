@@ -1,0 +1,97 @@
+/* table.h: a table described: its columns, its key, and the statements that are its own.
+ *
+ * From the columns come the SQL to insert, update, delete and select, the binding of parameters and the loading of rows. A member that
+ * shall be kept is one line in a table and a migration.
+ * Must not know: which tables there are. Includes sqlite3.h: for files of this folder only. */
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/store.h"
+#include "store/field.h"
+
+/* The kinds by the words that tables use. */
+#define FIELD_KIND_text     SHAPE_TEXT
+#define FIELD_KIND_borrowed SHAPE_BORROWED /* loaded, it is SQLite's and good until the next row; so is a view */
+#define FIELD_KIND_chars    SHAPE_CHARS
+#define FIELD_KIND_bytes    SHAPE_BYTES
+#define FIELD_KIND_view     SHAPE_VIEW
+#define FIELD_KIND_strv     SHAPE_STRV
+#define FIELD_KIND_bool     SHAPE_BOOL
+#define FIELD_KIND_int      SHAPE_INT
+#define FIELD_KIND_uint8    SHAPE_UINT8
+#define FIELD_KIND_uint16   SHAPE_UINT16
+#define FIELD_KIND_uint32   SHAPE_UINT32
+#define FIELD_KIND_uint64   SHAPE_UINT64
+#define FIELD_KIND_double   SHAPE_DOUBLE
+#define FIELD_KIND_named    SHAPE_ENUM
+#define FIELD_KIND_custom   SHAPE_CUSTOM
+
+#define FIELD(name, of, type, member, ...) { .column = (name), .kind = FIELD_KIND_##of, SHAPE_AT(type, member), ##__VA_ARGS__ }
+/* The columns of an object within, as its own room describes them. */
+#define FIELDS(of, type, member, ...) { .kind = SHAPE_OBJECT, .shape = &(of), SHAPE_AT(type, member), ##__VA_ARGS__ }
+/* A number that the database gives. */
+#define FIELD_GIVEN(name, type, member) FIELD(name, custom, type, member, .sql = &field_given)
+
+/* What is written by store_insert(), …; the tables of a database have only the statements that somebody needs. */
+typedef enum TableOp {
+        TABLE_INSERT,
+        TABLE_PUT,
+        TABLE_UPDATE,
+        TABLE_DELETE,
+        _TABLE_OP_MAX,
+} TableOp;
+#define INSERTS (1U << TABLE_INSERT)
+#define PUTS    (1U << TABLE_PUT)
+#define UPDATES (1U << TABLE_UPDATE)
+#define DELETES (1U << TABLE_DELETE)
+
+struct StoreTable {
+        unsigned number; /* TABLE_SYMBOL, see tables.h */
+        const char *name;
+        const ShapeField *fields;
+        size_t n_fields;
+        size_t size;    /* of the struct */
+        size_t n_keys;  /* the first columns tell which row */
+        size_t n_fixed; /* the first columns are written once: no update, and no put of what is there, changes them. 0: the keys */
+        unsigned does;
+        const char *conflict;     /* what a put does with a row that is there; NULL: changes its columns */
+        const StoreTable *state;  /* the other half of the object, which changes in its life; it has the same key */
+        const void *blank;        /* what a row is before it is loaded; NULL: zeroes */
+        const char *const *queries; /* one that begins with WHERE or ORDER selects the columns, and those of the state. The first is store_each()'s */
+        size_t n_queries;
+};
+
+#define TABLE(symbol, type, table_name, keys, ops, ...)                                                           \
+        const StoreTable symbol = { TABLE_##symbol, (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields),   \
+                                    sizeof(type), (keys), .does = (ops), ##__VA_ARGS__ }
+#define QUERIES(list)   .queries = (list), .n_queries = ELEMENTSOF(list)
+#define IN_ORDER(words) .queries = (const char *const[]) { "ORDER BY " words }, .n_queries = 1
+
+/* The columns, found through the objects within. */
+typedef struct TableColumn {
+        const ShapeField *field;
+        size_t base; /* what the field's offset is counted from */
+} TableColumn;
+
+typedef struct TableLayout {
+        const StoreTable *table;
+        TableColumn *columns;
+        size_t n;
+} TableLayout;
+
+int table_layout(const StoreTable *t, TableLayout *ret);
+void table_layout_done(TableLayout *l);
+
+/* Parameters ?1 … ?n are the columns; of an operation, those that it needs. SQLite's result. */
+int table_bind(const TableLayout *l, TableOp op, sqlite3_stmt *st, const void *row);
+
+/* From the columns first, first + 1, …; -EBADMSG: what is there was not written by us. What was loaded before the failure
+ * has to be freed as well. */
+int table_load(const TableLayout *l, sqlite3_stmt *st, int first, void *row);
+
+/* SQL; the caller frees. NULL: no memory. */
+char *table_sql(const TableLayout *l, TableOp op);
+char *table_query_sql(const TableLayout *l, const TableLayout *state, const char *query);
