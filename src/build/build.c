@@ -10,7 +10,6 @@
 
 #include "base/fd.h"
 #include "base/shape.h"
-#include "base/text.h"
 #include "build/book.h"
 #include "build/internal.h"
 #include "build/recipe.h"

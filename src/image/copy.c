@@ -21,16 +21,6 @@ static const ShapeField image_config_fields[] = {
 };
 static const Shape image_config_shape = SHAPE_OF(image_config, ImageConfig);
 
-static const ShapeField image_fields[] = {
-        { .kind = SHAPE_OBJECT, SHAPE_AT(Image, config), .shape = &image_config_shape },
-        { .kind = SHAPE_TEXT, SHAPE_AT(Image, base) },
-        { .kind = SHAPE_TEXT, SHAPE_AT(Image, snapshot) },
-        { .kind = SHAPE_TEXT, SHAPE_AT(Image, source) },
-        { .kind = SHAPE_TEXT, SHAPE_AT(Image, layers) },
-        { .kind = SHAPE_TEXT, SHAPE_AT(Image, config_digest) },
-};
-static const Shape image_shape = SHAPE_OF(image, Image);
-
 void image_config_done(ImageConfig *c) {
         shape_done(&image_config_shape, c);
 }
@@ -45,6 +35,6 @@ int image_config_copy(const ImageConfig *from, ImageConfig *to) {
 }
 
 void image_done(Image *image) {
-        shape_done(&image_shape, image);
+        store_row_done(&image_table, image);
         *image = (Image) { 0 };
 }
