@@ -112,7 +112,9 @@ ImageEntry *image_entry_add(Images *i, Image *image); /* takes it */
 TemplateEntry *template_entry_add(Images *i, StoreTemplate *row, ImageEntry *image); /* takes it */
 void template_entry_free(Images *i, TemplateEntry *t);
 LayerEntry *layer_entry_add(Images *i, StoreLayer *row);
+void layer_entry_free(Images *i, LayerEntry *l);
 ImageSnapshotEntry *image_snapshot_add(Images *i, const StoreImageSnapshot *row);
+void image_snapshot_free(Images *i, ImageSnapshotEntry *e);
 CacheEntry *cache_entry_add(Images *i, StoreCache *row);
 void cache_entry_free(Images *i, CacheEntry *c);
 void image_entry_free(Images *i, ImageEntry *e);

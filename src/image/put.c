@@ -57,11 +57,8 @@ void images_layer_drop(Images *i, const char *chain) {
         LayerEntry *l;
 
         HASH_FIND_STR(i->layers, chain, l);
-        if (!l || store_layer_delete(i->manager->store, chain) < 0)
-                return;
-        HASH_DEL(i->layers, l);
-        store_layer_done(&l->row);
-        free(l);
+        if (l && store_layer_delete(i->manager->store, chain) >= 0)
+                layer_entry_free(i, l);
 }
 
 /* Images. */
@@ -234,10 +231,8 @@ void images_snapshot_drop(Images *i, const char *name) {
         ImageSnapshotEntry *e;
 
         HASH_FIND_STR(i->snapshots, name, e);
-        if (!e || store_image_snapshot_delete(i->manager->store, name) < 0)
-                return;
-        HASH_DEL(i->snapshots, e);
-        free(e);
+        if (e && store_image_snapshot_delete(i->manager->store, name) >= 0)
+                image_snapshot_free(i, e);
 }
 
 /* The cache of builds. */
