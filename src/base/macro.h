@@ -48,4 +48,7 @@
         }
 
 void freep(void *p);
+/* Frees each of them: FREE_ALL(a->name, a->path). */
+void free_all(void *const *items, size_t n);
+#define FREE_ALL(...) free_all((void *const[]) { __VA_ARGS__ }, ELEMENTSOF(((void *const[]) { __VA_ARGS__ })))
 #define _cleanup_free_ _cleanup_(freep)

@@ -111,6 +111,7 @@ struct Build {
         Strv names;
         struct BuildCopy *copy; /* under way */
         char *passwd, *group;
+        size_t n_accounts; /* of those two that have been read */
 
         Build *prev, *next;
 };
@@ -183,8 +184,7 @@ extern const Sequence step_run, step_copy, step_from, step_workdir;
 extern const Sequence step_user; /* who USER is, for the template: b->passwd, b->group */
 /* First steps of most of them. */
 int build_need_sandbox(void *part, Error *reterr);
-int build_read_passwd(void *part, Error *reterr);
-int build_read_group(void *part, Error *reterr);
+int build_read_accounts(void *part, Error *reterr); /* of the current stage, where the step has to do with them */
 int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr);
 void build_step_end(void *part, const Error *error); /* stage.c: of those that change files */
 void build_step_leave(void *part, const Error *error); /* stage.c: of others */

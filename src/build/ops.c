@@ -77,7 +77,7 @@ static char *ops_content(int fd) {
         struct stat st;
         char *data;
 
-        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > ACCOUNT_FILE_MAX)
+        if (fd < 0 || fstat(fd, &st) < 0 || (size_t) st.st_size > PASSWD_FILE_MAX)
                 return NULL;
         data = malloc((size_t) st.st_size + 1);
         if (data)

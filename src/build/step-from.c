@@ -25,7 +25,7 @@ static int from_sandbox(void *part, Error *reterr) {
 
 /* Below the root of the other, whatever its working directory was. */
 static int from_paths(void *part, Error *reterr) {
-        static const BuildScope root = { .workdir = (char *) "" };
+        static const BuildScope root = { .config.workdir = (char *) "" };
         BuildCopy *c = build_of(part)->copy;
 
         for (size_t i = 0; i < c->sources.n; i++) {
@@ -186,8 +186,7 @@ static int from_transfer(void *part, Error *reterr) {
 static const SequenceStep from_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
         { "words", copy_words },
-        { "passwd", build_read_passwd, .cancel = build_stop },
-        { "group", build_read_group, .cancel = build_stop },
+        { "accounts", build_read_accounts, .cancel = build_stop },
         { "owner", copy_find_owner },
         { "look", copy_look, .cancel = build_stop },
         { "other sandbox", from_sandbox, .cancel = build_stop },

@@ -35,7 +35,7 @@ typedef struct ImageConfig { /* what of an OCI configuration counts here */
         char *start_command, *ready_command; /* of a YAML recipe; NULL: none */
 } ImageConfig;
 void image_config_done(ImageConfig *c);
-int image_config_copy(const ImageConfig *from, ImageConfig *to);
+int image_config_copy(const ImageConfig *from, ImageConfig *to); /* its lists can grow. Of an empty one: as one begins */
 
 typedef struct Image {
         char digest[72];  /* "sha256:" and hex: of the manifest for what came from elsewhere, of its description for what was built here */
