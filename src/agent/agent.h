@@ -87,6 +87,7 @@ void agents_unwatch(AgentWatch *watch); /* also when it never watched */
 
 /* As callers and their webhooks see it. brief: for lists, without output, context and attempts. */
 json_t *agents_json(Agents *a, const Job *job, bool brief);
+extern const Shape agent_summary_shape, agent_execution_shape; /* what that is */
 
 #define AGENT_PRIORITIES (2 * JOB_PRIORITY_MAX + 1)
 

@@ -29,6 +29,7 @@ typedef enum JobStatus {
         _JOB_STATUS_INVALID = -EINVAL,
 } JobStatus;
 
+extern const ShapeNames job_status_names;
 const char *job_status_name(JobStatus s);
 JobStatus job_status_from_name(const char *name);
 
@@ -45,6 +46,7 @@ typedef enum WebhookStatus {
         _WEBHOOK_STATUS_INVALID = -EINVAL,
 } WebhookStatus;
 
+extern const ShapeNames webhook_status_names;
 const char *webhook_status_name(WebhookStatus s);
 WebhookStatus webhook_status_from_name(const char *name);
 

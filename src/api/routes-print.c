@@ -60,6 +60,12 @@ static json_t *queries_json(const ApiRoute *route) {
         return list;
 }
 
+static json_t *answer_json(const ApiRoute *route) {
+        json_t *of = shape_schema(route->answer, /* of_answer= */ true);
+
+        return route->answers_a_list ? json_pack("{s:s,s:o}", "type", "array", "items", of) : of;
+}
+
 static json_t *route_json(const ApiRoute *route) {
         static const char *const bodies[] = {
                 [HTTP_BODY_NONE] = "none",
@@ -77,6 +83,8 @@ static json_t *route_json(const ApiRoute *route) {
 
         if (route->shape)
                 (void) json_object_set_new(o, "fields", fields_json(route->shape));
+        if (route->answer)
+                (void) json_object_set_new(o, "answer", answer_json(route));
         return o;
 }
 

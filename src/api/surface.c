@@ -32,6 +32,10 @@ int api_answer(ApiRequest *q, unsigned status, json_t *body) {
         return http_answer_take(q->http, status, JSON_TYPE, text, size);
 }
 
+int api_show(ApiRequest *q, unsigned status, const void *object) {
+        return api_answer(q, status, shape_show(q->route->answer, object));
+}
+
 /* Takes the list of single complaints, which may be NULL. */
 static int surface_answer_error(
                 ApiRequest *q, unsigned status, const char *code, const char *message, const char *hint, json_t *list) {

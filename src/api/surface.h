@@ -72,6 +72,8 @@ struct ApiRoute {
         ssize_t (*data)(ApiRequest *q, const void *data, size_t size); /* body pieces, for streams */
         const char *const *queries; /* NULL-terminated names of allowed query parameters; NULL: none. A name ending in "." is a prefix */
         const Shape *shape; /* of the body, also for the contract test; NULL: no JSON body */
+        const Shape *answer;  /* of what api_show() answers, likewise; NULL: it answers otherwise */
+        bool answers_a_list;  /* of such objects */
         bool (*served)(const Manager *m); /* whether the configuration has it; NULL: always */
 };
 
@@ -126,6 +128,7 @@ void api_let_go(ApiRequest *q, bool answered); /* the request is over */
 void api_keep_caller(ApiRequest *q, Sandbox *sb);
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
+int api_show(ApiRequest *q, unsigned status, const void *object);            /* by the route's answer */
 int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);
 int api_error_list(ApiRequest *q, unsigned status, const char *code, const char *message, json_t *list); /* takes the list */
 int api_complaints(ApiRequest *q, const JsonComplaints *c);                  /* 400 with all of them */

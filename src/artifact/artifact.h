@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/shape.h"
 #include "core/manager.h"
 
 typedef struct Artifacts Artifacts;
@@ -37,6 +38,7 @@ typedef enum ArtifactState {
         _ARTIFACT_STATE_MAX,
 } ArtifactState;
 
+extern const ShapeNames artifact_state_names;
 const char *artifact_state_name(int state);
 int artifact_state_from_name(const char *name); /* -EINVAL */
 
@@ -56,6 +58,8 @@ typedef struct Artifact {
         char *place;       /* remote: BUCKET/KEY; NULL: in the directory */
         uint64_t serial;   /* the order in which they came; given by the store */
 } Artifact;
+
+extern const Shape artifact_shape, artifacts_stats_shape;
 
 void artifact_done(Artifact *a);
 

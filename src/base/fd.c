@@ -14,6 +14,11 @@ void freep(void *p) {
         free(*(void **) p);
 }
 
+void free_all(void *const *items, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                free(items[i]);
+}
+
 int fd_close(int fd) {
         if (fd >= 0) {
                 int saved = errno;

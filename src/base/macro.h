@@ -41,5 +41,14 @@
                 _take_fd;                                                                                    \
         })
 
+/* Makes NAMEp() out of NAME(), which takes a pointer or NULL: for _cleanup_(NAMEp). */
+#define DEFINE_CLEANUP(type, name)                                                                           \
+        static inline void name##p(type **p) {                                                               \
+                (void) name(*p);                                                                             \
+        }
+
 void freep(void *p);
+/* Frees each of them: FREE_ALL(a->name, a->path). */
+void free_all(void *const *items, size_t n);
+#define FREE_ALL(...) free_all((void *const[]) { __VA_ARGS__ }, ELEMENTSOF(((void *const[]) { __VA_ARGS__ })))
 #define _cleanup_free_ _cleanup_(freep)

@@ -82,17 +82,29 @@ bool passwd_find_uid(const char *text, size_t size, uint32_t uid, PasswdUser *re
         return passwd_find(text, size, /* name= */ NULL, uid, ret);
 }
 
-bool group_find_gid(const char *text, size_t size, uint32_t gid, char ret_name[static PASSWD_NAME_BYTES]) {
+static bool group_find(const char *text, size_t size, const char *name, char ret_name[static PASSWD_NAME_BYTES], uint32_t *gid) {
         const char *p = text;
         PasswdLine l;
         uint32_t number;
-        char name[PASSWD_NAME_BYTES];
+        char own[PASSWD_NAME_BYTES];
 
         while (passwd_next_line(&p, text + size, &l)) {
-                if (!passwd_read_number(&l, 2, &number) || number != gid || !passwd_copy_field(&l, 0, name, sizeof(name)) || name[0] == '\0')
+                if (!passwd_read_number(&l, 2, &number) || !passwd_copy_field(&l, 0, own, sizeof(own)) || own[0] == '\0' ||
+                    (name ? strcmp(own, name) != 0 : number != *gid))
                         continue;
-                (void) strcpy(ret_name, name);
+                (void) strcpy(ret_name, own);
+                *gid = number;
                 return true;
         }
         return false;
+}
+
+bool group_find_gid(const char *text, size_t size, uint32_t gid, char ret_name[static PASSWD_NAME_BYTES]) {
+        return group_find(text, size, /* name= */ NULL, ret_name, &gid);
+}
+
+bool group_find_name(const char *text, size_t size, const char *name, uint32_t *ret) {
+        char own[PASSWD_NAME_BYTES];
+
+        return group_find(text, size, name, own, ret);
 }

@@ -19,3 +19,4 @@ typedef struct PasswdUser {
 bool passwd_find_name(const char *text, size_t size, const char *name, PasswdUser *ret);
 bool passwd_find_uid(const char *text, size_t size, uint32_t uid, PasswdUser *ret);
 bool group_find_gid(const char *text, size_t size, uint32_t gid, char ret_name[static PASSWD_NAME_BYTES]);
+bool group_find_name(const char *text, size_t size, const char *name, uint32_t *ret);

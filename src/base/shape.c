@@ -141,6 +141,7 @@ static size_t shape_plain_size(const ShapeField *f) {
         case SHAPE_INT64: return 8;
         case SHAPE_DOUBLE: return sizeof(double);
         case SHAPE_BORROWED:
+        case SHAPE_POINTER:
         case SHAPE_VIEW: return sizeof(void *);
         case SHAPE_CHARS:
         case SHAPE_BYTES: return f->size;

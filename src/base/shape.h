@@ -34,6 +34,7 @@ typedef enum ShapeKind {
         SHAPE_OBJECT,   /* a struct within, by `shape` */
         SHAPE_ARRAY,    /* T[N] within, by `shape`; a uint8_t at `count` says how many are used */
         SHAPE_LIST,     /* T *, owned, by `shape`; a size_t at `count` says how many */
+        SHAPE_POINTER,  /* const T *, somebody else's, by `shape`; NULL: nothing. In answers only */
         _SHAPE_KIND_MAX,
 } ShapeKind;
 
@@ -59,9 +60,12 @@ typedef enum ShapeFlags {
         SHAPE_POOL = 1 << 6,       /* two sandboxes that differ in it cannot stand in for each other */
         SHAPE_ONCE = 1 << 7,       /* belongs to this one object: a copy does not have it */
         SHAPE_ALIAS = 1 << 8,      /* another way to write the field of the same offset; not shown */
-        SHAPE_BEARER = 1 << 9,     /* SHAPE_OBJECT: its fields stand among those of its owner, under no name of their own */
+        SHAPE_BEARER = 1 << 9,     /* SHAPE_OBJECT, SHAPE_POINTER: its fields stand among those of its owner, under no name of their own */
         SHAPE_DERIVED = 1 << 10,   /* where nothing is said, it follows from other fields */
         SHAPE_KEY = 1 << 11,       /* CHARS: the name of an item, by which a list of such is a map for callers */
+        SHAPE_ALWAYS = 1 << 12,    /* a text, a time or a pointer that every object has: never null in answers */
+        SHAPE_SPARSE = 1 << 13,    /* left out of answers where it would be null */
+        SHAPE_MEASURED = 1 << 14,  /* a bool at `count` says whether the value is known; in answers it is null otherwise */
         /* Subsets of an object that others keep; each object says what they mean. */
         SHAPE_SET_1 = 1 << 16,
         SHAPE_SET_2 = 1 << 17,
@@ -128,9 +132,18 @@ struct Shape {
 
 /* A table that describes no object that is copied or listed: the body of a request. */
 #define SHAPE_BODY(table) { .fields = (table), .n_fields = ELEMENTSOF(table) }
+/* The same with the fields in place. */
+#define SHAPE_FIELDS(...) { .fields = (const ShapeField[]) { __VA_ARGS__ }, .n_fields = ELEMENTSOF(((const ShapeField[]) { __VA_ARGS__ })) }
 
 static inline void *shape_at(const ShapeField *f, const void *object) {
         return (char *) (uintptr_t) object + f->offset;
+}
+
+/* SHAPE_OBJECT, SHAPE_POINTER: the object that the field stands for. */
+static inline const void *shape_inner(const ShapeField *f, const void *object) {
+        const void *at = shape_at(f, object);
+
+        return f->kind == SHAPE_POINTER ? *(const void *const *) at : at;
 }
 
 /* Of callers' numbers, how many of ours one is. */

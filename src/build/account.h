@@ -5,12 +5,11 @@
 #include <stdint.h>
 
 #include "base/error.h"
-
-#define ACCOUNT_FILE_MAX (1 << 20)
+#include "base/passwd.h"
 
 typedef struct Account {
         uint32_t uid, gid;
-        char home[1024]; /* "/" where nothing says more */
+        char home[PASSWD_HOME_BYTES]; /* "/" where nothing says more */
 } Account;
 
 /* "user", "user:group", names or numbers; passwd and group: the files' texts, NULL: there is none. A number needs no entry; its group is that of its entry, else 0.

@@ -9,7 +9,7 @@
 #include <utlist.h>
 
 #include "base/fd.h"
-#include "base/text.h"
+#include "base/shape.h"
 #include "build/book.h"
 #include "build/internal.h"
 #include "build/recipe.h"
@@ -21,22 +21,14 @@
 #define METADATA_KEY   "templateBuild" /* of a sandbox: whose it is */
 
 void build_request_done(BuildRequest *q) {
-        free(q->name);
-        free(q->file);
-        free(q->text);
-        free(q->recipe);
-        free(q->target);
-        free(q->steps);
         for (size_t i = 0; i < q->n_archives; i++) {
                 free(q->archives[i].name);
                 (void) fd_close(q->archives[i].fd);
         }
-        free(q->archives);
         if (q->auth)
                 secret_wipe(q->auth, strlen(q->auth));
-        free(q->auth);
+        FREE_ALL(q->name, q->file, q->text, q->recipe, q->target, q->steps, q->archives, q->auth, q->policy);
         strv_done(&q->arguments);
-        free(q->policy);
         q->context_fd = fd_close(q->context_fd);
         *q = (BuildRequest) { .context_fd = -EBADF };
 }
@@ -45,9 +37,7 @@ static void build_stage_done(BuildStage *s) {
         scope_done(&s->scope);
         scope_done(&s->ahead);
         (void) sandbox_unref(s->sandbox);
-        free(s->base);
-        free(s->layers);
-        free(s->keys);
+        FREE_ALL(s->base, s->layers, s->keys);
 }
 
 static Build *build_free(Build *b) {
@@ -69,11 +59,8 @@ static Build *build_free(Build *b) {
                 context_free(b->contexts[i]);
         free(b->contexts);
         build_request_done(&b->request);
-        free(b->tenant);
         strv_done(&b->names);
-        free(b->passwd);
-        free(b->group);
-        free(b);
+        FREE_ALL(b->tenant, b->passwd, b->group, b);
         return NULL;
 }
 
@@ -173,18 +160,13 @@ int build_sandbox(Build *b, size_t stage, Sandbox **ret, Error *reterr) {
 /* NAME becomes NAME:TAG. */
 static int build_check_name(const Manager *m, BuildRequest *q, Error *reterr) {
         TemplateName name;
-        char *full;
         int r = template_name_parse(q->name, &name, reterr);
 
         if (r < 0)
                 return r;
         if (build_is_spawners(m, name.name))
                 return error_set(reterr, -EINVAL, "'%s' is the name of a template that the daemon was started with: take another", name.name);
-        if (asprintf(&full, "%s:%s", name.name, name.tag) < 0)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        free(q->name);
-        q->name = full;
-        return 0;
+        return shape_text_set(&q->name, name.full) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
 }
 
 static int build_check_request(const BuildRequest *q, Error *reterr) {

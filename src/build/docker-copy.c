@@ -88,49 +88,36 @@ static int docker_copy_check_sources(DockerReader *d, PlanStep *s) {
         return 0;
 }
 
-static int docker_copy_read(DockerReader *d, PlanKind kind, const DockerFlag *flags, size_t n) {
-        PlanStep *s = docker_step(d, kind);
-        int r;
+const DockerFlag docker_copy_flags[] = {
+        { "from",    take_from,  NULL },
+        { "chown",   take_chown, NULL },
+        { "chmod",   take_chmod, NULL },
+        { "link",    take_link,  NULL },
+        { "parents", NULL,       "is not known here: copy each directory to its place" },
+        { "exclude", NULL,       "is not known here: put the pattern into .dockerignore" },
+        { 0 },
+};
 
-        if (!s)
-                return -EINVAL;
-        r = docker_flags(d, flags, n, s);
-        if (r < 0)
-                return r;
-        r = d->line->n_files > 0 ? 0 : docker_json(d->rest, &s->words, d->reterr);
+const DockerFlag docker_add_flags[] = {
+        { "chown",        take_chown, NULL },
+        { "chmod",        take_chmod, NULL },
+        { "link",         take_link,  NULL },
+        { "checksum",     NULL,       "is for URLs, which are not fetched here: RUN curl … && sha256sum --check" },
+        { "keep-git-dir", NULL,       "is for git, which is not fetched here: RUN git clone" },
+        { "exclude",      NULL,       "is not known here: put the pattern into .dockerignore" },
+        { "unpack",       NULL,       "is not known here: COPY does not unpack, ADD does" },
+        { 0 },
+};
+
+int docker_copy(DockerReader *d, PlanStep *s) {
+        int r = d->line->n_files > 0 ? 0 : docker_json(d->rest, &s->words, d->reterr);
+
         if (r == 0)
                 r = docker_split(d->rest, d->escape, /* quotes= */ d->line->n_files > 0, &s->words);
         if (r < 0)
-                return docker_fail(d, r, plan_kind_name(kind));
+                return docker_fail(d, r, plan_kind_name(s->kind));
         r = docker_copy_take_files(d, s);
         return r < 0 ? r : docker_copy_check_sources(d, s);
-}
-
-int docker_copy(DockerReader *d) {
-        static const DockerFlag flags[] = {
-                { "from",    take_from,  NULL },
-                { "chown",   take_chown, NULL },
-                { "chmod",   take_chmod, NULL },
-                { "link",    take_link,  NULL },
-                { "parents", NULL,       "is not known here: copy each directory to its place" },
-                { "exclude", NULL,       "is not known here: put the pattern into .dockerignore" },
-        };
-
-        return docker_copy_read(d, PLAN_COPY, flags, ELEMENTSOF(flags));
-}
-
-int docker_add(DockerReader *d) {
-        static const DockerFlag flags[] = {
-                { "chown",        take_chown, NULL },
-                { "chmod",        take_chmod, NULL },
-                { "link",         take_link,  NULL },
-                { "checksum",     NULL,       "is for URLs, which are not fetched here: RUN curl … && sha256sum --check" },
-                { "keep-git-dir", NULL,       "is for git, which is not fetched here: RUN git clone" },
-                { "exclude",      NULL,       "is not known here: put the pattern into .dockerignore" },
-                { "unpack",       NULL,       "is not known here: COPY does not unpack, ADD does" },
-        };
-
-        return docker_copy_read(d, PLAN_ADD, flags, ELEMENTSOF(flags));
 }
 
 /* The value of a key of --mount: type=cache,target=/x */
@@ -171,21 +158,16 @@ static int docker_copy_take_network(DockerReader *d, PlanStep *s, const char *va
         return docker_complain(d, "RUN --network=%.40s: a build has one network for all of its steps; see --network of cove template build", value);
 }
 
-int docker_run(DockerReader *d) {
-        static const DockerFlag flags[] = {
-                { "mount",    take_mount,   NULL },
-                { "network",  docker_copy_take_network, NULL },
-                { "security", NULL,         "is not done here: what a step may do is the sandbox's" },
-        };
-        PlanStep *s = docker_step(d, PLAN_RUN);
-        int r;
+const DockerFlag docker_run_flags[] = {
+        { "mount",    take_mount,               NULL },
+        { "network",  docker_copy_take_network, NULL },
+        { "security", NULL,                     "is not done here: what a step may do is the sandbox's" },
+        { 0 },
+};
 
-        if (!s)
-                return -EINVAL;
-        r = docker_flags(d, flags, ELEMENTSOF(flags), s);
-        if (r < 0)
-                return r;
-        r = d->line->n_files > 0 ? 0 : docker_json(d->rest, &s->words, d->reterr);
+int docker_run(DockerReader *d, PlanStep *s) {
+        int r = d->line->n_files > 0 ? 0 : docker_json(d->rest, &s->words, d->reterr);
+
         if (r < 0)
                 return docker_fail(d, r, "RUN");
         s->exec = r > 0;
@@ -208,23 +190,19 @@ static int docker_copy_take_number(DockerReader *d, PlanStep *s, const char *val
         return parse_uint64(value, 0, UINT32_MAX, &number) < 0 ? docker_complain(d, "HEALTHCHECK --retries: '%.60s' is no number", value) : 0;
 }
 
-int docker_healthcheck(DockerReader *d) {
-        static const DockerFlag flags[] = {
-                { "interval",       take_time,   NULL },
-                { "timeout",        take_time,   NULL },
-                { "start-period",   take_time,   NULL },
-                { "start-interval", take_time,   NULL },
-                { "retries",        docker_copy_take_number, NULL },
-        };
-        PlanStep *s = docker_step(d, PLAN_HEALTHCHECK);
+const DockerFlag docker_healthcheck_flags[] = {
+        { "interval",       take_time,               NULL },
+        { "timeout",        take_time,               NULL },
+        { "start-period",   take_time,               NULL },
+        { "start-interval", take_time,               NULL },
+        { "retries",        docker_copy_take_number, NULL },
+        { 0 },
+};
+
+int docker_healthcheck(DockerReader *d, PlanStep *s) {
         size_t n = strcspn(d->rest, " \t");
         int r;
 
-        if (!s)
-                return -EINVAL;
-        r = docker_flags(d, flags, ELEMENTSOF(flags), s);
-        if (r < 0)
-                return r;
         if (!(n == 4 && strncasecmp(d->rest, "NONE", 4) == 0) && !(n == 3 && strncasecmp(d->rest, "CMD", 3) == 0))
                 return docker_complain(d, "HEALTHCHECK must be HEALTHCHECK NONE or HEALTHCHECK CMD …, not '%.60s'", d->rest);
         r = plan_warn(d->plan, "line %u: HEALTHCHECK does nothing here: nobody asks", d->line->line);

@@ -101,14 +101,12 @@ static int docker_from_read_base(DockerReader *d, PlanStage *s, const char *word
         return 0;
 }
 
-int docker_from(DockerReader *d) {
-        static const DockerFlag flags[] = { { "platform", take_platform, NULL } };
-        _cleanup_(strv_done) Strv words = STRV_INIT(PLAN_WORDS_MAX);
-        int r = docker_flags(d, flags, ELEMENTSOF(flags), NULL);
+const DockerFlag docker_from_flags[] = { { "platform", take_platform, NULL }, { 0 } };
 
-        if (r < 0)
-                return r;
-        r = docker_split(d->rest, d->escape, /* quotes= */ false, &words);
+int docker_from(DockerReader *d, PlanStep *none) {
+        _cleanup_(strv_done) Strv words = STRV_INIT(PLAN_WORDS_MAX);
+        int r = docker_split(d->rest, d->escape, /* quotes= */ false, &words);
+
         if (r < 0)
                 return docker_fail(d, r, "FROM");
         if (words.n != 1 && !(words.n == 3 && strcasecmp(words.items[1], "AS") == 0))

@@ -19,20 +19,19 @@ typedef struct DockerReader {
 int docker_complain(DockerReader *d, const char *format, ...) _printf_(2, 3);
 int docker_fail(DockerReader *d, int r, const char *where); /* -ENOMEM, -E2BIG, or the sentence that is there already */
 
-/* NULL: complained. */
-PlanStep *docker_step(DockerReader *d, PlanKind kind);
-
-/* What a flag of this instruction may be; those that are refused have a sentence that says what to do instead. */
+/* What a flag of this instruction may be; those that are refused have a sentence that says what to do instead. The last has no name. */
 typedef struct DockerFlag {
         const char *name;
         int (*take)(DockerReader *d, PlanStep *s, const char *value); /* value "": it had none */
         const char *refused;
 } DockerFlag;
-int docker_flags(DockerReader *d, const DockerFlag *flags, size_t n, PlanStep *s);
 
-int docker_from(DockerReader *d);
+extern const DockerFlag docker_from_flags[], docker_copy_flags[], docker_add_flags[], docker_run_flags[], docker_healthcheck_flags[];
+
+/* What is behind the flags. */
+int docker_from(DockerReader *d, PlanStep *s /* none */);
+int docker_copy(DockerReader *d, PlanStep *s); /* and ADD */
+int docker_run(DockerReader *d, PlanStep *s);
+int docker_healthcheck(DockerReader *d, PlanStep *s);
+
 int docker_global(DockerReader *d, const char *word); /* ARG before the first FROM */
-int docker_copy(DockerReader *d);
-int docker_add(DockerReader *d);
-int docker_run(DockerReader *d);
-int docker_healthcheck(DockerReader *d);

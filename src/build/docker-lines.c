@@ -7,27 +7,10 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "build/docker-words.h"
 
 #define HEREDOCS_MAX 64
-
-typedef struct DockerLinesText {
-        char *data;
-        size_t size, room;
-} DockerLinesText;
-
-static int text_add(DockerLinesText *t, const char *data, size_t n) {
-        if (ARRAY_RESERVE(t->data, t->room, t->size + n + 1) < 0)
-                return -ENOMEM;
-        memcpy(t->data + t->size, data, n);
-        t->size += n;
-        t->data[t->size] = '\0';
-        return 0;
-}
-
-static void docker_lines_text_done(DockerLinesText *t) {
-        free(t->data);
-}
 
 void docker_lines_init(DockerLines *l, const char *file, const char *text) {
         if (strncmp(text, "\xef\xbb\xbf", 3) == 0)
@@ -121,26 +104,21 @@ static bool goes_on(const DockerLines *l, const char *p, size_t *n) {
 }
 
 /* The rest of an instruction that goes on; comments and empty lines in between are nothing. */
-static int take_more(DockerLines *l, DockerLinesText *t) {
+static void take_more(DockerLines *l, Text *t) {
         const char *p;
         bool more = true;
         size_t n;
 
         while (more && docker_lines_take(l, &p, &n)) {
-                int r;
-
                 if (is_comment(p, n) || docker_lines_is_blank(p, n))
                         continue;
                 more = goes_on(l, p, &n);
-                r = text_add(t, p, n);
-                if (r < 0)
-                        return r;
+                text_put(t, p, n);
         }
-        return 0;
 }
 
 /* 1: t has an instruction; 0: the end. */
-static int take_instruction(DockerLines *l, DockerLinesText *t, unsigned *ret_line, Error *reterr) {
+static int take_instruction(DockerLines *l, Text *t, unsigned *ret_line, Error *reterr) {
         const char *p;
         size_t n;
 
@@ -164,11 +142,11 @@ static int take_instruction(DockerLines *l, DockerLinesText *t, unsigned *ret_li
                 l->begun = true;
                 *ret_line = l->line - 1;
                 more = goes_on(l, p, &n);
-                r = text_add(t, p + skip_spaces(p, n), n - skip_spaces(p, n));
-                if (r >= 0 && more)
-                        r = take_more(l, t);
-                if (r < 0)
-                        return error_set(reterr, r, "out of memory");
+                text_put(t, p + skip_spaces(p, n), n - skip_spaces(p, n));
+                if (more)
+                        take_more(l, t);
+                if (t->error < 0)
+                        return error_set(reterr, t->error, "out of memory");
                 if (!docker_lines_is_blank(t->data, t->size))
                         return 1;
                 t->size = 0;
@@ -176,7 +154,7 @@ static int take_instruction(DockerLines *l, DockerLinesText *t, unsigned *ret_li
         return 0;
 }
 
-static int split_word(const DockerLinesText *t, DockerLine *ret) {
+static int split_word(const Text *t, DockerLine *ret) {
         size_t word = 0, begin, end = t->size;
 
         while (word < t->size && !isspace((unsigned char) t->data[word]))
@@ -217,7 +195,7 @@ int docker_heredoc(const char *word, PlanFile *ret) {
 }
 
 static int docker_lines_take_text(DockerLines *l, PlanFile *f, unsigned line, Error *reterr) {
-        _cleanup_(docker_lines_text_done) DockerLinesText t = { 0 };
+        _cleanup_text_ Text t = TEXT_INIT(PLAN_TEXT_MAX + 1);
         const char *p;
         size_t n;
 
@@ -228,13 +206,14 @@ static int docker_lines_take_text(DockerLines *l, PlanFile *f, unsigned line, Er
                 p += tabs;
                 n -= tabs;
                 if (n == strlen(f->name) && memcmp(p, f->name, n) == 0) {
-                        if (text_add(&t, "", 0) < 0)
-                                return error_set(reterr, -ENOMEM, "out of memory");
+                        text_put(&t, "", 1);
+                        if (t.error < 0)
+                                return error_set(reterr, t.error, "out of memory");
                         f->data = TAKE_PTR(t.data);
                         return 0;
                 }
-                if (text_add(&t, p, n) < 0 || text_add(&t, "\n", 1) < 0)
-                        return error_set(reterr, -ENOMEM, "out of memory");
+                text_put(&t, p, n);
+                text_put(&t, "\n", 1);
         }
         return error_set(reterr, -EINVAL, "%s:%u: the text of <<%.60s has no end: a line with '%.60s' and nothing else is missing", l->file, line,
                         f->name, f->name);
@@ -279,7 +258,7 @@ static int take_texts(DockerLines *l, DockerLine *line, Error *reterr) {
 
 int docker_lines_next(DockerLines *l, DockerLine *ret, Error *reterr) {
         _cleanup_(docker_line_done) DockerLine line = { 0 };
-        _cleanup_(docker_lines_text_done) DockerLinesText t = { 0 };
+        _cleanup_text_ Text t = TEXT_INIT(PLAN_TEXT_MAX + 1);
         int r = take_instruction(l, &t, &line.line, reterr);
 
         if (r <= 0)

@@ -42,7 +42,7 @@ static char *line_text(const DockerLine *line) {
         return text;
 }
 
-PlanStep *docker_step(DockerReader *d, PlanKind kind) {
+static PlanStep *docker_step(DockerReader *d, PlanKind kind) {
         PlanStep *s;
 
         if (!d->stage) {
@@ -64,34 +64,34 @@ PlanStep *docker_step(DockerReader *d, PlanKind kind) {
         return s;
 }
 
-static const DockerFlag *find_flag(const DockerFlag *flags, size_t n, const char *name, size_t length) {
-        for (size_t i = 0; i < n; i++)
-                if (strlen(flags[i].name) == length && strncmp(flags[i].name, name, length) == 0)
-                        return flags + i;
+static const DockerFlag *find_flag(const DockerFlag *flags, const char *name, size_t length) {
+        for (const DockerFlag *f = flags; f->name; f++)
+                if (strlen(f->name) == length && strncmp(f->name, name, length) == 0)
+                        return f;
         return NULL;
 }
 
-static int unknown_flag(DockerReader *d, const DockerFlag *flags, size_t n, const char *name) {
+static int unknown_flag(DockerReader *d, const DockerFlag *flags, const char *name) {
         unsigned best = word_tolerance(name);
         const char *nearest = NULL;
 
-        for (size_t i = 0; i < n; i++)
-                if (word_is_nearer(name, flags[i].name, &best))
-                        nearest = flags[i].name;
+        for (const DockerFlag *f = flags; f->name; f++)
+                if (word_is_nearer(name, f->name, &best))
+                        nearest = f->name;
         return docker_complain(d, "%s has no flag --%.60s%s%s%s", d->line->word, name, nearest ? " (did you mean --" : "", nearest ? nearest : "",
                         nearest ? "?)" : "");
 }
 
-int docker_flags(DockerReader *d, const DockerFlag *flags, size_t n, PlanStep *s) {
+static int docker_flags(DockerReader *d, const DockerFlag *flags, PlanStep *s) {
         for (size_t i = 0; i < d->flags.n; i++) {
                 char *name = d->flags.items[i] + 2;
                 const size_t length = strcspn(name, "=");
-                const DockerFlag *f = find_flag(flags, n, name, length);
+                const DockerFlag *f = find_flag(flags, name, length);
                 int r;
 
                 if (!f) {
                         name[length] = '\0';
-                        return unknown_flag(d, flags, n, name);
+                        return unknown_flag(d, flags, name);
                 }
                 if (f->refused)
                         return docker_complain(d, "%s --%s %s", d->line->word, f->name, f->refused);
@@ -109,112 +109,49 @@ static int dockerfile_add_word(DockerReader *d, PlanStep *s, const char *word) {
 }
 
 /* One value, all of the rest. */
-static int dockerfile_read_text(DockerReader *d, PlanKind kind) {
-        PlanStep *s = docker_step(d, kind);
-
-        if (!s)
-                return -EINVAL;
-        if (*d->rest == '\0')
-                return docker_complain(d, "%s needs a value", plan_kind_name(kind));
-        return dockerfile_add_word(d, s, d->rest);
+static int dockerfile_read_text(DockerReader *d, PlanStep *s) {
+        return *d->rest ? dockerfile_add_word(d, s, d->rest) : docker_complain(d, "%s needs a value", plan_kind_name(s->kind));
 }
 
-static int dockerfile_read_workdir(DockerReader *d) {
-        return dockerfile_read_text(d, PLAN_WORKDIR);
-}
+static int read_pairs(DockerReader *d, PlanStep *s) {
+        int r = docker_pairs(d->rest, d->escape, &s->words, d->reterr);
 
-static int dockerfile_read_user(DockerReader *d) {
-        return dockerfile_read_text(d, PLAN_USER);
-}
-
-static int read_stopsignal(DockerReader *d) {
-        return dockerfile_read_text(d, PLAN_STOPSIGNAL);
-}
-
-static int read_maintainer(DockerReader *d) {
-        return dockerfile_read_text(d, PLAN_MAINTAINER);
-}
-
-static int read_pairs(DockerReader *d, PlanKind kind) {
-        PlanStep *s = docker_step(d, kind);
-        int r;
-
-        if (!s)
-                return -EINVAL;
-        r = docker_pairs(d->rest, d->escape, &s->words, d->reterr);
-        return r < 0 ? docker_fail(d, r, plan_kind_name(kind)) : 0;
-}
-
-static int dockerfile_read_env(DockerReader *d) {
-        return read_pairs(d, PLAN_ENV);
-}
-
-static int read_label(DockerReader *d) {
-        return read_pairs(d, PLAN_LABEL);
+        return r < 0 ? docker_fail(d, r, plan_kind_name(s->kind)) : 0;
 }
 
 /* A list in JSON, or a line for the shell. */
-static int dockerfile_read_command(DockerReader *d, PlanKind kind) {
-        PlanStep *s = docker_step(d, kind);
-        int r;
+static int dockerfile_read_command(DockerReader *d, PlanStep *s) {
+        int r = docker_json(d->rest, &s->words, d->reterr);
 
-        if (!s)
-                return -EINVAL;
-        r = docker_json(d->rest, &s->words, d->reterr);
         if (r < 0)
-                return docker_fail(d, r, plan_kind_name(kind));
+                return docker_fail(d, r, plan_kind_name(s->kind));
         s->exec = r > 0;
         if (r > 0)
                 return 0;
         if (*d->rest == '[' && plan_warn(d->plan, "line %u: %s begins like a list in JSON and is none (strings take double quotes): it goes to the shell",
-                        d->line->line, plan_kind_name(kind)) < 0)
+                        d->line->line, plan_kind_name(s->kind)) < 0)
                 return docker_fail(d, -ENOMEM, "");
         return dockerfile_add_word(d, s, d->rest);
 }
 
-static int read_cmd(DockerReader *d) {
-        return dockerfile_read_command(d, PLAN_CMD);
-}
+static int read_shell(DockerReader *d, PlanStep *s) {
+        int r = docker_json(d->rest, &s->words, d->reterr);
 
-static int read_entrypoint(DockerReader *d) {
-        return dockerfile_read_command(d, PLAN_ENTRYPOINT);
-}
-
-static int read_shell(DockerReader *d) {
-        PlanStep *s = docker_step(d, PLAN_SHELL);
-        int r;
-
-        if (!s)
-                return -EINVAL;
-        r = docker_json(d->rest, &s->words, d->reterr);
         if (r < 0)
                 return docker_fail(d, r, "SHELL");
-        if (r == 0 || s->words.n == 0)
-                return docker_complain(d, "SHELL must be a list in JSON with something in it, as in [\"/bin/bash\", \"-c\"]");
         s->exec = true;
-        return 0;
+        return r > 0 && s->words.n > 0 ? 0 :
+                        docker_complain(d, "SHELL must be a list in JSON with something in it, as in [\"/bin/bash\", \"-c\"]");
 }
 
-static int dockerfile_read_list(DockerReader *d, PlanKind kind) {
-        PlanStep *s = docker_step(d, kind);
-        int r;
+static int dockerfile_read_list(DockerReader *d, PlanStep *s) {
+        int r = s->kind == PLAN_EXPOSE ? 0 : docker_json(d->rest, &s->words, d->reterr);
 
-        if (!s)
-                return -EINVAL;
-        r = kind == PLAN_EXPOSE ? 0 : docker_json(d->rest, &s->words, d->reterr);
         if (r == 0)
                 r = docker_split(d->rest, d->escape, /* quotes= */ false, &s->words);
         if (r < 0)
-                return docker_fail(d, r, plan_kind_name(kind));
-        return s->words.n > 0 ? 0 : docker_complain(d, "%s needs at least one value", plan_kind_name(kind));
-}
-
-static int read_expose(DockerReader *d) {
-        return dockerfile_read_list(d, PLAN_EXPOSE);
-}
-
-static int read_volume(DockerReader *d) {
-        return dockerfile_read_list(d, PLAN_VOLUME);
+                return docker_fail(d, r, plan_kind_name(s->kind));
+        return s->words.n > 0 ? 0 : docker_complain(d, "%s needs at least one value", plan_kind_name(s->kind));
 }
 
 static bool is_argument_name(const char *word, size_t n) {
@@ -239,9 +176,8 @@ static int declare(DockerReader *d, const char *word) {
         return r < 0 ? docker_fail(d, r, "ARG") : 0;
 }
 
-static int read_arg(DockerReader *d) {
+static int read_arg(DockerReader *d, PlanStep *s) {
         _cleanup_(strv_done) Strv words = STRV_INIT(PLAN_WORDS_MAX);
-        PlanStep *s = NULL;
         int r = docker_split(d->rest, d->escape, /* quotes= */ true, &words);
 
         if (r < 0)
@@ -261,33 +197,34 @@ static int read_arg(DockerReader *d) {
         return r;
 }
 
-static int read_onbuild(DockerReader *d) {
+static int read_onbuild(DockerReader *d, PlanStep *s) {
         return docker_complain(d, "ONBUILD is not done here: put '%.60s' into the Dockerfile that is built on this one", d->rest);
 }
 
 static const struct {
         const char *word;
-        int (*read)(DockerReader *d);
-        bool flags; /* takes some: else what looks like one is a word */
+        int (*read)(DockerReader *d, PlanStep *s);
+        PlanKind kind; /* of the step that it is, which read() gets; _PLAN_KIND_INVALID: of none, or it makes one itself */
+        const DockerFlag *flags; /* NULL: takes none, and what looks like one is a word */
 } instructions[] = {
-        { "FROM",        docker_from,        true  },
-        { "RUN",         docker_run,         true  },
-        { "COPY",        docker_copy,        true  },
-        { "ADD",         docker_add,         true  },
-        { "ENV",         dockerfile_read_env,           false },
-        { "ARG",         read_arg,           false },
-        { "LABEL",       read_label,         false },
-        { "WORKDIR",     dockerfile_read_workdir,       false },
-        { "USER",        dockerfile_read_user,          false },
-        { "CMD",         read_cmd,           false },
-        { "ENTRYPOINT",  read_entrypoint,    false },
-        { "EXPOSE",      read_expose,        false },
-        { "SHELL",       read_shell,         false },
-        { "STOPSIGNAL",  read_stopsignal,    false },
-        { "VOLUME",      read_volume,        false },
-        { "HEALTHCHECK", docker_healthcheck, true  },
-        { "MAINTAINER",  read_maintainer,    false },
-        { "ONBUILD",     read_onbuild,       false },
+        { "FROM",        docker_from,             _PLAN_KIND_INVALID, docker_from_flags        },
+        { "RUN",         docker_run,              PLAN_RUN,           docker_run_flags         },
+        { "COPY",        docker_copy,             PLAN_COPY,          docker_copy_flags        },
+        { "ADD",         docker_copy,             PLAN_ADD,           docker_add_flags         },
+        { "ENV",         read_pairs,              PLAN_ENV,           NULL                     },
+        { "ARG",         read_arg,                _PLAN_KIND_INVALID, NULL                     },
+        { "LABEL",       read_pairs,              PLAN_LABEL,         NULL                     },
+        { "WORKDIR",     dockerfile_read_text,    PLAN_WORKDIR,       NULL                     },
+        { "USER",        dockerfile_read_text,    PLAN_USER,          NULL                     },
+        { "CMD",         dockerfile_read_command, PLAN_CMD,           NULL                     },
+        { "ENTRYPOINT",  dockerfile_read_command, PLAN_ENTRYPOINT,    NULL                     },
+        { "EXPOSE",      dockerfile_read_list,    PLAN_EXPOSE,        NULL                     },
+        { "SHELL",       read_shell,              PLAN_SHELL,         NULL                     },
+        { "STOPSIGNAL",  dockerfile_read_text,    PLAN_STOPSIGNAL,    NULL                     },
+        { "VOLUME",      dockerfile_read_list,    PLAN_VOLUME,        NULL                     },
+        { "HEALTHCHECK", docker_healthcheck,      PLAN_HEALTHCHECK,   docker_healthcheck_flags },
+        { "MAINTAINER",  dockerfile_read_text,    PLAN_MAINTAINER,    NULL                     },
+        { "ONBUILD",     read_onbuild,            _PLAN_KIND_INVALID, NULL                     },
 };
 
 static int unknown_instruction(DockerReader *d) {
@@ -302,6 +239,21 @@ static int unknown_instruction(DockerReader *d) {
         return docker_complain(d, "unknown instruction '%.60s'", d->line->word);
 }
 
+static int read_instruction(DockerReader *d, size_t i) {
+        const bool is_step = instructions[i].kind != _PLAN_KIND_INVALID;
+        PlanStep *s = NULL;
+        int r = instructions[i].flags ? docker_take_flags(&d->rest, d->escape, &d->flags) : 0;
+
+        if (r < 0)
+                return docker_fail(d, r, instructions[i].word);
+        if (is_step)
+                s = docker_step(d, instructions[i].kind);
+        if (is_step && !s)
+                return -EINVAL;
+        r = docker_flags(d, instructions[i].flags, s);
+        return r < 0 ? r : instructions[i].read(d, s);
+}
+
 static int read_line(DockerReader *d) {
         for (size_t i = 0; i < ELEMENTSOF(instructions); i++) {
                 int r;
@@ -310,8 +262,7 @@ static int read_line(DockerReader *d) {
                         continue;
                 d->rest = d->line->rest;
                 d->flags = (Strv) STRV_INIT(PLAN_WORDS_MAX);
-                r = instructions[i].flags ? docker_take_flags(&d->rest, d->escape, &d->flags) : 0;
-                r = r < 0 ? docker_fail(d, r, instructions[i].word) : instructions[i].read(d);
+                r = read_instruction(d, i);
                 strv_done(&d->flags);
                 return r;
         }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/text.h"
 
 #define NAME_BYTES 256
 
@@ -20,24 +20,9 @@ typedef struct Expander {
         Error *reterr;
 } Expander;
 
-typedef struct Out {
-        char *data;
-        size_t size, room;
-} Out;
-
-static int out_add(Out *o, const char *data, size_t n) {
-        if (o->size + n >= EXPAND_MAX)
-                return -E2BIG;
-        if (ARRAY_RESERVE(o->data, o->room, o->size + n + 1) < 0)
-                return -ENOMEM;
-        memcpy(o->data + o->size, data, n);
-        o->size += n;
-        o->data[o->size] = '\0';
-        return 0;
-}
-
-static void out_done(Out *o) {
-        free(o->data);
+static int out_add(Text *o, const char *data, size_t n) {
+        text_put(o, data, n);
+        return o->error;
 }
 
 static bool expand_is_name(char c) {
@@ -70,10 +55,10 @@ static int expand_take_name(Expander *e, char ret[static NAME_BYTES]) {
         return 0;
 }
 
-static int expand_until(Expander *e, char end, Out *o);
+static int expand_until(Expander *e, char end, Text *o);
 
 /* The word of an operator goes to the brace, whether it counts or not. */
-static int take_operand(Expander *e, Out *o) {
+static int take_operand(Expander *e, Text *o) {
         int r;
 
         if (++e->depth > EXPAND_DEPTH)
@@ -88,15 +73,17 @@ static int take_operand(Expander *e, Out *o) {
         return 0;
 }
 
-static int apply_operator(Expander *e, const char *name, const char *value, char operator, bool colon, Out *o) {
-        _cleanup_(out_done) Out word = { 0 };
+static int apply_operator(Expander *e, const char *name, const char *value, char operator, bool colon, Text *o) {
+        _cleanup_text_ Text word = TEXT_INIT(EXPAND_MAX);
         bool set = value && (!colon || *value != '\0');
         const char *text;
         int r = take_operand(e, &word);
 
+        if (r >= 0)
+                r = out_add(&word, "", 1);
         if (r < 0)
                 return r;
-        text = word.data ? word.data : "";
+        text = word.data;
         switch (operator) {
         case '-': text = set ? value : text; break;
         case '+': text = set ? text : ""; break;
@@ -108,7 +95,7 @@ static int apply_operator(Expander *e, const char *name, const char *value, char
         return out_add(o, text, strlen(text));
 }
 
-static int expand_braces(Expander *e, Out *o) {
+static int expand_braces(Expander *e, Text *o) {
         char name[NAME_BYTES];
         const char *value;
         bool colon;
@@ -135,7 +122,7 @@ static int expand_braces(Expander *e, Out *o) {
         return apply_operator(e, name, value, *e->p++, colon, o);
 }
 
-static int expand_dollar(Expander *e, Out *o) {
+static int expand_dollar(Expander *e, Text *o) {
         char name[NAME_BYTES];
         const char *value;
         int r;
@@ -154,7 +141,7 @@ static int expand_dollar(Expander *e, Out *o) {
         return value ? out_add(o, value, strlen(value)) : 0;
 }
 
-static int expand_single(Expander *e, Out *o) {
+static int expand_single(Expander *e, Text *o) {
         size_t n = strcspn(++e->p, "'");
         int r;
 
@@ -166,7 +153,7 @@ static int expand_single(Expander *e, Out *o) {
 }
 
 /* Within double quotes the escape counts before what would mean something else only. */
-static int expand_double(Expander *e, Out *o) {
+static int expand_double(Expander *e, Text *o) {
         for (e->p++; *e->p != '"';) {
                 int r;
 
@@ -188,7 +175,7 @@ static int expand_double(Expander *e, Out *o) {
         return 0;
 }
 
-static int expand_escape(Expander *e, Out *o) {
+static int expand_escape(Expander *e, Text *o) {
         e->p++;
         if (*e->p == '\0')
                 return e->plain ? out_add(o, &e->escape, 1) : 0;
@@ -198,7 +185,7 @@ static int expand_escape(Expander *e, Out *o) {
         return out_add(o, e->p++, 1);
 }
 
-static int expand_until(Expander *e, char end, Out *o) {
+static int expand_until(Expander *e, char end, Text *o) {
         while (*e->p != '\0' && *e->p != end) {
                 int r;
 
@@ -219,13 +206,15 @@ static int expand_until(Expander *e, char end, Out *o) {
 }
 
 static int build_expand(Expander *e, char **ret) {
-        _cleanup_(out_done) Out o = { 0 };
+        _cleanup_text_ Text o = TEXT_INIT(EXPAND_MAX);
         int r = expand_until(e, '\0', &o);
 
         if (r >= 0)
-                r = out_add(&o, "", 0);
-        if (r == -E2BIG || r == -ENOMEM)
-                return error_set(e->reterr, r, r == -E2BIG ? "more than a megabyte comes out of its variables" : "out of memory");
+                r = out_add(&o, "", 1);
+        if (r == -EFBIG)
+                return error_set(e->reterr, -E2BIG, "more than a megabyte comes out of its variables");
+        if (r == -ENOMEM)
+                return error_set(e->reterr, r, "out of memory");
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(o.data);

@@ -9,43 +9,6 @@
 #include "build/internal.h"
 #include "core/secret.h"
 
-static int finish_copy_list(Strv *to, const Strv *from) {
-        to->max = IMAGE_STRINGS_MAX;
-        for (size_t i = 0; i < from->n; i++) {
-                int r = strv_push(to, from->items[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
-static int make_config(const BuildStage *s, ImageConfig *c) {
-        const BuildScope *scope = &s->scope;
-        int r = finish_copy_list(&c->env, &scope->env);
-
-        if (r >= 0)
-                r = finish_copy_list(&c->entrypoint, &scope->entrypoint);
-        if (r >= 0)
-                r = finish_copy_list(&c->cmd, &scope->cmd);
-        if (r >= 0)
-                r = finish_copy_list(&c->exposed, &scope->exposed);
-        if (r >= 0)
-                r = finish_copy_list(&c->labels, &scope->labels);
-        if (r >= 0 && strcmp(scope->workdir, "/") != 0)
-                r = shape_text_set(&c->workdir, scope->workdir);
-        if (r >= 0 && scope->user) {
-                c->uid = s->account.uid;
-                c->gid = s->account.gid;
-                r = shape_text_set(&c->user, scope->user);
-                if (r >= 0)
-                        r = shape_text_set(&c->home, s->account.home);
-        }
-        if (r >= 0)
-                r = shape_text_set(&c->start_command, scope->start_command);
-        return r < 0 ? r : shape_text_set(&c->ready_command, scope->ready_command);
-}
-
 /* The same disk on the same layer is the same layer. */
 static void chain_name(const BuildStage *s, char ret[static TREE_NAME_MAX + 1]) {
         uint8_t digest[SECRET_SHA256_SIZE];
@@ -83,9 +46,22 @@ int build_flatten(void *part, Error *reterr) {
 int build_find_user(void *part, Error *reterr) {
         Build *b = build_of(part);
         BuildStage *s = build_stage(b);
-        int r = s->scope.user ? build_find_account(b, s->scope.user, /* chown= */ false, &s->account, reterr) : 0;
+        int r = s->scope.config.user ? build_find_account(b, s->scope.config.user, /* chown= */ false, &s->account, reterr) : 0;
 
         return r < 0 ? error_prefix(reterr, r, "%s: USER", b->file) : STEP_DONE;
+}
+
+/* What the scope of the target has become. */
+static int finish_take_config(BuildStage *s, ImageConfig *c) {
+        *c = s->scope.config;
+        s->scope.config = (ImageConfig) { 0 };
+        if (strcmp(c->workdir, "/") == 0)
+                free(TAKE_PTR(c->workdir));
+        if (!c->user)
+                return 0;
+        c->uid = s->account.uid;
+        c->gid = s->account.gid;
+        return shape_text_set(&c->home, s->account.home);
 }
 
 /* The whole of it, or nothing: one transaction, and the making's end. */
@@ -93,7 +69,7 @@ int build_register(void *part, Error *reterr) {
         Build *b = build_of(part);
         BuildStage *s = build_stage(b);
         Image image = { .bytes = b->bytes };
-        int r = make_config(s, &image.config);
+        int r = finish_take_config(s, &image.config);
 
         memcpy(image.layer, s->layer, sizeof(image.layer));
         if (r >= 0 && !*image.layer)

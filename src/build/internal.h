@@ -13,12 +13,12 @@
 #include "build/account.h"
 #include "build/build.h"
 #include "build/context.h"
-#include "build/helper.h"
 #include "build/plan.h"
 #include "build/scope.h"
 #include "core/acquire.h"
 #include "core/feed.h"
 #include "core/fileop.h"
+#include "core/helper.h"
 
 typedef struct Build Build;
 
@@ -96,7 +96,7 @@ struct Build {
         int read_fd;    /* of what is looked at */
         char **reading; /* where its content goes */
         char *data;     /* that is written */
-        BuildHelper *helpers[2];
+        Helper *helpers[2];
         unsigned n_helpers;
         FileOp *channels[2];
         char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */
@@ -111,6 +111,7 @@ struct Build {
         Strv names;
         struct BuildCopy *copy; /* under way */
         char *passwd, *group;
+        size_t n_accounts; /* of those two that have been read */
 
         Build *prev, *next;
 };
@@ -183,8 +184,7 @@ extern const Sequence step_run, step_copy, step_from, step_workdir;
 extern const Sequence step_user; /* who USER is, for the template: b->passwd, b->group */
 /* First steps of most of them. */
 int build_need_sandbox(void *part, Error *reterr);
-int build_read_passwd(void *part, Error *reterr);
-int build_read_group(void *part, Error *reterr);
+int build_read_accounts(void *part, Error *reterr); /* of the current stage, where the step has to do with them */
 int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr);
 void build_step_end(void *part, const Error *error); /* stage.c: of those that change files */
 void build_step_leave(void *part, const Error *error); /* stage.c: of others */

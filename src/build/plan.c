@@ -60,27 +60,15 @@ static void step_done(PlanStep *s) {
                 free(s->files[i].name);
                 free(s->files[i].data);
         }
-        free(s->files);
-        free(s->text);
         strv_done(&s->words);
-        free(s->from_text);
-        free(s->chown);
-        free(s->chmod);
-        free(s->archive);
-        free(s->user);
-        free(s->becomes);
+        FREE_ALL(s->files, s->text, s->from_text, s->chown, s->chmod, s->archive, s->user, s->becomes);
 }
 
 static void plan_stage_done(PlanStage *s) {
         for (size_t i = 0; i < s->n_steps; i++)
                 step_done(s->steps + i);
-        free(s->steps);
-        free(s->name);
-        free(s->base);
-        free(s->text);
-        free(s->user);
-        free(s->workdir);
         strv_done(&s->shell);
+        FREE_ALL(s->steps, s->name, s->base, s->text, s->user, s->workdir);
 }
 
 Plan *plan_free(Plan *p) {

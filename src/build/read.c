@@ -86,9 +86,9 @@ static int build_find_text(Build *b, const char **ret, size_t *ret_size, PlanPar
 int build_plan(void *part, Error *reterr) {
         Build *b = build_of(part);
         PlanOptions options = { .target = b->request.target, .arguments = &b->request.arguments };
-        PlanParse parse;
+        PlanParse parse = NULL;
         const char *text;
-        size_t size;
+        size_t size = 0;
         int r = build_find_text(b, &text, &size, &parse, reterr);
 
         options.file = b->file;

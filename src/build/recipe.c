@@ -54,32 +54,31 @@ static int check_keys(Cook *k, const YamlNode *map, const char *where, const cha
         return 0;
 }
 
-/* A text; *ret is NULL where there is nothing. */
-static int get_text(Cook *k, const YamlNode *map, const char *key, const char **ret) {
+/* *ret is NULL where there is nothing. */
+static int recipe_get(Cook *k, const YamlNode *map, const char *key, bool list, const YamlNode **ret) {
         const YamlNode *v = yaml_tree_get(map, key);
 
-        *ret = NULL;
-        if (!v || v->kind == YAML_EMPTY)
-                return 0;
-        if (v->kind != YAML_TEXT)
-                return recipe_complain(k, v->place, "'%s' must be a single value", key);
-        *ret = v->text;
+        *ret = v && v->kind != YAML_EMPTY ? v : NULL;
+        if (*ret && v->kind != (list ? YAML_LIST : YAML_TEXT))
+                return recipe_complain(k, v->place, "'%s' must be a %s", key, list ? "list" : "single value");
         return 0;
 }
 
-static int get_list(Cook *k, const YamlNode *map, const char *key, const YamlNode **ret) {
-        const YamlNode *v = yaml_tree_get(map, key);
+static int get_text(Cook *k, const YamlNode *map, const char *key, const char **ret) {
+        const YamlNode *v;
+        int r = recipe_get(k, map, key, /* list= */ false, &v);
 
-        *ret = NULL;
-        if (!v || v->kind == YAML_EMPTY)
-                return 0;
-        if (v->kind != YAML_LIST)
-                return recipe_complain(k, v->place, "'%s' must be a list", key);
-        for (const YamlNode *item = v->items; item; item = item->next)
+        *ret = r >= 0 && v ? v->text : NULL;
+        return r;
+}
+
+static int get_list(Cook *k, const YamlNode *map, const char *key, const YamlNode **ret) {
+        int r = recipe_get(k, map, key, /* list= */ true, ret);
+
+        for (const YamlNode *item = r >= 0 && *ret ? (*ret)->items : NULL; item; item = item->next)
                 if (item->kind != YAML_TEXT || item->text[0] == '\0')
                         return recipe_complain(k, item->place, "'%s' must be a list of texts", key);
-        *ret = v;
-        return 0;
+        return r;
 }
 
 static PlanStep *recipe_add_step(Cook *k, PlanKind kind, unsigned line, const char *about) {

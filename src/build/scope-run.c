@@ -87,8 +87,8 @@ int scope_environment(const BuildScope *s, const Strv *given, Strv *ret) {
         }
         for (size_t i = 0; r >= 0 && i < s->arguments.n; i++)
                 r = strv_set_env(ret, s->arguments.items[i]);
-        for (size_t i = 0; r >= 0 && i < s->env.n; i++)
-                r = strv_set_env(ret, s->env.items[i]);
+        for (size_t i = 0; r >= 0 && i < s->config.env.n; i++)
+                r = strv_set_env(ret, s->config.env.items[i]);
         return r;
 }
 
@@ -125,7 +125,7 @@ static int add_words(SecretSha256 *h, const BuildScope *s, const Plan *plan, con
 
 /* What a command sees; proxies change how something comes, not what. */
 static void build_scope_run_add_run(SecretSha256 *h, const BuildScope *s, const char *network) {
-        add_list(h, &s->env);
+        add_list(h, &s->config.env);
         for (size_t i = 0; i < s->arguments.n; i++) {
                 char name[64];
 
@@ -134,7 +134,7 @@ static void build_scope_run_add_run(SecretSha256 *h, const BuildScope *s, const 
                         build_scope_run_add(h, s->arguments.items[i]);
         }
         add_list(h, &s->shell);
-        build_scope_run_add(h, s->user);
+        build_scope_run_add(h, s->config.user);
         build_scope_run_add(h, network);
 }
 
@@ -149,11 +149,11 @@ int scope_key(const BuildScope *s, const Plan *plan, const PlanStep *step, const
         if (step) {
                 build_scope_run_add(&h, plan_kind_name(step->kind));
                 build_scope_run_add(&h, step->exec ? "exec" : "");
-                build_scope_run_add(&h, s->workdir);
+                build_scope_run_add(&h, s->config.workdir);
                 build_scope_run_add(&h, step->chown);
                 build_scope_run_add(&h, step->chmod);
                 if (step->own || step->user) /* what was remembered before there were such stays good */
-                        build_scope_run_add(&h, step->user ? step->user : s->user ? s->user : "root");
+                        build_scope_run_add(&h, step->user ? step->user : s->config.user ? s->config.user : "root");
                 r = add_words(&h, s, plan, step, reterr);
                 if (r < 0)
                         return r;

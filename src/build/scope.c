@@ -5,98 +5,76 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "build/expand.h"
 
-#define ENTRIES_MAX 1024 /* of the environment, of arguments, of labels */
+#define ENTRIES_MAX IMAGE_STRINGS_MAX /* of the environment, of arguments, of labels */
 
 static int list_copy(Strv *to, const Strv *from) {
-        to->max = ENTRIES_MAX;
-        for (size_t i = 0; i < from->n; i++) {
-                int r = strv_push(to, from->items[i]);
+        int r = 0;
 
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        to->max = ENTRIES_MAX;
+        for (size_t i = 0; r >= 0 && i < from->n; i++)
+                r = strv_push(to, from->items[i]);
+        return r;
 }
 
-static int text_set(char **place, const char *text) {
-        char *copy = text ? strdup(text) : NULL;
+int scope_take_config(BuildScope *s, const ImageConfig *base) {
+        ImageConfig copy;
+        int r = image_config_copy(base, &copy);
 
-        if (text && !copy)
-                return -ENOMEM;
-        free(*place);
-        *place = copy;
-        return 0;
+        if (r >= 0 && !(copy.workdir && *copy.workdir))
+                r = shape_text_set(&copy.workdir, "/");
+        if (r >= 0 && copy.user && !*copy.user)
+                r = shape_text_set(&copy.user, NULL);
+        if (r >= 0)
+                r = shape_text_set(&copy.home, NULL);
+        copy.uid = copy.gid = 0;
+        image_config_done(r < 0 ? &copy : &s->config);
+        if (r >= 0)
+                s->config = copy;
+        return r;
 }
 
 int scope_init(BuildScope *s) {
         int r;
 
-        *s = (BuildScope) { .env.max = ENTRIES_MAX, .arguments.max = ENTRIES_MAX, .shell.max = ENTRIES_MAX, .entrypoint.max = ENTRIES_MAX,
-                .cmd.max = ENTRIES_MAX, .exposed.max = ENTRIES_MAX, .labels.max = ENTRIES_MAX };
+        *s = (BuildScope) { .arguments.max = ENTRIES_MAX, .shell.max = ENTRIES_MAX };
         r = strv_push(&s->shell, "/bin/sh");
         if (r >= 0)
                 r = strv_push(&s->shell, "-c");
         if (r >= 0)
-                r = text_set(&s->workdir, "/");
+                r = scope_take_config(s, &(ImageConfig) { 0 });
         if (r < 0)
                 scope_done(s);
         return r;
 }
 
-static Strv *const *lists_of(BuildScope *s, Strv *ret[static 7]) {
-        ret[0] = &s->env;
-        ret[1] = &s->arguments;
-        ret[2] = &s->shell;
-        ret[3] = &s->entrypoint;
-        ret[4] = &s->cmd;
-        ret[5] = &s->exposed;
-        ret[6] = &s->labels;
-        return ret;
-}
-
 int scope_copy(BuildScope *to, const BuildScope *from) {
         BuildScope copy = { 0 };
-        Strv *into[7], *out[7];
-        int r = 0;
+        int r = image_config_copy(&from->config, &copy.config);
 
-        (void) lists_of(&copy, into);
-        (void) lists_of((BuildScope *) from, out);
-        for (size_t i = 0; r >= 0 && i < 7; i++)
-                r = list_copy(into[i], out[i]);
         if (r >= 0)
-                r = text_set(&copy.workdir, from->workdir);
+                r = list_copy(&copy.arguments, &from->arguments);
         if (r >= 0)
-                r = text_set(&copy.user, from->user);
-        if (r >= 0)
-                r = text_set(&copy.start_command, from->start_command);
-        if (r >= 0)
-                r = text_set(&copy.ready_command, from->ready_command);
-        if (r < 0) {
+                r = list_copy(&copy.shell, &from->shell);
+        if (r < 0)
                 scope_done(&copy);
-                return r;
-        }
-        *to = copy;
-        return 0;
+        else
+                *to = copy;
+        return r;
 }
 
 void scope_done(BuildScope *s) {
-        Strv *lists[7];
-
-        (void) lists_of(s, lists);
-        for (size_t i = 0; i < 7; i++)
-                strv_done(lists[i]);
-        free(s->workdir);
-        free(s->user);
-        free(s->start_command);
-        free(s->ready_command);
+        image_config_done(&s->config);
+        strv_done(&s->arguments);
+        strv_done(&s->shell);
         *s = (BuildScope) { 0 };
 }
 
 static const char *scope_look_up(const char *name, const void *userdata) {
         const BuildScope *s = userdata;
-        const char *value = strv_get_env(&s->env, name);
+        const char *value = strv_get_env(&s->config.env, name);
 
         return value ? value : strv_get_env(&s->arguments, name);
 }
@@ -119,7 +97,7 @@ int scope_path(const BuildScope *s, const char *path, char **ret, Error *reterr)
         char *clean;
         size_t n = 0;
 
-        if (asprintf(&joined, "%s/%s", *path == '/' ? "" : s->workdir, path) < 0) {
+        if (asprintf(&joined, "%s/%s", *path == '/' ? "" : s->config.workdir, path) < 0) {
                 joined = NULL;
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
@@ -247,17 +225,17 @@ static int apply_text(BuildScope *s, const Plan *plan, const PlanStep *step, Err
         if (*value == '\0')
                 return error_set(reterr, -EINVAL, "%s: nothing is left of '%.100s' when its variables are replaced", plan_kind_name(step->kind), step->words.items[0]);
         if (step->kind == PLAN_USER)
-                return text_set(&s->user, value);
+                return shape_text_set(&s->config.user, value);
         if (step->kind == PLAN_START)
-                return text_set(&s->start_command, value);
+                return shape_text_set(&s->config.start_command, value);
         if (step->kind == PLAN_READY)
-                return text_set(&s->ready_command, value);
+                return shape_text_set(&s->config.ready_command, value);
         r = scope_path(s, value, &path, reterr);
         if (r < 0)
                 return r;
         if (strlen(path) > 1 && path[strlen(path) - 1] == '/')
                 path[strlen(path) - 1] = '\0';
-        r = text_set(&s->workdir, path);
+        r = shape_text_set(&s->config.workdir, path);
         return r < 0 ? r : 1;
 }
 
@@ -266,29 +244,29 @@ int scope_apply(BuildScope *s, const Plan *plan, const PlanStep *step, const Str
 
         switch (step->kind) {
         case PLAN_RUN:
-                if (step->becomes && text_set(&s->user, step->becomes) < 0)
+                if (step->becomes && shape_text_set(&s->config.user, step->becomes) < 0)
                         return error_set(reterr, -ENOMEM, "out of memory");
                 return 1;
         case PLAN_COPY:
         case PLAN_ADD: return 1;
-        case PLAN_ENV: r = apply_pairs(s, plan, step, &s->env, reterr); break;
-        case PLAN_LABEL: r = apply_pairs(s, plan, step, &s->labels, reterr); break;
+        case PLAN_ENV: r = apply_pairs(s, plan, step, &s->config.env, reterr); break;
+        case PLAN_LABEL: r = apply_pairs(s, plan, step, &s->config.labels, reterr); break;
         case PLAN_ARG: r = apply_arguments(s, plan, step, given, reterr); break;
         case PLAN_WORKDIR:
         case PLAN_USER:
         case PLAN_START:
         case PLAN_READY: r = apply_text(s, plan, step, reterr); break;
         case PLAN_CMD:
-                r = scope_apply_command(s, step, &s->cmd);
+                r = scope_apply_command(s, step, &s->config.cmd);
                 s->cmd_is_ours = true;
                 break;
         case PLAN_ENTRYPOINT:
-                r = scope_apply_command(s, step, &s->entrypoint);
+                r = scope_apply_command(s, step, &s->config.entrypoint);
                 if (!s->cmd_is_ours) /* the base's were for another program */
-                        strv_done(&s->cmd);
+                        strv_done(&s->config.cmd);
                 break;
         case PLAN_SHELL: r = scope_apply_command(s, step, &s->shell); break;
-        case PLAN_EXPOSE: r = scope_apply_list(s, plan, step, &s->exposed, reterr); break;
+        case PLAN_EXPOSE: r = scope_apply_list(s, plan, step, &s->config.exposed, reterr); break;
         case PLAN_STOPSIGNAL:
         case PLAN_VOLUME:
         case PLAN_HEALTHCHECK:

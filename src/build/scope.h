@@ -1,22 +1,20 @@
 /* scope.h: what the steps of a stage leave behind for those that follow: environment, arguments, user, working directory, what will be the template's configuration.
  *
- * Pure. Must not know: sandboxes, images, how steps are run. */
+ * Pure. Must not know: sandboxes, where images are kept, how steps are run. */
 #pragma once
 
 #include "build/plan.h"
+#include "image/image.h"
 
 typedef struct BuildScope {
-        Strv env;        /* the base's, and ENV */
-        Strv arguments;  /* ARGs with a value: "K=V" */
-        Strv shell;      /* SHELL, or { "/bin/sh", "-c" } */
-        char *workdir;   /* absolute */
-        char *user;      /* as written; NULL: root */
-        Strv entrypoint, cmd, exposed, labels /* "k=v" */;
-        bool cmd_is_ours; /* of this Dockerfile and not of the base */
-        char *start_command, *ready_command;
+        ImageConfig config; /* the base's, and what was said since. workdir: absolute, never NULL; user: as written, NULL: root; uid, gid, home: not known here */
+        Strv arguments;     /* ARGs with a value: "K=V" */
+        Strv shell;         /* SHELL, or { "/bin/sh", "-c" } */
+        bool cmd_is_ours;   /* of this Dockerfile and not of the base */
 } BuildScope;
 
 int scope_init(BuildScope *s); /* as an image without a configuration has it */
+int scope_take_config(BuildScope *s, const ImageConfig *base); /* copies */
 int scope_copy(BuildScope *to, const BuildScope *from);
 void scope_done(BuildScope *s);
 

@@ -8,42 +8,12 @@
 #include "base/shape.h"
 #include "build/internal.h"
 
-static int stage_base_take_list(Strv *to, const Strv *from) {
-        for (size_t i = 0; i < from->n; i++) {
-                int r = strv_push(to, from->items[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
-static int take_config(BuildScope *s, const ImageConfig *c) {
-        int r = stage_base_take_list(&s->env, &c->env);
-
-        if (r >= 0)
-                r = stage_base_take_list(&s->entrypoint, &c->entrypoint);
-        if (r >= 0)
-                r = stage_base_take_list(&s->cmd, &c->cmd);
-        if (r >= 0)
-                r = stage_base_take_list(&s->exposed, &c->exposed);
-        if (r >= 0)
-                r = stage_base_take_list(&s->labels, &c->labels);
-        if (r >= 0 && c->workdir && *c->workdir)
-                r = shape_text_set(&s->workdir, c->workdir);
-        if (r >= 0 && c->user && *c->user)
-                r = shape_text_set(&s->user, c->user);
-        if (r >= 0)
-                r = shape_text_set(&s->start_command, c->start_command);
-        return r < 0 ? r : shape_text_set(&s->ready_command, c->ready_command);
-}
-
 static int set_base_key(BuildStage *s, const char *digest) {
         return scope_key(&s->scope, NULL, /* step= */ NULL, digest, s->base ? s->base : s->layer, NULL, s->key, NULL);
 }
 
 static int stage_base_take_image(BuildStage *s, const Image *image) {
-        int r = take_config(&s->scope, &image->config);
+        int r = scope_take_config(&s->scope, &image->config);
 
         if (r < 0)
                 return r;

@@ -176,12 +176,12 @@ static int stage_scope(void *part, Error *reterr) {
         const PlanStage *p = build_plan_stage(b);
         int r = 0;
 
-        if (!strv_get_env(&s->scope.env, "PATH")) /* so that ENV PATH=/x:$PATH means something */
-                r = strv_push(&s->scope.env, DEFAULT_PATH);
-        if (r >= 0 && p->user && !s->scope.user)
-                r = shape_text_set(&s->scope.user, p->user);
-        if (r >= 0 && p->workdir && strcmp(s->scope.workdir, "/") == 0)
-                r = shape_text_set(&s->scope.workdir, p->workdir);
+        if (!strv_get_env(&s->scope.config.env, "PATH")) /* so that ENV PATH=/x:$PATH means something */
+                r = strv_push(&s->scope.config.env, DEFAULT_PATH);
+        if (r >= 0 && p->user && !s->scope.config.user)
+                r = shape_text_set(&s->scope.config.user, p->user);
+        if (r >= 0 && p->workdir && strcmp(s->scope.config.workdir, "/") == 0)
+                r = shape_text_set(&s->scope.config.workdir, p->workdir);
         if (p->shell.n > 0)
                 strv_done(&s->scope.shell);
         for (size_t i = 0; r >= 0 && i < p->shell.n; i++)
@@ -197,7 +197,7 @@ static int stage_scope(void *part, Error *reterr) {
 static int stage_user(void *part, Error *reterr) {
         Build *b = build_of(part);
 
-        return b->stage == b->plan->target && build_stage(b)->scope.user ? build_begin(&b->in_step, b, &step_user, reterr) : STEP_DONE;
+        return b->stage == b->plan->target && build_stage(b)->scope.config.user ? build_begin(&b->in_step, b, &step_user, reterr) : STEP_DONE;
 }
 
 /* In front: file and line of the step; of the base, when there is none. */

@@ -19,11 +19,8 @@ BuildCopy *build_copy_free(BuildCopy *c) {
         if (!c)
                 return NULL;
         strv_done(&c->sources);
-        free(c->destination);
-        free(c->directory);
-        free(c->modes);
         selection_done(&c->selection);
-        free(c);
+        FREE_ALL(c->destination, c->directory, c->modes, c);
         return NULL;
 }
 
@@ -104,7 +101,7 @@ int copy_find_owner(void *part, Error *reterr) {
 
         b->copy->has_owner = step->chown || step->own;
         if (r >= 0 && b->copy->has_owner)
-                r = build_find_account(b, text ? text : scope->user ? scope->user : "0", /* chown= */ true, &b->copy->owner, reterr);
+                r = build_find_account(b, text ? text : scope->config.user ? scope->config.user : "0", /* chown= */ true, &b->copy->owner, reterr);
         return r < 0 ? error_prefix(reterr, r, "--chown") : STEP_DONE;
 }
 
@@ -187,8 +184,8 @@ static int copy_archive(void *part, Error *reterr) {
                 return STEP_DONE;
         }
         member[1] = c->selection.unpacked.items[c->next++];
+        arguments[n++] = c->directory + 1;
         copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = c->directory + 1;
         return build_again(b, helper_run_pair(b, &from, &to, reterr));
 }
 
@@ -218,8 +215,7 @@ static int copy_text_file(void *part, Error *reterr) {
 static const SequenceStep copy_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
         { "words", copy_words },
-        { "passwd", build_read_passwd, .cancel = build_stop },
-        { "group", build_read_group, .cancel = build_stop },
+        { "accounts", build_read_accounts, .cancel = build_stop },
         { "owner", copy_find_owner },
         { "look", copy_look, .cancel = build_stop },
         { "directory", copy_choose, .cancel = build_stop },

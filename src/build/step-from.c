@@ -25,7 +25,7 @@ static int from_sandbox(void *part, Error *reterr) {
 
 /* Below the root of the other, whatever its working directory was. */
 static int from_paths(void *part, Error *reterr) {
-        static const BuildScope root = { .workdir = (char *) "" };
+        static const BuildScope root = { .config.workdir = (char *) "" };
         BuildCopy *c = build_of(part)->copy;
 
         for (size_t i = 0; i < c->sources.n; i++) {
@@ -178,16 +178,15 @@ static int from_transfer(void *part, Error *reterr) {
                 path = NULL;
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
+        arguments[n++] = *path == '/' ? path + 1 : path;
         copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = *path == '/' ? path + 1 : path;
         return build_again(b, helper_run_pair(b, &from, &to, reterr));
 }
 
 static const SequenceStep from_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
         { "words", copy_words },
-        { "passwd", build_read_passwd, .cancel = build_stop },
-        { "group", build_read_group, .cancel = build_stop },
+        { "accounts", build_read_accounts, .cancel = build_stop },
         { "owner", copy_find_owner },
         { "look", copy_look, .cancel = build_stop },
         { "other sandbox", from_sandbox, .cancel = build_stop },

@@ -28,20 +28,16 @@ static bool step_wants_accounts(const Build *b) {
         return !step || step->kind == PLAN_RUN || step->chown || step->own;
 }
 
-static int build_read_accounts(Build *b, const char *path, char **ret, Error *reterr) {
-        return step_wants_accounts(b) ? ops_read(b, b->stage, path, ret, reterr) : STEP_DONE;
-}
-
-int build_read_passwd(void *part, Error *reterr) {
+int build_read_accounts(void *part, Error *reterr) {
         Build *b = build_of(part);
+        const struct {
+                const char *path;
+                char **content;
+        } all[] = { { "/etc/passwd", &b->passwd }, { "/etc/group", &b->group } };
+        const size_t i = b->n_accounts;
 
-        return build_read_accounts(b, "/etc/passwd", &b->passwd, reterr);
-}
-
-int build_read_group(void *part, Error *reterr) {
-        Build *b = build_of(part);
-
-        return build_read_accounts(b, "/etc/group", &b->group, reterr);
+        b->n_accounts = step_wants_accounts(b) && i < ELEMENTSOF(all) ? i + 1 : 0;
+        return b->n_accounts > 0 ? build_again(b, ops_read(b, b->stage, all[i].path, all[i].content, reterr)) : STEP_DONE;
 }
 
 int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr) {
@@ -51,7 +47,7 @@ int build_find_account(Build *b, const char *text, bool chown, Account *ret, Err
 /* The account of the step: `user`, or that of USER. */
 static int step_find_account(Build *b, const char *user, Error *reterr) {
         BuildStage *s = build_stage(b);
-        int r = build_find_account(b, user ? user : s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, reterr);
+        int r = build_find_account(b, user ? user : s->scope.config.user ? s->scope.config.user : "0", /* chown= */ false, &s->account, reterr);
 
         if (r == -ENOENT && user)
                 return error_set(reterr, r, "command failed: unauthenticated: invalid username: '%s'", user);
@@ -174,7 +170,7 @@ static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
         if (r >= 0 && !strv_get_env(&ret->env, "HOME"))
                 r = strv_push(&ret->env, home);
         if (r >= 0)
-                r = shape_text_set(&ret->cwd, s->scope.workdir);
+                r = shape_text_set(&ret->cwd, s->scope.config.workdir);
         ret->has_user = true;
         ret->uid = s->account.uid;
         ret->gid = s->account.gid;
@@ -214,8 +210,7 @@ static int step_run_start(void *part, Error *reterr) {
 
 static const SequenceStep run_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
-        { "passwd", build_read_passwd, .cancel = build_stop },
-        { "group", build_read_group, .cancel = build_stop },
+        { "accounts", build_read_accounts, .cancel = build_stop },
         { "start", step_run_start },
         { "follow", step_run_follow, .cancel = build_stop },
 };
@@ -229,20 +224,18 @@ static int step_workdir_make(void *part, Error *reterr) {
         const bool own = build_step(b)->own;
         int r = own ? step_find_account(b, /* user= */ NULL, reterr) : 0;
 
-        return r < 0 ? r : ops_mkdir(b, b->stage, s->scope.workdir, own ? &s->account : NULL, reterr);
+        return r < 0 ? r : ops_mkdir(b, b->stage, s->scope.config.workdir, own ? &s->account : NULL, reterr);
 }
 
 static const SequenceStep workdir_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
-        { "passwd", build_read_passwd, .cancel = build_stop },
-        { "group", build_read_group, .cancel = build_stop },
+        { "accounts", build_read_accounts, .cancel = build_stop },
         { "make", step_workdir_make, .cancel = build_stop },
 };
 const Sequence step_workdir = SEQUENCE("workdir", workdir_steps, build_step_end, .defer = making_work_defer);
 
 static const SequenceStep user_steps[] = {
         { "sandbox", build_need_sandbox, build_drop, build_stop },
-        { "passwd", build_read_passwd, .cancel = build_stop },
-        { "group", build_read_group, .cancel = build_stop },
+        { "accounts", build_read_accounts, .cancel = build_stop },
 };
 const Sequence step_user = SEQUENCE("user", user_steps, build_step_leave, .defer = making_work_defer);

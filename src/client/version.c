@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "client/ask.h"
@@ -11,11 +10,9 @@
 
 /* {"client": …, "daemon": what it says or null} */
 static void version_print_json(const Answer *a) {
-        size_t n = a->size;
+        int n = answer_length(a);
 
-        while (n > 0 && a->text[n - 1] == '\n')
-                n--;
-        printf("{\"client\":\"%s\",\"daemon\":%.*s}\n", COVE_VERSION, n > 0 ? (int) n : 4, n > 0 ? a->text : "null");
+        printf("{\"client\":\"%s\",\"daemon\":%.*s}\n", COVE_VERSION, n > 0 ? n : 4, n > 0 ? a->text : "null");
 }
 
 static void version_print_text(const Answer *a, const Place *place) {
@@ -26,7 +23,7 @@ static void version_print_text(const Answer *a, const Place *place) {
         if (!a->json)
                 return;
         printf("coved %s, API %lld, provider %s, at %s\n", json_get_text_or(a->json, "version", "?"),
-                        (long long) json_get_integer(a->json, "api", 0), json_get_text_or(a->json, "provider", "?"),
+                        json_count(a->json, "api"), json_get_text_or(a->json, "provider", "?"),
                         place->label);
         json_array_foreach(missing, i, guard)
                 printf("%s%s", i == 0 ? "guards missing: " : ", ", json_text_of(guard) ? json_text_of(guard) : "?");
@@ -38,11 +35,10 @@ static void version_print_text(const Answer *a, const Place *place) {
 static int version_run(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/version");
         Error error = { 0 };
         int r, status = 0;
 
-        url_begin(&u, "/api/version");
         r = client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
         if (r >= 0 && !answer_is_good(&a)) {
                 answer_tell(&a);

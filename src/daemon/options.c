@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "cli/options.h"
 #include "daemon/settings.h"
 #include "wire/guard.h"
@@ -25,162 +24,67 @@
 #define IDLE_DEFAULT        620 /* more than what stands in front of us keeps its connections for, mostly 600 */
 #define TEMPLATES_MAX       64
 
-static int daemon_options_replace(char **target, const char *value, Error *reterr) {
-        char *copy = strdup(value);
-
-        if (!copy)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        free(*target);
-        *target = copy;
-        return 0;
-}
-
-static int apply_listen(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->listen, value, reterr);
-}
-
-static int absolute(char **target, const char *name, const char *value, Error *reterr) {
+/* Absolute: of one that is there, where it really lies. */
+static int daemon_path(const Option *o, void *target, const char *value, Error *reterr) {
         char *path = realpath(value, NULL);
+        char **field = option_field(o, target);
 
+        if (!*value)
+                return error_set(reterr, -EINVAL, "--%s: %s is wanted", o->name, o->key);
         if (!path && value[0] != '/') {
                 _cleanup_free_ char *here = getcwd(NULL, 0);
 
                 if (!here || asprintf(&path, "%s/%s", here, value) < 0)
-                        return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", name, value);
+                        return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", o->name, value);
         }
         if (!path)
-                return daemon_options_replace(target, value, reterr);
-        free(*target);
-        *target = path;
+                return option_copy(o, target, value, reterr);
+        free(*field);
+        *field = path;
         return 0;
-}
-
-static int apply_state(void *target, const char *value, Error *reterr) {
-        if (!*value)
-                return error_set(reterr, -EINVAL, "--state: a directory is wanted");
-        return absolute(&((DaemonOptions *) target)->state_dir, "state", value, reterr);
-}
-
-static int apply_socket(void *target, const char *value, Error *reterr) {
-        if (!*value)
-                return error_set(reterr, -EINVAL, "--socket: a path is wanted");
-        return absolute(&((DaemonOptions *) target)->socket_path, "socket", value, reterr);
 }
 
 /* Absolute, but not resolved: a link may lead elsewhere when it is read again. */
-static int daemon_options_apply_file(char **target, const char *name, const char *value, Error *reterr) {
+static int daemon_file(const Option *o, void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *here = NULL, *path = NULL;
 
         if (!*value)
-                return error_set(reterr, -EINVAL, "--%s: a file is wanted", name);
+                return error_set(reterr, -EINVAL, "--%s: a file is wanted", o->name);
         if (value[0] == '/')
-                return daemon_options_replace(target, value, reterr);
+                return option_copy(o, target, value, reterr);
         here = getcwd(NULL, 0);
         if (!here || asprintf(&path, "%s/%s", here, value) < 0) {
                 path = NULL;
-                return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", name, value);
+                return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", o->name, value);
         }
-        return daemon_options_replace(target, path, reterr);
+        return option_copy(o, target, path, reterr);
 }
 
-static int apply_config(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_file(&((DaemonOptions *) target)->config_file, "config", value, reterr);
+/* The command line gives no value, the file yes or no. */
+static int daemon_switch(const Option *o, void *target, const char *value, Error *reterr) {
+        static const char *const words[][2] = { { "yes", "no" }, { "true", "false" }, { "on", "off" }, { "1", "0" } };
+        bool *flag = option_field(o, target);
+
+        *flag = !value;
+        for (size_t i = 0; value && i < ELEMENTSOF(words); i++)
+                for (size_t k = 0; k < 2; k++)
+                        if (strcmp(value, words[i][k]) == 0) {
+                                *flag = k == 0;
+                                return 0;
+                        }
+        return value ? error_set(reterr, -EINVAL, "%s: '%s' is neither yes nor no", o->name, value) : 0;
 }
 
-static int apply_tls_cert(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_file(&((DaemonOptions *) target)->tls_cert, "tls-cert", value, reterr);
-}
+static int daemon_verbose(const Option *o, void *target, const char *value, Error *reterr) {
+        const Option on = { .name = "verbose" };
+        bool debug = false;
+        int r = daemon_switch(&on, &debug, value, reterr);
 
-static int apply_tls_key(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_file(&((DaemonOptions *) target)->tls_key, "tls-key", value, reterr);
-}
-
-static int apply_tls_listen(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->tls_listen, value, reterr);
-}
-
-static int apply_check_config(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->check_file, value, reterr);
-}
-
-static int apply_check_policy(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->policy_file, value, reterr);
-}
-
-static int apply_explain_url(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->policy_url, value, reterr);
-}
-
-static int apply_explain_method(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->policy_method, value, reterr);
-}
-
-static int apply_policy_presets(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->policy_presets = true;
-        return 0;
-}
-
-static int daemon_options_apply_user(void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(&((DaemonOptions *) target)->user, value, reterr);
-}
-
-static int apply_flag(bool *flag, const char *name, const char *value, Error *reterr) {
-        if (!value || strcmp(value, "yes") == 0 || strcmp(value, "true") == 0 || strcmp(value, "on") == 0 || strcmp(value, "1") == 0)
-                *flag = true;
-        else if (strcmp(value, "no") == 0 || strcmp(value, "false") == 0 || strcmp(value, "off") == 0 || strcmp(value, "0") == 0)
-                *flag = false;
-        else
-                return error_set(reterr, -EINVAL, "%s: '%s' is neither yes nor no", name, value);
-        return 0;
-}
-
-static int apply_stop_all(void *target, const char *value, Error *reterr) {
-        return apply_flag(&((DaemonOptions *) target)->stop_all, "stop-all", value, reterr);
-}
-
-static int daemon_options_apply_public(void *target, const char *value, Error *reterr) {
-        return apply_flag(&((DaemonOptions *) target)->public, "public", value, reterr);
-}
-
-static int daemon_options_apply_help(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->help = true;
-        return 0;
-}
-
-static int apply_routes(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->routes = true;
-        return 0;
-}
-
-static int apply_metrics_table(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->metrics_table = true;
-        return 0;
-}
-
-static int apply_default_config(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->default_config = true;
-        return 0;
-}
-
-static int apply_config_keys(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->config_keys = true;
-        return 0;
-}
-
-static int daemon_options_apply_json(void *target, const char *value, Error *reterr) {
-        ((DaemonOptions *) target)->json = true;
-        return 0;
-}
-
-static int daemon_options_apply_verbose(void *target, const char *value, Error *reterr) {
-        bool on = false;
-        int r = apply_flag(&on, "verbose", value, reterr);
-
-        ((DaemonOptions *) target)->log_level = on ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
+        ((DaemonOptions *) target)->log_level = debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
         return r;
 }
 
-static int apply_log_format(void *target, const char *value, Error *reterr) {
+static int daemon_log_format(const Option *o, void *target, const char *value, Error *reterr) {
         bool json = strcmp(value, "json") == 0;
 
         if (!json && strcmp(value, "text") != 0)
@@ -189,7 +93,7 @@ static int apply_log_format(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_log_level(void *target, const char *value, Error *reterr) {
+static int daemon_log_level(const Option *o, void *target, const char *value, Error *reterr) {
         static const char *const names[] = { "error", "warning", "info", "debug" };
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
@@ -200,7 +104,7 @@ static int apply_log_level(void *target, const char *value, Error *reterr) {
         return error_set(reterr, -EINVAL, "--log-level: '%s' is none of error, warning, info, debug", value);
 }
 
-static int apply_journals(void *target, const char *value, Error *reterr) {
+static int daemon_journals(const Option *o, void *target, const char *value, Error *reterr) {
         uint64_t bytes;
 
         if (parse_size(value, &bytes) < 0 || bytes < (UINT64_C(1) << 20))
@@ -209,7 +113,7 @@ static int apply_journals(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_keep_ended(void *target, const char *value, Error *reterr) {
+static int daemon_keep_ended(const Option *o, void *target, const char *value, Error *reterr) {
         usec_t usec;
 
         if (parse_duration(value, &usec) < 0)
@@ -218,26 +122,7 @@ static int apply_keep_ended(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int daemon_options_apply_number(uint64_t *target, const char *name, uint64_t min, uint64_t max, const char *value, Error *reterr) {
-        if (parse_uint64(value, min, max, target) < 0)
-                return error_set(reterr, -EINVAL, "--%s: '%s' is not a number from %llu to %llu", name, value,
-                                (unsigned long long) min, (unsigned long long) max);
-        return 0;
-}
-
-static int apply_max_sandboxes(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_number(&((DaemonOptions *) target)->sandboxes_max, "max-sandboxes", 1, 12288, value, reterr);
-}
-
-static int apply_max_connections(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_number(&((DaemonOptions *) target)->connections_max, "max-connections", 8, 65536, value, reterr);
-}
-
-static int apply_idle(void *target, const char *value, Error *reterr) {
-        return daemon_options_apply_number(&((DaemonOptions *) target)->idle_seconds, "idle-timeout", 1, 86400, value, reterr);
-}
-
-static int daemon_options_apply_allow_missing(void *target, const char *value, Error *reterr) {
+static int daemon_allow_missing(const Option *o, void *target, const char *value, Error *reterr) {
         Guard g = guard_from_name(value);
 
         if (g < 0)
@@ -246,7 +131,7 @@ static int daemon_options_apply_allow_missing(void *target, const char *value, E
         return 0;
 }
 
-static int daemon_options_apply_template(void *target, const char *value, Error *reterr) {
+static int daemon_template(const Option *o, void *target, const char *value, Error *reterr) {
         const char *equals = strchr(value, '=');
 
         if (!equals || equals == value || equals[1] != '/')
@@ -256,47 +141,51 @@ static int daemon_options_apply_template(void *target, const char *value, Error 
         return 0;
 }
 
-static int apply_secret_key_fd(void *target, const char *value, Error *reterr) {
-        uint64_t fd = 0;
-        int r = daemon_options_apply_number(&fd, "secret-key-fd", 3, INT32_MAX, value, reterr);
+static int daemon_secret_key_fd(const Option *o, void *target, const char *value, Error *reterr) {
+        uint32_t fd = 0;
+        int r = option_number32(o, &fd, value, reterr);
 
         ((DaemonOptions *) target)->secret_key_fd = r < 0 ? -EBADF : (int) fd;
         return r;
 }
 
+#define DAEMON_FIELD(field) OPTION_FIELD(DaemonOptions, field)
+#define DAEMON_TEXT(field)  OPTION_COPY(DaemonOptions, field)
+#define DAEMON_FLAG(field)  OPTION_FLAG(DaemonOptions, field)
+
 static const Option options[] = {
-        { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", apply_listen },
-        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", apply_tls_cert },
-        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", apply_tls_key },
-        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", apply_tls_listen },
-        { "public", 0, NULL, "allow an address that other machines can reach", daemon_options_apply_public },
-        { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", apply_state },
-        { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", apply_socket },
-        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", apply_config },
-        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", daemon_options_apply_user },
-        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", apply_stop_all },
-        { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_options_apply_template },
-        { "journals", 0, "SIZE", "what the output of all ended commands may take (default 10G)", apply_journals },
-        { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", apply_keep_ended },
-        { "max-sandboxes", 0, "N", "at the same time (default 10000)", apply_max_sandboxes },
-        { "max-connections", 0, "N", "at the same time (default 4096)", apply_max_connections },
-        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", apply_idle },
-        { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", daemon_options_apply_allow_missing },
-        { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", apply_secret_key_fd },
-        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", apply_check_config },
-        { "default-config", 0, NULL, "print a config file with all defaults and end", apply_default_config },
-        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", apply_config_keys },
-        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", apply_check_policy },
-        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", apply_explain_url },
-        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", apply_explain_method },
-        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", apply_policy_presets },
-        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", daemon_options_apply_json },
-        { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
-        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
-        { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", apply_log_format },
-        { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", apply_log_level },
-        { "verbose", 'v', NULL, "say more: --log-level debug", daemon_options_apply_verbose },
-        { "help", 'h', NULL, "print this", daemon_options_apply_help },
+        { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", DAEMON_TEXT(listen) },
+        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", daemon_file, DAEMON_FIELD(tls_cert) },
+        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", daemon_file, DAEMON_FIELD(tls_key) },
+        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", DAEMON_TEXT(tls_listen) },
+        { "public", 0, NULL, "allow an address that other machines can reach", daemon_switch, DAEMON_FIELD(public) },
+        { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", daemon_path, DAEMON_FIELD(state_dir), .key = "a directory" },
+        { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", daemon_path, DAEMON_FIELD(socket_path), .key = "a path" },
+        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", daemon_file, DAEMON_FIELD(config_file) },
+        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", DAEMON_TEXT(user) },
+        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", daemon_switch, DAEMON_FIELD(stop_all) },
+        { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_template },
+        { "journals", 0, "SIZE", "what the output of all ended commands may take (default 10G)", daemon_journals },
+        { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", daemon_keep_ended },
+        { "max-sandboxes", 0, "N", "at the same time (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 12288) },
+        { "max-connections", 0, "N", "at the same time (default 4096)", OPTION_NUMBER(DaemonOptions, connections_max, 8, 65536) },
+        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", OPTION_NUMBER(DaemonOptions, idle_seconds, 1, 86400) },
+        { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", daemon_allow_missing },
+        { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", daemon_secret_key_fd, .min = 3, .max = INT32_MAX },
+        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", DAEMON_TEXT(check_file) },
+        { "default-config", 0, NULL, "print a config file with all defaults and end", DAEMON_FLAG(default_config) },
+        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", DAEMON_FLAG(config_keys) },
+        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", DAEMON_TEXT(policy_file) },
+        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", DAEMON_TEXT(policy_url) },
+        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", DAEMON_TEXT(policy_method) },
+        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", DAEMON_FLAG(policy_presets) },
+        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", DAEMON_FLAG(json) },
+        { "routes", 0, NULL, "print the routes of the API as JSON and end", DAEMON_FLAG(routes) },
+        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", DAEMON_FLAG(metrics_table) },
+        { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", daemon_log_format },
+        { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", daemon_log_level },
+        { "verbose", 'v', NULL, "say more: --log-level debug", daemon_verbose },
+        { "help", 'h', NULL, "print this", DAEMON_FLAG(help) },
 };
 
 void daemon_options_print_help(void) {
@@ -324,7 +213,7 @@ static bool is_for_the_file(const char *name) {
 static int apply_named(DaemonOptions *o, const char *name, const char *value, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if (strcmp(options[i].name, name) == 0 && is_for_the_file(name))
-                        return options[i].apply(o, value, reterr);
+                        return options[i].set(options + i, o, value, reterr);
         return -ENOENT;
 }
 
@@ -374,7 +263,10 @@ static int daemon_options_check_tls(DaemonOptions *o, Error *reterr) {
                 return error_set(reterr, -EINVAL, "--tls-cert and --tls-key: one is of no use without the other");
         if (o->tls_listen && !o->tls_cert)
                 return error_set(reterr, -EINVAL, "--tls-listen: say --tls-cert FILE and --tls-key FILE too");
-        return o->tls_cert && !o->tls_listen ? daemon_options_replace(&o->tls_listen, TLS_LISTEN_DEFAULT, reterr) : 0;
+        return o->tls_cert && !o->tls_listen ? (o->tls_listen = strdup(TLS_LISTEN_DEFAULT))
+                                                               ? 0
+                                                               : error_set(reterr, -ENOMEM, "out of memory")
+                                             : 0;
 }
 
 static int fill_defaults(DaemonOptions *o, Error *reterr) {

@@ -51,6 +51,8 @@ typedef struct NetworkDenial {
         uint64_t count; /* how often, since it was told before */
 } NetworkDenial;
 
+extern const Shape network_denial_shape, approval_shape;
+
 /* Newest first, those below `before` (0: from the newest). Return < 0 to stop. */
 int gatekeeper_denial_each(const Manager *m, const char *sandbox, uint64_t before, unsigned limit,
                 int (*each)(const NetworkDenial *d, void *userdata), void *userdata);

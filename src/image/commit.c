@@ -152,10 +152,8 @@ static int image_commit_describe(ImageCommit *c, const Sandbox *sb) {
         const ImageEntry *from = sb->spec.digest ? images_entry(c->work.images, sb->spec.digest) : NULL;
         Image *image = &c->image;
         const char *home;
-        int r = from ? image_config_copy(&from->image.config, &image->config) : 0;
+        int r = image_config_copy(from ? &from->image.config : &(ImageConfig) { 0 }, &image->config);
 
-        if (!from)
-                image->config.env = (Strv) STRV_INIT(IMAGE_STRINGS_MAX);
         for (size_t n = 0; n < sb->spec.env.n && r >= 0; n++) {
                 const char *equals = strchr(sb->spec.env.items[n], '=');
 
@@ -198,15 +196,12 @@ static int image_commit_check(Images *i, const Sandbox *sb, const char *text, Te
 
 int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *text, Making **ret, Error *reterr) {
         TemplateName name;
-        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         Making *k;
         ImageCommit *c;
         int r = image_commit_check(i, sb, text, &name, reterr);
 
-        if (r < 0)
-                return r;
-        (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
-        r = making_new(i, who, MAKING_COMMIT, full, &k, reterr);
+        if (r >= 0)
+                r = making_new(i, who, MAKING_COMMIT, name.full, &k, reterr);
         if (r < 0)
                 return r;
         c = calloc(1, sizeof(*c));

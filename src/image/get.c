@@ -34,20 +34,16 @@ static int get_begin(Images *i, const Principal *who, MakingKind kind, const Ing
 int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making **ret, Error *reterr) {
         ReferenceName reference;
         TemplateName name;
-        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         int r = reference_name(pull->reference, &reference, reterr);
 
+        if (r >= 0)
+                r = images_check_name(i, pull->name ? pull->name : reference.name.full, &name, reterr);
         if (r < 0)
                 return r;
-        (void) snprintf(full, sizeof(full), "%s:%s", reference.name.name, reference.name.tag);
-        r = images_check_name(i, pull->name ? pull->name : full, &name, reterr);
-        if (r < 0)
-                return r;
-        (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
         return get_begin(i, who, MAKING_PULL,
                         &(IngestRequest) {
                                 .reference = pull->reference,
-                                .name = full,
+                                .name = name.full,
                                 .platform = pull->platform,
                                 .auth = pull->auth,
                                 .source = reference.full,
@@ -59,13 +55,9 @@ int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making *
 int images_import(Images *i, const Principal *who, const char *text, int fd, Making **ret, Error *reterr) {
         _cleanup_close_ int archive = fd;
         TemplateName name;
-        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         int r = images_check_name(i, text, &name, reterr);
 
-        if (r < 0)
-                return r;
-        (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
-        return get_begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = full, .source = IMAGE_SOURCE_IMPORT, .in_fd = archive }, ret, reterr);
+        return r < 0 ? r : get_begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = name.full, .source = IMAGE_SOURCE_IMPORT, .in_fd = archive }, ret, reterr);
 }
 
 /* For builds: what is there, or a pull. */
@@ -164,7 +156,6 @@ static int get_scratch(Images *i, Making *k, ImageDone done, void *userdata, Err
 
 int images_get(Images *i, Making *k, const char *text, const char *auth, ImageDone done, void *userdata, Error *reterr) {
         ReferenceName reference;
-        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         bool is_reference = reference_name(text, &reference, /* reterr= */ NULL) >= 0;
         const Image *image = find_reference(i, k->row.tenant, text, is_reference ? &reference : NULL);
         int r;
@@ -178,9 +169,8 @@ int images_get(Images *i, Making *k, const char *text, const char *auth, ImageDo
         r = images_check_depot(i, reterr);
         if (r < 0)
                 return r;
-        (void) snprintf(full, sizeof(full), "%s:%s", reference.name.name, reference.name.tag);
         return ingest_start(i, k,
-                        &(IngestRequest) { .reference = text, .name = images_is_reserved(i, reference.name.name) ? NULL : full, .only_free_name = !image,
+                        &(IngestRequest) { .reference = text, .name = images_is_reserved(i, reference.name.name) ? NULL : reference.name.full, .only_free_name = !image,
                                         .auth = auth, .source = reference.full, .in_fd = -EBADF },
                         done, userdata, reterr);
 }

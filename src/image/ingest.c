@@ -46,12 +46,7 @@ static void ingest_free(void *work) {
         (void) fd_close(g->in_fd);
         if (g->auth)
                 explicit_bzero(g->auth, strlen(g->auth));
-        free(g->reference);
-        free(g->name);
-        free(g->platform);
-        free(g->blobs);
-        free(g->auth);
-        free(g);
+        FREE_ALL(g->reference, g->name, g->platform, g->blobs, g->auth, g);
 }
 
 static json_t *layer_at(const Ingest *g, size_t n) {
@@ -160,12 +155,10 @@ static int ingest_layer(void *work, Error *reterr) {
         Ingest *g = work;
         const json_t *layer = layer_at(g, g->next);
         size_t n = json_array_size(json_object_get(g->result, "layers"));
-        const LayerWant want = {
-                .parent = g->parent,
-                .chain = g->chain,
-                .digest = layer_text(layer, "digest"),
-                .diff_id = layer_text(layer, "diffId"),
-                .media_type = layer_text(layer, "mediaType"),
+        StoreLayer want = {
+                .digest = (char *) layer_text(layer, "digest"),
+                .diff_id = (char *) layer_text(layer, "diffId"),
+                .media_type = (char *) layer_text(layer, "mediaType"),
                 .blob_bytes = (uint64_t) json_integer_value(json_object_get(layer, "size")),
         };
         char stage[64];
@@ -176,6 +169,8 @@ static int ingest_layer(void *work, Error *reterr) {
                 return error_set(reterr, -EFBIG, "the image has more than %llu bytes unpacked (images.maxSize)",
                                 (unsigned long long) images_config(g->work.images)->image_bytes_max);
         chain_id(g->parent, want.diff_id, g->chain);
+        memcpy(want.parent, g->parent, sizeof(g->parent));
+        memcpy(want.chain, g->chain, sizeof(g->chain));
         (void) snprintf(stage, sizeof(stage), "unpacking layer %zu of %zu", g->next + 1, n);
         making_progress(g->work.making, stage, 0, 0);
         return making_work_waits(layer_want(g->work.images, g->work.making, &want, ingest_on_layer, g, &g->waiter, reterr));

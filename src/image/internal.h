@@ -112,7 +112,9 @@ ImageEntry *image_entry_add(Images *i, Image *image); /* takes it */
 TemplateEntry *template_entry_add(Images *i, StoreTemplate *row, ImageEntry *image); /* takes it */
 void template_entry_free(Images *i, TemplateEntry *t);
 LayerEntry *layer_entry_add(Images *i, StoreLayer *row);
+void layer_entry_free(Images *i, LayerEntry *l);
 ImageSnapshotEntry *image_snapshot_add(Images *i, const StoreImageSnapshot *row);
+void image_snapshot_free(Images *i, ImageSnapshotEntry *e);
 CacheEntry *cache_entry_add(Images *i, StoreCache *row);
 void cache_entry_free(Images *i, CacheEntry *c);
 void image_entry_free(Images *i, ImageEntry *e);
@@ -144,15 +146,10 @@ void image_child_stop(ImageChild *c); /* asks it to end; ended() is told */
 ImageChild *image_child_free(ImageChild *c); /* at once, nothing is told */
 
 /* layers.c: one layer that is there, or is made; whoever wants the same waits for whoever was first. */
-typedef struct LayerWant {
-        const char *parent; /* bare hex; "": none */
-        const char *chain, *digest, *diff_id, *media_type;
-        uint64_t blob_bytes;
-} LayerWant;
 typedef void (*LayerDone)(const Error *error, void *userdata);
 typedef struct LayerWaiter LayerWaiter;
 /* done is called from within when it is there already. */
-int layer_want(Images *i, Making *k, const LayerWant *want, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr);
+int layer_want(Images *i, Making *k, const StoreLayer *want /* copied */, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr);
 void layer_waiter_cancel(LayerWaiter *w); /* done is not called; work that only it wanted ends */
 /* Removes one whose row is marked; done may be NULL. */
 int layer_remove(Images *i, const char *chain, LayerDone done, void *userdata, Error *reterr);

@@ -241,25 +241,20 @@ static void layer_work_begin(Images *i, LayerWaiter *list) {
                 layer_work_end(w, &error);
 }
 
-static LayerWaiter *waiter_new(Making *k, const LayerWant *want, LayerDone done, void *userdata) {
+static LayerWaiter *waiter_new(Making *k, const StoreLayer *want, LayerDone done, void *userdata) {
         LayerWaiter *x = calloc(1, sizeof(*x));
 
         if (!x)
                 return NULL;
         *x = (LayerWaiter) { .making = k, .done = done, .userdata = userdata };
-        (void) snprintf(x->want.chain, sizeof(x->want.chain), "%s", want->chain);
-        (void) snprintf(x->want.parent, sizeof(x->want.parent), "%s", want->parent);
-        x->want.blob_bytes = want->blob_bytes;
-        x->want.diff_id = strdup(want->diff_id);
-        x->want.digest = strdup(want->digest);
-        x->want.media_type = want->media_type ? strdup(want->media_type) : NULL;
-        if (x->want.diff_id && x->want.digest)
-                return x;
-        layers_waiter_free(x);
-        return NULL;
+        if (layer_copy(want, &x->want) < 0) {
+                free(x);
+                return NULL;
+        }
+        return x;
 }
 
-int layer_want(Images *i, Making *k, const LayerWant *want, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr) {
+int layer_want(Images *i, Making *k, const StoreLayer *want, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr) {
         LayerWaiter *x, *list = NULL;
         const LayerEntry *l;
         LayerWork *w;

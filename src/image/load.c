@@ -76,6 +76,12 @@ LayerEntry *layer_entry_add(Images *i, StoreLayer *row) {
         return l;
 }
 
+void layer_entry_free(Images *i, LayerEntry *l) {
+        HASH_DEL(i->layers, l);
+        store_layer_done(&l->row);
+        free(l);
+}
+
 ImageSnapshotEntry *image_snapshot_add(Images *i, const StoreImageSnapshot *row) {
         ImageSnapshotEntry *e = calloc(1, sizeof(*e));
 
@@ -84,6 +90,11 @@ ImageSnapshotEntry *image_snapshot_add(Images *i, const StoreImageSnapshot *row)
         e->row = *row;
         HASH_ADD_STR(i->snapshots, row.name, e);
         return e;
+}
+
+void image_snapshot_free(Images *i, ImageSnapshotEntry *e) {
+        HASH_DEL(i->snapshots, e);
+        free(e);
 }
 
 CacheEntry *cache_entry_add(Images *i, StoreCache *row) {
@@ -162,15 +173,10 @@ void images_unload(Images *i) {
                 template_entry_free(i, t);
         HASH_ITER(hh, i->images, e, en)
                 image_entry_free(i, e);
-        HASH_ITER(hh, i->layers, l, ln) {
-                HASH_DEL(i->layers, l);
-                store_layer_done(&l->row);
-                free(l);
-        }
-        HASH_ITER(hh, i->snapshots, n, nn) {
-                HASH_DEL(i->snapshots, n);
-                free(n);
-        }
+        HASH_ITER(hh, i->layers, l, ln)
+                layer_entry_free(i, l);
+        HASH_ITER(hh, i->snapshots, n, nn)
+                image_snapshot_free(i, n);
         HASH_ITER(hh, i->cache, c, cn)
                 cache_entry_free(i, c);
 }

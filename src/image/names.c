@@ -76,6 +76,7 @@ int template_name_parse(const char *text, TemplateName *ret, Error *reterr) {
         memcpy(ret->name, text, n);
         ret->name[n] = '\0';
         (void) snprintf(ret->tag, sizeof(ret->tag), "%s", tag);
+        (void) snprintf(ret->full, sizeof(ret->full), "%s:%s", ret->name, ret->tag);
         return 0;
 }
 

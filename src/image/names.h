@@ -20,6 +20,7 @@
 typedef struct TemplateName {
         char name[TEMPLATE_NAME_MAX + 1];
         char tag[TEMPLATE_TAG_MAX + 1];
+        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2]; /* NAME:TAG */
 } TemplateName;
 
 /* For people who read logs: "32.6 MB". */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "core/secret.h"
 #include "image/internal.h"
 #include "json/shape.h"
@@ -15,11 +16,7 @@
 static int oci_read_text(const json_t *object, const char *key, char **ret) {
         const char *text = json_string_value(json_object_get(object, key));
 
-        if (!text || !*text)
-                return 0;
-        free(*ret);
-        *ret = strdup(text);
-        return *ret ? 0 : -ENOMEM;
+        return text && *text ? string_copy(ret, text) : 0;
 }
 
 static int oci_read_list(const json_t *object, const char *key, Strv *ret) {
@@ -82,15 +79,11 @@ static int read_labels(json_t *object, ImageConfig *ret) {
 
 int image_config_read(const json_t *config, ImageConfig *ret, Error *reterr) {
         json_t *inner = json_object_get(config, "config"), *c = json_is_object(inner) ? inner : (json_t *) config;
-        ImageConfig k = {
-                .env = STRV_INIT(IMAGE_STRINGS_MAX),
-                .entrypoint = STRV_INIT(IMAGE_STRINGS_MAX),
-                .cmd = STRV_INIT(IMAGE_STRINGS_MAX),
-                .exposed = STRV_INIT(IMAGE_STRINGS_MAX),
-                .labels = STRV_INIT(IMAGE_STRINGS_MAX),
-        };
-        int r = oci_read_text(c, "WorkingDir", &k.workdir);
+        ImageConfig k;
+        int r = image_config_copy(&(ImageConfig) { 0 }, &k);
 
+        if (r >= 0)
+                r = oci_read_text(c, "WorkingDir", &k.workdir);
         if (r >= 0)
                 r = oci_read_text(c, "User", &k.user);
         if (r >= 0)

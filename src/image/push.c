@@ -54,9 +54,7 @@ static void push_free(void *work) {
         image_child_free(p->child);
         if (p->auth)
                 explicit_bzero(p->auth, strlen(p->auth));
-        free(p->auth);
-        free(p->reference);
-        free(p);
+        FREE_ALL(p->auth, p->reference, p);
 }
 
 static void push_end(void *work, const Error *error) {

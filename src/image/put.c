@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "image/internal.h"
 
 int images_check_name(const Images *i, const char *text, TemplateName *ret, Error *reterr) {
@@ -18,15 +19,18 @@ int images_check_name(const Images *i, const char *text, TemplateName *ret, Erro
 /* Layers. */
 
 int layer_copy(const StoreLayer *from, StoreLayer *to) {
+        int r;
+
         *to = *from;
-        to->diff_id = from->diff_id ? strdup(from->diff_id) : NULL;
-        to->digest = from->digest ? strdup(from->digest) : NULL;
-        to->media_type = from->media_type ? strdup(from->media_type) : NULL;
-        if ((from->diff_id && !to->diff_id) || (from->digest && !to->digest) || (from->media_type && !to->media_type)) {
+        to->diff_id = to->digest = to->media_type = NULL;
+        r = string_copy(&to->diff_id, from->diff_id);
+        if (r >= 0)
+                r = string_copy(&to->digest, from->digest);
+        if (r >= 0)
+                r = string_copy(&to->media_type, from->media_type);
+        if (r < 0)
                 store_layer_done(to);
-                return -ENOMEM;
-        }
-        return 0;
+        return r;
 }
 
 int images_layer_put(Images *i, const StoreLayer *row) {
@@ -53,11 +57,8 @@ void images_layer_drop(Images *i, const char *chain) {
         LayerEntry *l;
 
         HASH_FIND_STR(i->layers, chain, l);
-        if (!l || store_layer_delete(i->manager->store, chain) < 0)
-                return;
-        HASH_DEL(i->layers, l);
-        store_layer_done(&l->row);
-        free(l);
+        if (l && store_layer_delete(i->manager->store, chain) >= 0)
+                layer_entry_free(i, l);
 }
 
 /* Images. */
@@ -116,19 +117,11 @@ static int keep_name(Images *i, StoreTemplate *row, ImageEntry *e) {
 /* The same image from an archive is no reason to forget where it was found first. */
 static int keep_origin(Images *i, Image *image) {
         const ImageEntry *e = images_entry(i, image->digest);
-        char *source;
 
         if (!e)
                 return 0;
         image->created_at = e->image.created_at;
-        if (!e->image.source || !image->source || strcmp(image->source, IMAGE_SOURCE_IMPORT) != 0)
-                return 0;
-        source = strdup(e->image.source);
-        if (!source)
-                return -ENOMEM;
-        free(image->source);
-        image->source = source;
-        return 0;
+        return image->source && strcmp(image->source, IMAGE_SOURCE_IMPORT) == 0 ? string_copy(&image->source, e->image.source) : 0;
 }
 
 static int image_put(Images *i, StoreTemplate *row, Image *image) {
@@ -152,6 +145,18 @@ static int image_put(Images *i, StoreTemplate *row, Image *image) {
         return row->name ? keep_name(i, row, e) : 0;
 }
 
+static int template_row(StoreTemplate *row, const char *tenant, const TemplateName *name) {
+        int r = string_copy(&row->tenant, tenant ? tenant : "");
+
+        if (r >= 0)
+                r = string_copy(&row->name, name->name);
+        return r < 0 ? r : string_copy(&row->tag, name->tag);
+}
+
+static int template_put_failed(int r, const char *name, Error *reterr) {
+        return error_set(reterr, r, "cannot write template '%.100s' down: %s", name ? name : "", strerror(-r));
+}
+
 int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr) {
         StoreTemplate row = { .updated_at = clock_wall_usec() };
         TemplateName name;
@@ -164,19 +169,14 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
         if (!*image->digest)
                 r = image_digest(image, image->digest);
         memcpy(row.digest, image->digest, sizeof(row.digest));
-        if (r >= 0 && name_and_tag) {
-                row.tenant = strdup(tenant ? tenant : "");
-                row.name = strdup(name.name);
-                row.tag = strdup(name.tag);
-                if (!row.tenant || !row.name || !row.tag)
-                        r = -ENOMEM;
-        }
+        if (r >= 0 && name_and_tag)
+                r = template_row(&row, tenant, &name);
         if (r >= 0)
                 r = keep_origin(i, image);
         if (r >= 0)
                 r = image_put(i, &row, image);
         store_template_done(&row);
-        return r < 0 ? error_set(reterr, r, "cannot write template '%.100s' down: %s", name_and_tag ? name_and_tag : "", strerror(-r)) : 0;
+        return r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
 }
 
 int images_tag(Images *i, const char *tenant, const char *name_and_tag, const char *digest, Error *reterr) {
@@ -189,15 +189,14 @@ int images_tag(Images *i, const char *tenant, const char *name_and_tag, const ch
                 return r;
         if (!e)
                 return error_set(reterr, -ENOENT, "there is no image '%.80s' any more", digest);
-        row.tenant = strdup(tenant ? tenant : "");
-        row.name = strdup(name.name);
-        row.tag = strdup(name.tag);
         memcpy(row.digest, e->image.digest, sizeof(row.digest));
-        r = row.tenant && row.name && row.tag ? store_template_put(i->manager->store, &row) : -ENOMEM;
+        r = template_row(&row, tenant, &name);
+        if (r >= 0)
+                r = store_template_put(i->manager->store, &row);
         if (r >= 0)
                 r = keep_name(i, &row, e);
         store_template_done(&row);
-        return r < 0 ? error_set(reterr, r, "cannot write template '%.100s' down: %s", name_and_tag, strerror(-r)) : 0;
+        return r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
 }
 
 /* Snapshots that belong to images and to the cache. */
@@ -232,10 +231,8 @@ void images_snapshot_drop(Images *i, const char *name) {
         ImageSnapshotEntry *e;
 
         HASH_FIND_STR(i->snapshots, name, e);
-        if (!e || store_image_snapshot_delete(i->manager->store, name) < 0)
-                return;
-        HASH_DEL(i->snapshots, e);
-        free(e);
+        if (e && store_image_snapshot_delete(i->manager->store, name) >= 0)
+                image_snapshot_free(i, e);
 }
 
 /* The cache of builds. */

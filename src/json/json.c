@@ -3,6 +3,7 @@
 #include "json/json.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -62,6 +63,14 @@ json_t *json_text_or_null(const char *text) {
                 return json_null();
         j = json_string(text);
         return j ? j : json_lossy(text);
+}
+
+json_t *json_signal(int number) {
+        const char *name = number > 0 ? sigabbrev_np(number) : NULL;
+
+        if (number <= 0)
+                return json_null();
+        return name ? json_sprintf("SIG%s", name) : json_sprintf("SIG%d", number); /* real-time ones have no name */
 }
 
 static int json_put_piece(const char *data, size_t size, void *userdata) {

@@ -42,6 +42,7 @@ json_t *json_utf8(const void *data, size_t size);
 json_t *json_base64(const void *data, size_t size);
 json_t *json_time(uint64_t usec); /* ISO-8601, milliseconds, Z; 0: null */
 json_t *json_text_or_null(const char *text);
+json_t *json_signal(int number); /* "SIGKILL"; 0: null */
 
 /* Appends it, compact, without a newline. A failure sticks to the text. */
 int json_put(Text *t, json_t *j);

@@ -22,8 +22,6 @@ static json_t *schema_end(SchemaText *s) {
         return NULL;
 }
 
-static json_t *schema_of_field(const ShapeField *f, bool of_answer);
-
 static const char *schema_type(const ShapeField *f) {
         switch (f->kind) {
         case SHAPE_BOOL: return "boolean";
@@ -38,7 +36,8 @@ static const char *schema_type(const ShapeField *f) {
         case SHAPE_LIST: return "array";
         case SHAPE_ENV:
         case SHAPE_JSON:
-        case SHAPE_OBJECT: return "object";
+        case SHAPE_OBJECT:
+        case SHAPE_POINTER: return "object";
         default: return f->unit == SHAPE_TIME ? "string" : f->unit == SHAPE_PLAIN ? "integer" : "number";
         }
 }
@@ -64,10 +63,16 @@ static json_t *schema_names(const ShapeNames *names) {
         return list;
 }
 
+/* In an answer: what is not there, and what its own form may leave open. */
 static bool schema_may_be_null(const ShapeField *f, bool of_answer) {
-        bool text = f->kind == SHAPE_TEXT || f->kind == SHAPE_BORROWED || f->kind == SHAPE_CHARS;
+        bool absent = f->kind == SHAPE_TEXT || f->kind == SHAPE_BORROWED || f->kind == SHAPE_CHARS || f->kind == SHAPE_POINTER || f->unit == SHAPE_TIME;
+        bool open = f->kind == SHAPE_DOUBLE || (f->json && f->json->show);
 
-        return of_answer ? text || f->flags & SHAPE_ZERO_NULL || f->unit == SHAPE_TIME : f->flags & SHAPE_NULLABLE;
+        if (!of_answer)
+                return f->flags & SHAPE_NULLABLE;
+        if (f->flags & SHAPE_SPARSE)
+                return f->flags & SHAPE_NULLABLE;
+        return f->flags & (SHAPE_ZERO_NULL | SHAPE_MEASURED) || (open && f->flags & SHAPE_NULLABLE) || (absent && !(f->flags & (SHAPE_ALWAYS | SHAPE_MANDATORY)));
 }
 
 static void schema_put_kind(SchemaText *s, const ShapeField *f, bool of_answer) {
@@ -85,17 +90,27 @@ static void schema_put_kind(SchemaText *s, const ShapeField *f, bool of_answer) 
                 schema_put(s, "items", json_pack("{s:s}", "type", "string"));
         if (f->kind == SHAPE_ENV)
                 schema_put(s, "additionalProperties", json_pack("{s:s}", "type", "string"));
-        if (f->kind == SHAPE_ARRAY || f->kind == SHAPE_LIST)
+        if ((f->kind == SHAPE_ARRAY || f->kind == SHAPE_LIST) && f->shape)
                 schema_put(s, "items", shape_schema(f->shape, of_answer));
-        schema_put_bounds(s, f);
+        if (!of_answer)
+                schema_put_bounds(s, f);
+}
+
+/* An object that may be null says so beside what it has. */
+static json_t *schema_of_object(const ShapeField *f, bool of_answer) {
+        json_t *of = shape_schema(f->shape, of_answer);
+
+        if (of && schema_may_be_null(f, of_answer))
+                (void) json_object_set_new(of, "type", json_pack("[s, s]", "object", "null"));
+        return of;
 }
 
 static json_t *schema_of_field(const ShapeField *f, bool of_answer) {
-        SchemaText s = { .json = f->json && f->json->schema ? f->json->schema(f) : NULL };
+        SchemaText s = { 0 };
 
-        if (!s.json && f->kind == SHAPE_OBJECT)
-                s.json = shape_schema(f->shape, of_answer);
-        if (!s.json) {
+        if ((f->kind == SHAPE_OBJECT || f->kind == SHAPE_POINTER) && f->shape)
+                s.json = schema_of_object(f, of_answer);
+        else {
                 s.json = json_object();
                 schema_put_kind(&s, f, of_answer);
         }
@@ -115,8 +130,10 @@ static void schema_put_fields(SchemaText *properties, json_t *mandatory, const S
                 if (f->flags & SHAPE_BEARER)
                         schema_put_fields(properties, mandatory, f->shape, of_answer);
                 else if (f->name && !(f->flags & hidden)) {
+                        bool again = json_object_get(properties->json, f->name); /* the later one counts */
+
                         schema_put(properties, f->name, schema_of_field(f, of_answer));
-                        if (of_answer || f->flags & SHAPE_MANDATORY)
+                        if (!again && (of_answer ? !(f->flags & SHAPE_SPARSE) : (f->flags & SHAPE_MANDATORY) != 0))
                                 (void) json_array_append_new(mandatory, json_string(f->name));
                 }
         }

@@ -42,9 +42,7 @@ static int shape_env_put(json_t *map, const char *assignment) {
         size_t n = strcspn(assignment, "=");
         _cleanup_free_ char *name = strndup(assignment, n);
 
-        if (!name || assignment[n] == '\0')
-                return -EINVAL;
-        return json_object_set_new(map, name, json_text_or_null(assignment + n + 1));
+        return name ? json_object_set_new(map, name, json_text_or_null(assignment[n] ? assignment + n + 1 : "")) : -ENOMEM;
 }
 
 json_t *json_env(const Strv *env) {
@@ -104,7 +102,8 @@ static json_t *shape_show_member(const ShapeField *f, const void *object) {
         case SHAPE_JSON: return shape_show_object_text(*(const char *const *) at);
         case SHAPE_STRV: return json_strings(at);
         case SHAPE_ENV: return json_env(at);
-        case SHAPE_OBJECT: return shape_show(f->shape, at);
+        case SHAPE_OBJECT:
+        case SHAPE_POINTER: return shape_inner(f, object) ? shape_show(f->shape, shape_inner(f, object)) : json_null();
         case SHAPE_ARRAY: return shape_show_items(f, at, *((const uint8_t *) object + f->count));
         case SHAPE_LIST: return shape_show_items(f, *(const void *const *) at, *(const size_t *) (const void *) ((const char *) object + f->count));
         case SHAPE_CUSTOM:
@@ -114,16 +113,38 @@ static json_t *shape_show_member(const ShapeField *f, const void *object) {
         }
 }
 
+json_t *shape_show_made(const ShapeField *f, const void *object) {
+        json_t *value = *(json_t *const *) shape_at(f, object);
+
+        return value ? json_incref(value) : json_null();
+}
+
+static bool shape_is_known(const ShapeField *f, const void *object) {
+        return !(f->flags & SHAPE_MEASURED) || *(const bool *) ((const char *) object + f->count);
+}
+
+static int shape_show_field(json_t *into, const ShapeField *f, const void *object) {
+        json_t *value;
+
+        if (!shape_is_known(f, object))
+                value = json_null();
+        else
+                value = f->json && f->json->show ? f->json->show(f, object) : shape_show_member(f, object);
+
+        if (json_is_null(value) && f->flags & SHAPE_SPARSE)
+                return 0;
+        return json_object_set_new_nocheck(into, f->name, value);
+}
+
 int shape_show_into(json_t *into, const Shape *shape, const void *object) {
         for (size_t i = 0; i < shape->n_fields; i++) {
                 const ShapeField *f = shape->fields + i;
                 int r = 0;
 
                 if (f->flags & SHAPE_BEARER)
-                        r = shape_show_into(into, f->shape, shape_at(f, object));
+                        r = shape_show_into(into, f->shape, shape_inner(f, object));
                 else if (f->name && !(f->flags & (SHAPE_WRITE_ONLY | SHAPE_SECRET | SHAPE_ALIAS)))
-                        r = json_object_set_new_nocheck(into, f->name,
-                                        f->json && f->json->show ? f->json->show(f, object) : shape_show_member(f, object));
+                        r = shape_show_field(into, f, object);
                 if (r < 0)
                         return -ENOMEM;
         }

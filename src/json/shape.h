@@ -8,15 +8,27 @@
 #include "json/json.h"
 
 /* parse: `value` is never NULL; complaints go to c, by the full name of the field ("limits.memoryMB"). Returns a negative errno
- * for our own failures only. show: NULL means that memory is short. schema: of the value, for documentation. Each may be NULL:
- * then the kind decides. */
+ * for our own failures only. show: NULL means that memory is short. Each may be NULL: then the kind decides, and it is what
+ * documentation says also of a value that has a form of its own. */
 typedef struct ShapeJson {
         int (*parse)(const ShapeField *field, json_t *value, const char *name, void *object, JsonComplaints *c);
         json_t *(*show)(const ShapeField *field, const void *object);
-        json_t *(*schema)(const ShapeField *field);
 } ShapeJson;
 
 #define SHAPE_PARSE(function) &(const ShapeJson) { .parse = (function) }
+#define SHAPE_SHOW(function)  &(const ShapeJson) { .show = (function) }
+#define SHAPE_MADE            &(const ShapeJson) { .show = shape_show_made } /* the member is a json_t *, which the answer shares; NULL: null */
+
+/* A show function of one expression over the object. */
+#define SHAPE_SHOWN(function, type, it, expression)                             \
+        static json_t *function(const ShapeField *f, const void *object) {      \
+                const type *it = object;                                        \
+                (void) it;                                                      \
+                return (expression);                                            \
+        }                                                                       \
+        _Static_assert(sizeof(type) > 0, "")
+
+json_t *shape_show_made(const ShapeField *f, const void *object);
 
 /* Parses and checks a whole document, which must be one object; empty input counts as {}. -EBADMSG: no JSON, the error's text
  * says where. 0 also when there are complaints. */
@@ -27,7 +39,7 @@ int shape_read(json_t *value, const char *prefix, const Shape *shape, void *obje
 /* One value, as its kind says: for parsers that look at something first. */
 int shape_parse(const ShapeField *f, json_t *value, const char *name, void *object, JsonComplaints *c);
 
-/* Fields in their order; what is write-only, secret or unnamed is left out. NULL: no memory. */
+/* Fields in their order; what is write-only, secret or unnamed is left out. A later field of the same name replaces the value. NULL: no memory. */
 json_t *shape_show(const Shape *shape, const void *object);
 /* Adds them to an object that has others too. */
 int shape_show_into(json_t *into, const Shape *shape, const void *object);
@@ -37,7 +49,7 @@ json_t *json_number(double value);
 json_t *json_rounded(double value, double digits); /* digits: 100 for two behind the point */
 json_t *json_megabytes(uint64_t bytes);
 json_t *json_milliseconds(uint64_t usec);
-json_t *json_env(const Strv *env); /* NAME=value as a map */
+json_t *json_env(const Strv *env); /* NAME=value as a map; a NAME alone is "" */
 json_t *json_strings(const Strv *list);
 
 /* A JSON schema of the object, as OpenAPI's components have it: of requests, or of answers. */

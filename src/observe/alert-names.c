@@ -1,23 +1,19 @@
 /* alert-names.c: one string table for log, API, store and messages alike. */
 
-#include "base/shape.h"
 #include "observe/alert-engine.h"
 
-static const char *const status_words[_ALERT_STATUS_MAX] = {
-        [ALERT_PENDING] = "pending",
-        [ALERT_FIRING] = "firing",
-        [ALERT_ACKNOWLEDGED] = "acknowledged",
-        [ALERT_RESOLVED] = "resolved",
-};
-static const ShapeNames status_names = SHAPE_WORDS(status_words);
-SHAPE_NAMED(alert_status_name, alert_status_from_name, AlertStatus, status_names);
+static const char *const alert_statuses[_ALERT_STATUS_MAX] = { "pending", "firing", "acknowledged", "resolved" };
+static const char *const alert_news[_NEWS_MAX] = { "fired", "repeated", "acknowledged", "resolved", "test" };
+static const char *const alert_units[_ALERT_UNIT_MAX] = { "count", "share", "seconds" };
 
-static const char *const news_words[_NEWS_MAX] = {
-        [NEWS_FIRED] = "fired",
-        [NEWS_REPEATED] = "repeated",
-        [NEWS_ACKNOWLEDGED] = "acknowledged",
-        [NEWS_RESOLVED] = "resolved",
-        [NEWS_TEST] = "test",
-};
-static const ShapeNames news_names = SHAPE_WORDS(news_words);
-SHAPE_NAMED(alert_news_name, alert_news_from_name, AlertNews, news_names);
+const ShapeNames alert_status_names = SHAPE_WORDS(alert_statuses);
+const ShapeNames alert_news_names = SHAPE_WORDS(alert_news);
+const ShapeNames alert_unit_names = SHAPE_WORDS(alert_units);
+
+const char *alert_severity_name(AlertSeverity s) {
+        return shape_name(&alert_severity_names, (int) s);
+}
+
+const char *alert_status_name(AlertStatus s) {
+        return shape_name(&alert_status_names, (int) s);
+}

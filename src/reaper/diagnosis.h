@@ -31,6 +31,7 @@ typedef enum Verdict {
         _VERDICT_MAX,
 } Verdict;
 
+extern const ShapeNames verdict_names;
 const char *verdict_name(Verdict v);
 
 typedef struct ProcessCount {
@@ -42,13 +43,15 @@ typedef struct ProcessCount {
         uint64_t ticks;         /* CPU of all of them */
 } ProcessCount;
 
+typedef struct DiagnosisPattern {
+        char pattern[64], meaning[96], execution[EXECUTION_ID_MAX];
+} DiagnosisPattern;
+
 typedef struct DiagnosisOutput {
         usec_t last_at;  /* wall clock; 0: never wrote anything */
         uint64_t bytes;
-        struct {
-                char pattern[64], meaning[96], execution[EXECUTION_ID_MAX];
-        } patterns[DIAGNOSIS_FINDINGS_MAX];
-        unsigned n_patterns;
+        DiagnosisPattern patterns[DIAGNOSIS_FINDINGS_MAX];
+        uint8_t n_patterns;
 } DiagnosisOutput;
 
 typedef struct Diagnosis {

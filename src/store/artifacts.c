@@ -11,7 +11,7 @@ static const char *const artifact_states[_ARTIFACT_STATE_MAX] = {
         [ARTIFACT_REMOTE]  = "remote",
         [ARTIFACT_FAILED]  = "failed",
 };
-static const ShapeNames artifact_state_names = SHAPE_WORDS(artifact_states);
+const ShapeNames artifact_state_names = SHAPE_WORDS(artifact_states);
 SHAPE_NAMED(artifact_state_name, artifact_state_from_name, int, artifact_state_names);
 
 static const ShapeField artifact_table_fields[] = {

@@ -13,7 +13,7 @@ static const char *const making_kinds[_MAKING_KIND_MAX] = {
         [MAKING_PUSH]   = "push",
         [MAKING_GC]     = "gc",
 };
-static const ShapeNames making_kind_names = SHAPE_WORDS(making_kinds);
+const ShapeNames making_kind_names = SHAPE_WORDS(making_kinds);
 
 static const char *const making_statuses[_MAKING_STATUS_MAX] = {
         [MAKING_RUNNING]   = "running",
@@ -21,7 +21,7 @@ static const char *const making_statuses[_MAKING_STATUS_MAX] = {
         [MAKING_FAILED]    = "failed",
         [MAKING_CANCELLED] = "cancelled",
 };
-static const ShapeNames making_status_names = SHAPE_WORDS(making_statuses);
+const ShapeNames making_status_names = SHAPE_WORDS(making_statuses);
 SHAPE_NAMED(making_kind_name, making_kind_from_name, int, making_kind_names);
 SHAPE_NAMED(making_status_name, making_status_from_name, int, making_status_names);
 

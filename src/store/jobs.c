@@ -18,7 +18,7 @@ static const char *const job_statuses[_JOB_STATUS_MAX] = {
         [JOB_DEAD]         = "dead",
         [JOB_CANCELLED]    = "cancelled",
 };
-static const ShapeNames job_status_names = SHAPE_WORDS(job_statuses);
+const ShapeNames job_status_names = SHAPE_WORDS(job_statuses);
 
 static const char *const webhook_statuses[_WEBHOOK_STATUS_MAX] = {
         [WEBHOOK_NONE]      = "none",
@@ -26,7 +26,7 @@ static const char *const webhook_statuses[_WEBHOOK_STATUS_MAX] = {
         [WEBHOOK_DELIVERED] = "delivered",
         [WEBHOOK_FAILED]    = "failed",
 };
-static const ShapeNames webhook_status_names = SHAPE_WORDS(webhook_statuses);
+const ShapeNames webhook_status_names = SHAPE_WORDS(webhook_statuses);
 
 _Static_assert(sizeof(unsigned) == sizeof(uint32_t), "the numbers of attempts are kept as uint32_t");
 

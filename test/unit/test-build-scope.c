@@ -73,7 +73,7 @@ TEST(environment) {
                 char env[512];
 
                 check_string(cases[i].text, b.error.text, "");
-                show_list(&b.scope.env, env, sizeof(env));
+                show_list(&b.scope.config.env, env, sizeof(env));
                 check_string(cases[i].text, env, cases[i].env);
                 built_done(&b);
         }
@@ -85,15 +85,15 @@ TEST(configuration) {
         char text[512];
 
         check_string("error", b.error.text, "");
-        check_string("workdir", b.scope.workdir, "/e/f");
-        check_string("user", b.scope.user, "me:us");
-        show_list(&b.scope.cmd, text, sizeof(text));
+        check_string("workdir", b.scope.config.workdir, "/e/f");
+        check_string("user", b.scope.config.user, "me:us");
+        show_list(&b.scope.config.cmd, text, sizeof(text));
         check_string("cmd", text, "/bin/bash|-ec|run it");
-        show_list(&b.scope.entrypoint, text, sizeof(text));
+        show_list(&b.scope.config.entrypoint, text, sizeof(text));
         check_string("entrypoint", text, "a|$b");
-        show_list(&b.scope.exposed, text, sizeof(text));
+        show_list(&b.scope.config.exposed, text, sizeof(text));
         check_string("exposed", text, "80|443/tcp");
-        show_list(&b.scope.labels, text, sizeof(text));
+        show_list(&b.scope.config.labels, text, sizeof(text));
         check_string("labels", text, "a b=c|d=/e");
         built_done(&b);
 }
@@ -103,9 +103,9 @@ TEST(entrypoint_forgets_the_cmd_of_the_base) {
         Built b = build("FROM x\nENTRYPOINT [\"a\"]", NULL);
 
         check_result("init", scope_init(&s), 0);
-        check_result("push", strv_push(&s.cmd, "of the base"), 0);
+        check_result("push", strv_push(&s.config.cmd, "of the base"), 0);
         check_result("apply", scope_apply(&s, b.plan, b.plan->stages[0].steps, NULL, &b.error), 0);
-        check_uint("cmd", s.cmd.n, 0);
+        check_uint("cmd", s.config.cmd.n, 0);
         scope_done(&s);
         built_done(&b);
 }
@@ -130,7 +130,7 @@ TEST(complaints) {
 TEST(paths) {
         static const char *const cases[][2] = { { "/a", "/a" }, { "a", "/w/a" }, { ".", "/w/" }, { "./", "/w/" }, { "../a/", "/a/" }, { "/", "/" }, { "/../..", "/" },
                 { "/a//b/./c", "/a/b/c" }, { "a/..", "/w" }, { "a/.", "/w/a/" } };
-        BuildScope s = { .workdir = (char *) "/w" };
+        BuildScope s = { .config.workdir = (char *) "/w" };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_free_ char *path = NULL;
@@ -224,6 +224,7 @@ TEST(accounts) {
                 { "you", false, "! there is no user 'you' in the /etc/passwd of this stage (RUN useradd you, or write a number)" },
                 { "me:them", false, "! there is no group 'them' in the /etc/group of this stage (RUN groupadd them, or write a number)" },
                 { "70000", false, "! '70000': a sandbox has users and groups up to 65535" },
+                { "far", false, "! 'far': a sandbox has users and groups up to 65535" },
                 { ":us", false, "! ':us' is no user" },
         };
 

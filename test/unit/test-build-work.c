@@ -15,6 +15,7 @@ static struct {
         int data_fd; /* of the last one */
         size_t n_ops;
         unsigned n_ended, n_asked; /* until then */
+        unsigned turns, ended_in, cancel_at; /* of the loop */
 } files;
 
 static int files_start(Provider *p, Sandbox *sb, const FileRequest *request, int data_fd, FileOp *op) {
@@ -85,12 +86,16 @@ static void answer_command(World *w) {
 }
 
 /* Until the build is over and nothing is left to do. */
-static void settle(World *w, const Making *k) {
+static void settle(World *w, Making *k) {
         unsigned n_destroyed = 0;
 
         for (unsigned idle = 0, waited = 0; idle < 3 && waited < 600;) {
-                bool awaited = !k->ended;
-                bool busy = sd_event_run(w->event, awaited && idle > 0 ? 50000 : 0) > 0 || depot.n_queue > 0 || files.n_ops > 0 || w->fake.created ||
+                bool awaited, busy;
+
+                if (files.turns++ == files.cancel_at)
+                        making_cancel(k);
+                awaited = !k->ended;
+                busy = sd_event_run(w->event, awaited && idle > 0 ? 50000 : 0) > 0 || depot.n_queue > 0 || files.n_ops > 0 || w->fake.created ||
                         w->fake.last_exec || n_destroyed < w->fake.n_destroyed;
 
                 waited += awaited && !busy;
@@ -111,11 +116,12 @@ static void settle(World *w, const Making *k) {
 static void on_ended(Images *i, const Making *ended, void *userdata) {
         files.n_ended += ended != NULL;
         files.n_asked = depot.n;
+        files.ended_in = files.turns;
 }
 
-/* How many things it asks for in all, with this text. */
-static unsigned try_build(const char *text, unsigned at, Way way, const char *table) {
-        const bool whole = at == NEVER && !table;
+/* How many things it asks for in all, with this text; cancel_at: in which turn of the loop it is cancelled. */
+static unsigned try_build(const char *text, unsigned at, Way way, const char *table, unsigned cancel_at) {
+        const bool whole = at == NEVER && !table && cancel_at == NEVER;
         World w;
         Images *i = depot_open(&w, "build", table);
         ProviderOps ops = fake_ops;
@@ -127,9 +133,10 @@ static unsigned try_build(const char *text, unsigned at, Way way, const char *ta
         char what[64];
         unsigned n;
 
-        (void) snprintf(what, sizeof(what), "build %u %u %s", at, way, table ? table : "");
+        (void) snprintf(what, sizeof(what), "build %u %u %s %u", at, way, table ? table : "", cancel_at);
         memset(&files, 0, sizeof(files));
         files.data_fd = -EBADF;
+        files.cancel_at = cancel_at;
         ops.file_start = files_start;
         ops.file_end = files_end;
         w.fake.provider.ops = &ops;
@@ -141,7 +148,7 @@ static unsigned try_build(const char *text, unsigned at, Way way, const char *ta
         n = files.n_asked;
         making_info(k, &info);
         check_string(info.error ? info.error : what, making_status_name(info.status),
-                        making_status_name(whole ? MAKING_DONE : way == IS_CANCELLED && !table ? MAKING_CANCELLED : MAKING_FAILED));
+                        making_status_name(whole ? MAKING_DONE : (way == IS_CANCELLED || cancel_at != NEVER) && !table ? MAKING_CANCELLED : MAKING_FAILED));
         if (info.status == MAKING_CANCELLED)
                 check_string(what, info.error, "cancelled");
         else if (info.status == MAKING_FAILED && !table)
@@ -161,13 +168,23 @@ static unsigned try_build(const char *text, unsigned at, Way way, const char *ta
 }
 
 TEST(each_thing_that_a_build_asks_for_fails) {
-        unsigned n = try_build(dockerfile, NEVER, FAILS_LATER, NULL);
+        unsigned n = try_build(dockerfile, NEVER, FAILS_LATER, NULL, NEVER);
 
         check_true("there is much", n > 15);
-        try_build(dockerfile, NEVER, FAILS_LATER, "build_cache");
-        try_build(dockerfile, NEVER, FAILS_LATER, "image");
+        (void) try_build(dockerfile, NEVER, FAILS_LATER, "build_cache", NEVER);
+        (void) try_build(dockerfile, NEVER, FAILS_LATER, "image", NEVER);
         for (unsigned at = 0; at < n; at++) {
-                try_build(dockerfile, at, FAILS_LATER, NULL);
-                try_build(dockerfile, at, IS_CANCELLED, NULL);
+                (void) try_build(dockerfile, at, FAILS_LATER, NULL, NEVER);
+                (void) try_build(dockerfile, at, IS_CANCELLED, NULL, NEVER);
         }
+}
+
+TEST(a_build_is_cancelled_in_each_turn_of_the_loop) {
+        unsigned turns;
+
+        (void) try_build("FROM host\nRUN true\n", NEVER, FAILS_LATER, NULL, NEVER);
+        turns = files.ended_in;
+        check_true("there are many", turns > 15);
+        for (unsigned at = 0; at < turns; at++)
+                (void) try_build("FROM host\nRUN true\n", NEVER, FAILS_LATER, NULL, at);
 }

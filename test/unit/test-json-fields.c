@@ -348,6 +348,67 @@ TEST(what_is_not_for_callers_is_refused) {
         shape_done(&shown_shape, &s);
 }
 
+/* Answers that are put together of objects, and of what is known of them. */
+
+typedef struct Part {
+        const char *name;
+        uint64_t usec;
+        bool timed;
+} Part;
+
+typedef struct Whole {
+        const Part *part, *other;
+        json_t *list;
+        const char *note, *owner;
+        bool found;
+} Whole;
+
+SHAPE_SHOWN(whole_show_found, Whole, w, w->found ? json_string("yes") : json_null());
+
+static const Shape part_shape = SHAPE_FIELDS(
+        { "name", SHAPE_BORROWED, offsetof(Part, name), SHAPE_ALWAYS                                                                  },
+        { "ms",   SHAPE_UINT64,   offsetof(Part, usec), SHAPE_MEASURED, .count = offsetof(Part, timed), .unit = SHAPE_MILLISECONDS });
+
+static const Shape whole_shape = SHAPE_FIELDS(
+        { NULL,    SHAPE_POINTER,  offsetof(Whole, part),  SHAPE_BEARER, .shape = &part_shape          },
+        { "other", SHAPE_POINTER,  offsetof(Whole, other), .shape = &part_shape                        },
+        { "list",  SHAPE_STRV,     offsetof(Whole, list),  .json = SHAPE_MADE                          },
+        { "note",  SHAPE_BORROWED, offsetof(Whole, note),  SHAPE_SPARSE                                },
+        { "found", SHAPE_TEXT,     0,                      .json = SHAPE_SHOW(whole_show_found)        },
+        { "name",  SHAPE_BORROWED, offsetof(Whole, owner), SHAPE_ALWAYS                                });
+
+static void check_whole(const char *what, const Whole *w, const char *expected) {
+        json_t *j = shape_show(&whole_shape, w);
+        char *text = json_dumps(j, JSON_COMPACT);
+
+        check_string(what, text, expected);
+        free(text);
+        json_decref(j);
+}
+
+TEST(an_answer_is_put_together) {
+        const Part part = { "a", 1500, true }, untimed = { "b", 1500, false };
+        Whole w = { .part = &part, .owner = "me" };
+
+        check_whole("what is not there", &w, "{\"name\":\"me\",\"ms\":1.5,\"other\":null,\"list\":null,\"found\":null}");
+        w = (Whole) { &untimed, &part, json_pack("[s]", "x"), "n", "me", true };
+        check_whole("what is", &w, "{\"name\":\"me\",\"ms\":null,\"other\":{\"name\":\"a\",\"ms\":1.5},\"list\":[\"x\"],\"note\":\"n\",\"found\":\"yes\"}");
+        json_decref(w.list);
+}
+
+TEST(a_schema_tells_what_may_be_null) {
+        json_t *schema = shape_schema(&whole_shape, /* of_answer= */ true);
+        char *text = json_dumps(schema, JSON_COMPACT | JSON_SORT_KEYS);
+
+        check_string("schema", text,
+                     "{\"properties\":{\"found\":{\"type\":[\"string\",\"null\"]},\"list\":{\"items\":{\"type\":\"string\"},\"type\":\"array\"},"
+                     "\"ms\":{\"type\":[\"number\",\"null\"]},\"name\":{\"type\":\"string\"},\"note\":{\"type\":\"string\"},"
+                     "\"other\":{\"properties\":{\"ms\":{\"type\":[\"number\",\"null\"]},\"name\":{\"type\":\"string\"}},\"required\":[\"name\",\"ms\"],"
+                     "\"type\":[\"object\",\"null\"]}},\"required\":[\"name\",\"ms\",\"other\",\"list\",\"found\"],\"type\":\"object\"}");
+        free(text);
+        json_decref(schema);
+}
+
 TEST(a_schema_tells_what_is_taken_and_shown) {
         json_t *in = shape_schema(&shown_shape, /* of_answer= */ false), *out = shape_schema(&shown_shape, /* of_answer= */ true);
         json_t *asked = json_object_get(in, "properties"), *told = json_object_get(out, "properties");

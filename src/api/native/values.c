@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/parse.h"
+#include "core/name.h"
 
 #define ID_OF_INIT 65533 /* nobody but PID 1 of the sandbox */
 #define MODE_MAX   07777
@@ -121,6 +122,15 @@ int native_field_signal(const ShapeField *f, json_t *v, const char *name, void *
                 return json_complain(c, name, SIGNAL_WORDS);
         *(int *) (void *) ((char *) target + f->offset) = number;
         return 0;
+}
+
+int native_field_object_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        const char *text = plain_string(v);
+        Error error = { 0 };
+
+        if (text && object_name_check(text, (size_t) f->max, &error) < 0)
+                return json_complain(c, name, "%s", error.text);
+        return shape_parse(f, v, name, target, c);
 }
 
 int native_complain(ApiRequest *q, const char *field, const char *format, ...) {

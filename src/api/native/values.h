@@ -26,6 +26,8 @@ int native_field_user(const ShapeField *f, json_t *v, const char *name, void *ta
 int native_field_mode(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* uint32_t */
 int native_field_signal(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int */
 
+int native_field_object_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* char *: core/name.h */
+
 int native_query_user(ApiRequest *q, const char *name, NativeUser *ret);
 int native_query_mode(ApiRequest *q, const char *name, uint32_t *ret);
 int native_query_seconds(ApiRequest *q, const char *name, usec_t *ret);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "api/native/values.h"
 #include "core/secret.h"
 #include "observe/audit.h"
@@ -17,9 +17,7 @@
 #define TAIL_MAX  1000000
 
 static Audit *native_audit_room(ApiRequest *q) {
-        if (!q->api->rooms.audit)
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no audit log");
-        return q->api->rooms.audit;
+        return native_room(q, q->api->rooms.audit, "this daemon keeps no audit log");
 }
 
 /* Records, one a line. */
@@ -156,7 +154,7 @@ static int listing_begin(NativeAuditListing *l, Audit *audit) {
         return r;
 }
 
-void native_audit_list(ApiRequest *q) {
+static void native_audit_list(ApiRequest *q) {
         Audit *audit = native_audit_room(q);
         NativeAuditListing *l = audit ? calloc(1, sizeof(*l)) : NULL;
         int r;
@@ -199,32 +197,40 @@ static void check_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static json_t *problem_json(const AuditVerdict *v) {
-        if (v->intact)
-                return json_null();
-        return json_pack("{s:o,s:I,s:I,s:s}",
-                        "file", json_text_or_null(v->file[0] ? v->file : NULL),
-                        "line", (json_int_t) v->line,
-                        "seq", (json_int_t) v->seq,
-                        "message", v->problem);
-}
+typedef struct NativeVerdict {
+        const AuditVerdict *verdict;
+        const AuditVerdict *problem; /* NULL: the chain is whole */
+        bool failing;
+} NativeVerdict;
+
+#define OF(member) offsetof(AuditVerdict, member)
+static const Shape audit_problem_shape = SHAPE_FIELDS(
+        { "file",    SHAPE_CHARS,  SHAPE_AT(AuditVerdict, file)                            },
+        { "line",    SHAPE_UINT64, OF(line)                                                },
+        { "seq",     SHAPE_UINT64, OF(seq)                                                 },
+        { "message", SHAPE_CHARS,  SHAPE_AT(AuditVerdict, problem), .flags = SHAPE_ALWAYS  });
+
+static const ShapeField audit_verdict_fields[] = {
+        { "intact", SHAPE_BOOL, OF(intact) }, { "records", SHAPE_UINT64, OF(records) },
+        { "first", SHAPE_UINT64, OF(first) }, { "last", SHAPE_UINT64, OF(last) },
+        { "hash",    SHAPE_CHARS,  SHAPE_AT(AuditVerdict, hash), .flags = SHAPE_ALWAYS  },
+        { "files",   SHAPE_UINT64, OF(n_files)                                          },
+        { "torn",    SHAPE_UINT64, OF(torn)                                             },
+        { "lost",    SHAPE_UINT64, OF(lost)                                             },
+};
+static const Shape audit_verdict_shape = SHAPE_BODY(audit_verdict_fields);
+
+static const Shape native_audit_verdict_answer = SHAPE_FIELDS(
+        { NULL,      SHAPE_POINTER, offsetof(NativeVerdict, verdict), SHAPE_BEARER, .shape = &audit_verdict_shape },
+        { "failing", SHAPE_BOOL,    offsetof(NativeVerdict, failing) },
+        { "problem", SHAPE_POINTER, offsetof(NativeVerdict, problem), .shape = &audit_problem_shape });
 
 static void answer_verdict(NativeAuditCheck *c) {
         const AuditVerdict *v = &c->verifier.verdict;
         AuditStats stats;
 
         audit_stats(c->q->api->rooms.audit, &stats);
-        (void) api_answer(c->q, 200, json_pack("{s:b,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:b,s:o}",
-                        "intact", v->intact,
-                        "records", (json_int_t) v->records,
-                        "first", (json_int_t) v->first,
-                        "last", (json_int_t) v->last,
-                        "hash", v->hash,
-                        "files", (json_int_t) v->n_files,
-                        "torn", (json_int_t) v->torn,
-                        "lost", (json_int_t) (v->lost),
-                        "failing", stats.error < 0,
-                        "problem", problem_json(v)));
+        (void) api_show(c->q, 200, &(NativeVerdict) { v, v->intact ? NULL : v, stats.error < 0 });
 }
 
 static int on_slice(sd_event_source *source, void *userdata) {
@@ -240,7 +246,7 @@ static int on_slice(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-void native_audit_verify(ApiRequest *q) {
+static void native_audit_verify(ApiRequest *q) {
         Audit *audit = native_audit_room(q);
         NativeAuditCheck *c = audit ? calloc(1, sizeof(*c)) : NULL;
         AuditHead head;
@@ -261,3 +267,10 @@ void native_audit_verify(ApiRequest *q) {
         if (r < 0)
                 (void) native_core_error(q, r, "cannot read the audit log");
 }
+
+const ApiRoute audit_routes[] = {
+        { "GET", "/api/audit",        SCOPE_ADMIN, .while_recovering = true, .handle = native_audit_list,
+          .queries = QUERIES("since", "until", "sandbox", "actor", "cursor", "limit", "tail", "follow") },
+        { "GET", "/api/audit/verify", SCOPE_ADMIN, .while_recovering = true, .handle = native_audit_verify, ANSWER(audit_verdict) },
+        { 0 },
+};

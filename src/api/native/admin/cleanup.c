@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/native/admin/cleanup.h"
+#include "api/native/routes/routes.h"
 #include "reaper/reaper.h"
 
 #define HISTORY_DEFAULT 20
@@ -20,77 +21,35 @@ static void native_cleanup_forget(ApiRequest *q, bool answered) {
 }
 
 Reaper *cleanup_reaper(ApiRequest *q) {
-        Reaper *r = q->api->rooms.reaper;
-
-        if (!r)
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon has no clean-up");
-        return r;
+        return native_room(q, q->api->rooms.reaper, "this daemon has no clean-up");
 }
 
 void cleanup_keep(ApiRequest *q) {
         q->destroy = native_cleanup_forget;
 }
 
-json_t *cleanup_number(double value) {
-        if (isnan(value))
-                return json_null();
-        value = round(value * 1000) / 1000;
-        return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
-}
-
-json_t *cleanup_milliseconds(usec_t usec) {
-        return cleanup_number((double) usec / (double) USEC_PER_MSEC);
-}
-
 /* Reports */
 
-static const struct {
-        const char *name;
-        size_t in_counts, in_row;
-} counts[] = {
-#define COUNT(name_of, member) { name_of, offsetof(CleanupCounts, member), offsetof(CleanupRow, member) }
-        COUNT("scanned", scanned),     COUNT("found", found),         COUNT("orphaned", orphaned), COUNT("stuck", stuck),
-        COUNT("old", old),             COUNT("aged", aged),           COUNT("unhealthy", unhealthy), COUNT("emergency", emergency),
-        COUNT("orphanedRecords", lost), COUNT("orphanedActual", strays), COUNT("strayFiles", files),
-        COUNT("removed", removed),     COUNT("failed", failed),
-#undef COUNT
-};
+SHAPE_SHOWN(cleanup_show_rule, CleanupItem, i, json_text_or_null(cleanup_rule_name(i->rule))); /* all but "none" */
 
-static uint64_t native_cleanup_member(const void *base, size_t offset) {
-        return *(const uint64_t *) (const void *) ((const char *) base + offset);
-}
+static const Shape cleanup_item_shape = SHAPE_FIELDS(
+        { "id",         SHAPE_CHARS,  SHAPE_AT(CleanupItem, name),     .flags = SHAPE_ALWAYS         },
+        { "rule",       SHAPE_TEXT,   0, .flags = SHAPE_ALWAYS, .json = SHAPE_SHOW(cleanup_show_rule) },
+        { "outcome",    SHAPE_ENUM,   SHAPE_AT(CleanupItem, state),    .names = &cleanup_state_names },
+        { "reason",     SHAPE_CHARS,  SHAPE_AT(CleanupItem, text)                                    },
+        { "error",      SHAPE_CHARS,  SHAPE_AT(CleanupItem, error)                                   },
+        { "durationMs", SHAPE_UINT64, SHAPE_AT(CleanupItem, duration), .unit = SHAPE_MILLISECONDS    });
 
-static json_t *native_cleanup_counts_json(const CleanupCounts *c) {
-        json_t *o = json_object();
-
-        for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) native_cleanup_member(c, counts[i].in_counts)));
-        return o;
-}
-
-static json_t *item_json(const CleanupItem *item) {
-        return json_pack("{s:s,s:s,s:s,s:o,s:o,s:o}", "id", item->name, "rule", cleanup_rule_name(item->rule), "outcome",
-                        cleanup_state_name(item->state), "reason", json_text_or_null(item->text), "error",
-                        json_text_or_null(item->error[0] ? item->error : NULL), "durationMs", cleanup_milliseconds(item->duration));
-}
-
-static json_t *items_json(const CleanupReport *p) {
+static json_t *cleanup_show_items(const ShapeField *f, const void *object) {
+        const CleanupReport *p = object;
         json_t *list = json_array();
 
         for (size_t i = 0; i < p->n_items; i++)
-                (void) json_array_append_new(list, item_json(p->items[i]));
+                (void) json_array_append_new(list, shape_show(&cleanup_item_shape, p->items[i]));
         return list;
 }
 
-static json_t *native_cleanup_report_json(const CleanupReport *p) {
-        return json_pack("{s:s,s:s,s:b,s:b,s:o,s:o,s:o,s:I,s:o,s:o}", "kind", cleanup_kind_name(p->kind), "cause",
-                        cleanup_cause_name(p->cause), "dryRun", p->dry_run, "ok", p->error[0] == '\0' && p->counts.failed == 0,
-                        "startedAt", json_time(p->started_at), "durationMs", cleanup_milliseconds(p->duration), "counts",
-                        native_cleanup_counts_json(&p->counts), "deferred", (json_int_t) p->counts.deferred, "items", items_json(p), "error",
-                        json_text_or_null(p->error[0] ? p->error : NULL));
-}
-
-static json_t *native_cleanup_names_json(const CleanupReport *p, CleanupRule rule) {
+static json_t *cleanup_names(const CleanupReport *p, CleanupRule rule) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < p->n_items; i++)
@@ -99,31 +58,52 @@ static json_t *native_cleanup_names_json(const CleanupReport *p, CleanupRule rul
         return list;
 }
 
-static json_t *unresponsive_json(const CleanupReport *p) {
+static json_t *cleanup_show_unresponsive(const ShapeField *f, const void *object) {
         json_t *list = json_array();
 
-        for (char **u = p->unresponsive; u && *u; u++)
+        for (char **u = ((const CleanupReport *) object)->unresponsive; u && *u; u++)
                 (void) json_array_append_new(list, json_string(*u));
         return list;
 }
 
-static json_t *audit_json(const CleanupReport *p) {
-        return json_pack("{s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "consistent", cleanup_is_consistent(p), "records",
-                        (json_int_t) p->records, "actual", (json_int_t) p->actual, "orphanedRecords", native_cleanup_names_json(p, RULE_LOST),
-                        "orphanedActual", native_cleanup_names_json(p, RULE_STRAY), "strayFiles", native_cleanup_names_json(p, RULE_FILE), "unresponsive",
-                        unresponsive_json(p), "checkedAt", json_time(p->started_at), "durationMs", cleanup_milliseconds(p->duration),
-                        "error", json_text_or_null(p->error[0] ? p->error : NULL));
-}
+SHAPE_SHOWN(cleanup_show_ok, CleanupReport, p, json_boolean(p->error[0] == '\0' && p->counts.failed == 0));
+SHAPE_SHOWN(cleanup_show_consistent, CleanupReport, p, json_boolean(cleanup_is_consistent(p)));
+SHAPE_SHOWN(cleanup_show_lost, CleanupReport, p, cleanup_names(p, RULE_LOST));
+SHAPE_SHOWN(cleanup_show_strays, CleanupReport, p, cleanup_names(p, RULE_STRAY));
+SHAPE_SHOWN(cleanup_show_files, CleanupReport, p, cleanup_names(p, RULE_FILE));
+
+#define OF(member) offsetof(CleanupReport, member)
+static const Shape native_cleanup_answer = SHAPE_FIELDS(
+        { "kind",       SHAPE_ENUM,   OF(kind),            .names = &cleanup_kind_names },
+        { "cause",      SHAPE_ENUM,   OF(cause),           .names = &cleanup_cause_names },
+        { "dryRun",     SHAPE_BOOL,   OF(dry_run) },
+        { "ok",         SHAPE_BOOL,   0,                   .json = SHAPE_SHOW(cleanup_show_ok) },
+        { "startedAt",  SHAPE_UINT64, OF(started_at),      SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "durationMs", SHAPE_UINT64, OF(duration),        .unit = SHAPE_MILLISECONDS },
+        { "counts",     SHAPE_OBJECT, OF(counts),          .shape = &cleanup_counts_shape },
+        { "deferred",   SHAPE_UINT64, OF(counts.deferred) },
+        { "items",      SHAPE_LIST,   0,                   .shape = &cleanup_item_shape, .json = SHAPE_SHOW(cleanup_show_items) },
+        { "error",      SHAPE_CHARS,  SHAPE_AT(CleanupReport, error) });
+
+static const Shape native_audit_answer = SHAPE_FIELDS(
+        { "consistent",      SHAPE_BOOL,   0,              .json = SHAPE_SHOW(cleanup_show_consistent)   },
+        { "records",         SHAPE_UINT64, OF(records)                                                   },
+        { "actual",          SHAPE_UINT64, OF(actual)                                                    },
+        { "orphanedRecords", SHAPE_STRV,   0,              .json = SHAPE_SHOW(cleanup_show_lost)         },
+        { "orphanedActual",  SHAPE_STRV,   0,              .json = SHAPE_SHOW(cleanup_show_strays)       },
+        { "strayFiles",      SHAPE_STRV,   0,              .json = SHAPE_SHOW(cleanup_show_files)        },
+        { "unresponsive",    SHAPE_STRV,   0,              .json = SHAPE_SHOW(cleanup_show_unresponsive) },
+        { "checkedAt",       SHAPE_UINT64, OF(started_at), SHAPE_ALWAYS, .unit = SHAPE_TIME              },
+        { "durationMs",      SHAPE_UINT64, OF(duration),   .unit = SHAPE_MILLISECONDS                    },
+        { "error",           SHAPE_CHARS,  SHAPE_AT(CleanupReport, error)                                });
+
+static const Shape native_reconcile_answer = SHAPE_FIELDS(
+        { NULL,    SHAPE_OBJECT, 0, SHAPE_BEARER, .shape = &native_cleanup_answer },
+        { "audit", SHAPE_OBJECT, 0, .shape = &native_audit_answer                 });
+#undef OF
 
 static void native_cleanup_on_report(const CleanupReport *p, void *userdata) {
-        (void) api_answer(userdata, 200, native_cleanup_report_json(p));
-}
-
-static void on_reconciled(const CleanupReport *p, void *userdata) {
-        json_t *o = native_cleanup_report_json(p);
-
-        (void) json_object_set_new(o, "audit", audit_json(p));
-        (void) api_answer(userdata, 200, o);
+        (void) api_show(userdata, 200, p);
 }
 
 /* An audit that could not be made has no answer. */
@@ -131,23 +111,20 @@ static void on_audited(const CleanupReport *p, void *userdata) {
         if (p->error[0])
                 (void) api_error(userdata, 503, "unavailable", "try again in a moment", "%s", p->error);
         else
-                (void) api_answer(userdata, 200, audit_json(p));
+                (void) api_show(userdata, 200, p);
 }
 
 static void native_cleanup_run(ApiRequest *q, const CleanupRequest *request, CleanupDone done) {
         Reaper *r = cleanup_reaper(q);
         Error error = { 0 };
-        int k;
 
         if (!r)
                 return;
         cleanup_keep(q);
-        k = reaper_run(r, request, done, q, &error);
-        if (k < 0)
-                (void) api_errno(q, k, error.text);
+        native_begun(q, reaper_run(r, request, done, q, &error), &error);
 }
 
-void native_cleanup(ApiRequest *q) {
+static void native_cleanup(ApiRequest *q) {
         CleanupRequest request = { .kind = CLEANUP_MANUAL };
         uint64_t seconds = 0;
         int r;
@@ -160,51 +137,58 @@ void native_cleanup(ApiRequest *q) {
         native_cleanup_run(q, &request, native_cleanup_on_report);
 }
 
-void native_cleanup_emergency(ApiRequest *q) {
+static void native_cleanup_emergency(ApiRequest *q) {
         CleanupRequest request = { .kind = CLEANUP_EMERGENCY };
 
         if (api_query_bool(q, "dryRun", &request.dry_run) >= 0)
                 native_cleanup_run(q, &request, native_cleanup_on_report);
 }
 
-void native_reconcile(ApiRequest *q) {
+static void native_reconcile(ApiRequest *q) {
         CleanupRequest request = { .kind = CLEANUP_RECONCILE };
 
         if (api_query_bool(q, "dryRun", &request.dry_run) >= 0)
-                native_cleanup_run(q, &request, on_reconciled);
+                native_cleanup_run(q, &request, native_cleanup_on_report);
 }
 
-void native_audit(ApiRequest *q) {
+static void native_audit(ApiRequest *q) {
         native_cleanup_run(q, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, on_audited);
 }
 
 /* The cleaners themselves */
 
-static json_t *seconds_json(usec_t usec) {
-        return cleanup_number((double) usec / (double) USEC_PER_SEC);
-}
+SHAPE_SHOWN(layer_show_kind, LayerStatus, l, json_text_or_null(cleanup_kind_name(l->kind))); /* those that run by themselves */
+SHAPE_SHOWN(layer_show_enabled, LayerStatus, l, json_boolean(l->interval > 0));
+SHAPE_SHOWN(layer_show_next, LayerStatus, l, l->interval > 0 ? json_number((double) l->next_in / (double) USEC_PER_SEC) : json_null());
 
-static json_t *layer_json(const LayerStatus *l) {
-        bool on = l->interval > 0;
+#define OF(member) offsetof(LayerStatus, member)
+static const Shape layer_shape = SHAPE_FIELDS(
+        { "layer",            SHAPE_TEXT,   0,                 SHAPE_ALWAYS, .json = SHAPE_SHOW(layer_show_kind) },
+        { "enabled",          SHAPE_BOOL,   0,                 .json = SHAPE_SHOW(layer_show_enabled) },
+        { "intervalSeconds",  SHAPE_UINT64, OF(interval),      .unit = SHAPE_SECONDS },
+        { "running",          SHAPE_BOOL,   OF(running) },
+        { "lastRun",          SHAPE_UINT64, OF(last_at),       .unit = SHAPE_TIME },
+        { "lastDurationMs",   SHAPE_UINT64, OF(last_duration), .unit = SHAPE_MILLISECONDS },
+        { "nextRunInSeconds", SHAPE_DOUBLE, 0,                 SHAPE_NULLABLE, .json = SHAPE_SHOW(layer_show_next) },
+        { "lateSeconds",      SHAPE_UINT64, OF(late),          .unit = SHAPE_SECONDS },
+        { "lastOk",           SHAPE_BOOL,   OF(last_ok) },
+        { "successRate",      SHAPE_DOUBLE, OF(success_rate),  SHAPE_NULLABLE },
+        { "runs",             SHAPE_UINT64, OF(n_runs) },
+        { "failedRuns",       SHAPE_UINT64, OF(n_failed) },
+        { "error",            SHAPE_CHARS,  SHAPE_AT(LayerStatus, error) });
+#undef OF
 
-        return json_pack("{s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:b,s:o,s:I,s:I,s:o}", "layer", cleanup_kind_name(l->kind), "enabled", on,
-                        "intervalSeconds", seconds_json(l->interval), "running", l->running, "lastRun", json_time(l->last_at),
-                        "lastDurationMs", cleanup_milliseconds(l->last_duration), "nextRunInSeconds",
-                        on ? seconds_json(l->next_in) : json_null(), "lateSeconds", seconds_json(l->late), "lastOk", l->last_ok,
-                        "successRate", cleanup_number(l->success_rate), "runs", (json_int_t) l->n_runs, "failedRuns",
-                        (json_int_t) l->n_failed, "error", json_text_or_null(l->error[0] ? l->error : NULL));
-}
-
-static json_t *layers_json(const ReaperStatus *s) {
+static json_t *cleanup_show_layers(const ShapeField *f, const void *object) {
+        const ReaperStatus *s = shape_at(f, object);
         json_t *list = json_array();
 
         for (CleanupKind k = 0; k < _CLEANUP_KIND_MAX; k++)
                 if (k != CLEANUP_MANUAL && k != CLEANUP_EMERGENCY)
-                        (void) json_array_append_new(list, layer_json(&s->layers[k]));
+                        (void) json_array_append_new(list, shape_show(&layer_shape, &s->layers[k]));
         return list;
 }
 
-static json_t *faults_json(unsigned faults) {
+static json_t *cleanup_show_faults(const ShapeField *f, const void *object) {
         static const struct {
                 unsigned bit;
                 const char *name;
@@ -213,21 +197,30 @@ static json_t *faults_json(unsigned faults) {
                 { REAPER_FAILING,     "failing"          },
                 { REAPER_BLIND,       "detection-broken" },
         };
+        const unsigned *faults = shape_at(f, object);
         json_t *list = json_array();
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (faults & names[i].bit)
+                if (*faults & names[i].bit)
                         (void) json_array_append_new(list, json_string(names[i].name));
         return list;
 }
 
-static json_t *pressure_json(const PressureStatus *p) {
-        return json_pack("{s:b,s:o,s:o,s:o,s:o,s:b,s:o}", "over", p->over, "memoryUsage", cleanup_number(p->memory_usage), "diskUsage",
-                        cleanup_number(p->disk_usage), "sandboxUsage", cleanup_number(p->places_usage), "memoryStallPercent",
-                        cleanup_number(p->psi), "psiAvailable", !isnan(p->psi), "message", json_text_or_null(p->text[0] ? p->text : NULL));
-}
+SHAPE_SHOWN(pressure_show_psi, PressureStatus, p, json_boolean(!isnan(p->psi)));
 
-static json_t *lines_json(const char *text) {
+#define OF(member) offsetof(PressureStatus, member)
+static const Shape pressure_shape = SHAPE_FIELDS(
+        { "over",               SHAPE_BOOL,   OF(over)                                           },
+        { "memoryUsage",        SHAPE_DOUBLE, OF(memory_usage), SHAPE_NULLABLE                   },
+        { "diskUsage",          SHAPE_DOUBLE, OF(disk_usage),   SHAPE_NULLABLE                   },
+        { "sandboxUsage",       SHAPE_DOUBLE, OF(places_usage), SHAPE_NULLABLE                   },
+        { "memoryStallPercent", SHAPE_DOUBLE, OF(psi),          SHAPE_NULLABLE                   },
+        { "psiAvailable",       SHAPE_BOOL,   0,                .json = SHAPE_SHOW(pressure_show_psi) },
+        { "message",            SHAPE_CHARS,  SHAPE_AT(PressureStatus, text)                     });
+#undef OF
+
+static json_t *cleanup_show_lines(const ShapeField *f, const void *object) {
+        const char *text = *(const char *const *) shape_at(f, object);
         json_t *list = json_array();
 
         while (text && *text) {
@@ -239,33 +232,65 @@ static json_t *lines_json(const char *text) {
         return list;
 }
 
-static int history_row(const CleanupRow *row, void *userdata) {
-        json_t *o = json_object();
+#define OF(member) offsetof(CleanupRow, member)
+static const Shape cleanup_run_shape = SHAPE_FIELDS(
+        { "serial",     SHAPE_UINT64, OF(serial) },
+        { "kind",       SHAPE_CHARS,  SHAPE_AT(CleanupRow, kind),  .flags = SHAPE_ALWAYS },
+        { "cause",      SHAPE_CHARS,  SHAPE_AT(CleanupRow, cause), .flags = SHAPE_ALWAYS },
+        { "startedAt",  SHAPE_UINT64, OF(started_at),    SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "durationMs", SHAPE_UINT64, OF(duration_usec), .unit = SHAPE_MILLISECONDS },
+        { "counts",     SHAPE_OBJECT, OF(counts),        .shape = &cleanup_counts_shape },
+        { "freed",      SHAPE_STRV,   OF(freed),         .json = SHAPE_SHOW(cleanup_show_lines) },
+        { "failures",   SHAPE_STRV,   OF(failures),      .json = SHAPE_SHOW(cleanup_show_lines) },
+        { "error",      SHAPE_TEXT,   OF(error) });
+#undef OF
 
-        for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) native_cleanup_member(row, counts[i].in_row)));
-        return json_array_append_new(userdata, json_pack("{s:I,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "serial", (json_int_t) row->serial,
-                                     "kind", row->kind, "cause", row->cause, "startedAt", json_time(row->started_at), "durationMs",
-                                     cleanup_milliseconds(row->duration_usec), "counts", o, "freed", lines_json(row->freed), "failures",
-                                     lines_json(row->failures), "error", json_text_or_null(row->error))) < 0 ? -ENOMEM : 0;
+typedef struct NativeCleanupStatus {
+        ReaperStatus reaper;
+        json_t *history;
+} NativeCleanupStatus;
+
+SHAPE_SHOWN(cleanup_show_healthy, NativeCleanupStatus, s, json_boolean(s->reaper.faults == 0));
+
+#define OF(member) offsetof(NativeCleanupStatus, reaper.member)
+static const Shape native_cleanup_status_answer = SHAPE_FIELDS(
+        { "healthy",          SHAPE_BOOL,   0,                     .json = SHAPE_SHOW(cleanup_show_healthy) },
+        { "faults",           SHAPE_STRV,   OF(faults),            .json = SHAPE_SHOW(cleanup_show_faults) },
+        { "message",          SHAPE_CHARS,  SHAPE_AT(NativeCleanupStatus, reaper.fault_text) },
+        { "layers",           SHAPE_LIST,   0,                     .shape = &layer_shape, .json = SHAPE_SHOW(cleanup_show_layers) },
+        { "pressure",         SHAPE_OBJECT, OF(pressure),          .shape = &pressure_shape },
+        { "totals",           SHAPE_OBJECT, OF(totals),            .shape = &cleanup_counts_shape },
+        { "runs", SHAPE_UINT64, OF(total_runs) }, { "failedRuns", SHAPE_UINT64, OF(total_failed_runs) },
+        { "orphaned", SHAPE_UINT32, OF(orphaned) }, { "stuck", SHAPE_UINT32, OF(stuck) },
+        { "unhealthy", SHAPE_UINT32, OF(unhealthy) },
+        { "failuresLastHour", SHAPE_UINT64, OF(failures_last_hour) },
+        { "history",          SHAPE_LIST,   offsetof(NativeCleanupStatus, history), .shape = &cleanup_run_shape, .json = SHAPE_MADE });
+
+static int cleanup_add_run(const CleanupRow *row, void *userdata) {
+        return json_array_append_new(userdata, shape_show(&cleanup_run_shape, row)) < 0 ? -ENOMEM : 0;
 }
 
-void native_cleanup_status(ApiRequest *q) {
+static void native_cleanup_status(ApiRequest *q) {
         const Reaper *r = cleanup_reaper(q);
         uint64_t limit = HISTORY_DEFAULT;
-        json_t *history = json_array();
-        ReaperStatus s;
+        NativeCleanupStatus s;
 
-        if (!r || api_query_uint(q, "limit", 0, HISTORY_MAX, &limit) < 0) {
-                json_decref(history);
+        if (!r || api_query_uint(q, "limit", 0, HISTORY_MAX, &limit) < 0)
                 return;
-        }
-        reaper_status(r, &s);
-        (void) reaper_history(r, (unsigned) limit, history_row, history);
-        (void) api_answer(q, 200, json_pack("{s:b,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:i,s:i,s:i,s:I,s:o}", "healthy", s.faults == 0, "faults",
-                        faults_json(s.faults), "message", json_text_or_null(s.fault_text[0] ? s.fault_text : NULL), "layers",
-                        layers_json(&s), "pressure", pressure_json(&s.pressure), "totals", native_cleanup_counts_json(&s.totals), "runs",
-                        (json_int_t) s.total_runs, "failedRuns", (json_int_t) s.total_failed_runs, "orphaned", (int) s.orphaned, "stuck",
-                        (int) s.stuck, "unhealthy", (int) s.unhealthy, "failuresLastHour", (json_int_t) s.failures_last_hour, "history",
-                        history));
+        reaper_status(r, &s.reaper);
+        s.history = json_array();
+        (void) reaper_history(r, (unsigned) limit, cleanup_add_run, s.history);
+        (void) api_show(q, 200, &s);
+        json_decref(s.history);
 }
+
+const ApiRoute cleanup_routes[] = {
+        { "GET",  "/api/sandbox/cleanup",           SCOPE_ADMIN, .handle = native_cleanup_status, ANSWER(cleanup_status), .queries = QUERIES("limit") },
+        { "POST", "/api/sandbox/cleanup",           SCOPE_ADMIN, .handle = native_cleanup, JSON_BODY(empty), ANSWER(cleanup),
+          .queries = QUERIES("dryRun", "maxAgeSeconds") },
+        { "POST", "/api/sandbox/cleanup/emergency", SCOPE_ADMIN, .handle = native_cleanup_emergency, JSON_BODY(empty), ANSWER(cleanup),
+          .queries = QUERIES("dryRun") },
+        { "POST", "/api/sandbox/reconcile",         SCOPE_ADMIN, .handle = native_reconcile, JSON_BODY(empty), ANSWER(reconcile), .queries = QUERIES("dryRun") },
+        { "GET",  "/api/sandbox/audit",             SCOPE_ADMIN, .handle = native_audit, ANSWER(audit) },
+        { 0 },
+};

@@ -6,5 +6,3 @@
 
 Reaper *cleanup_reaper(ApiRequest *q); /* NULL: answered 501 */
 void cleanup_keep(ApiRequest *q);      /* the reaper has it as userdata; forgotten when the client goes */
-json_t *cleanup_number(double value);  /* NAN is null */
-json_t *cleanup_milliseconds(usec_t usec);

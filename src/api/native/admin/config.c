@@ -4,22 +4,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "config/config.h"
 #include "config/reload.h"
 
 static Reload *need_reload(ApiRequest *q) {
-        if (!q->api->rooms.reload)
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon cannot read its configuration again");
-        return q->api->rooms.reload;
+        return native_room(q, q->api->rooms.reload, "this daemon cannot read its configuration again");
 }
 
-static json_t *failure_json(const ReloadStatus *s) {
-        if (s->failed_at == 0)
-                return json_null();
-        return json_pack("{s:o,s:o,s:o}", "at", json_time(s->failed_at), "message", json_text_or_null(s->error), "complaints",
-                        json_strings(s->complaints));
+typedef struct NativeConfigState {
+        ReloadStatus status;
+        const ReloadStatus *failed; /* NULL: it has not */
+        json_t *settings;
+} NativeConfigState;
+
+static json_t *config_show_strings(const ShapeField *f, const void *object) {
+        return json_strings(*(const Strv *const *) shape_at(f, object));
 }
+
+static const Shape config_failure_shape = SHAPE_FIELDS(
+        { "at",         SHAPE_UINT64,   offsetof(ReloadStatus, failed_at),  SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "message",    SHAPE_BORROWED, offsetof(ReloadStatus, error),      SHAPE_ALWAYS },
+        { "complaints", SHAPE_STRV,     offsetof(ReloadStatus, complaints), .json = SHAPE_SHOW(config_show_strings) });
+
+#define OF(member) offsetof(NativeConfigState, member)
+static const Shape native_config_answer = SHAPE_FIELDS(
+        { "path",          SHAPE_BORROWED, OF(status.path)                                                 },
+        { "readAt",        SHAPE_UINT64,   OF(status.read_at), SHAPE_ALWAYS, .unit = SHAPE_TIME            },
+        { "lastError",     SHAPE_POINTER,  OF(failed),         .shape = &config_failure_shape              },
+        { "restartNeeded", SHAPE_STRV,     OF(status.restart), .json = SHAPE_SHOW(config_show_strings)     },
+        { "config",        SHAPE_JSON,     OF(settings),       .json = SHAPE_MADE });
+
+SHAPE_SHOWN(config_show_changes, ReloadStatus, s, json_text_or_null(s->changes)); /* "": nothing */
+
+static const Shape native_config_reload_answer = SHAPE_FIELDS(
+        { "path",          SHAPE_BORROWED, offsetof(ReloadStatus, path) },
+        { "readAt",        SHAPE_UINT64,   offsetof(ReloadStatus, read_at), SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "changes",       SHAPE_BORROWED, offsetof(ReloadStatus, changes), .json = SHAPE_SHOW(config_show_changes) },
+        { "restartNeeded", SHAPE_STRV,     offsetof(ReloadStatus, restart), .json = SHAPE_SHOW(config_show_strings) });
 
 static json_t *settings_json(const Config *c) {
         _cleanup_free_ char *text = config_print_json(c);
@@ -38,11 +60,10 @@ static void answer_yaml(ApiRequest *q) {
         (void) http_answer_take(q->http, 200, "application/yaml", text, strlen(text));
 }
 
-void native_config_get(ApiRequest *q) {
+static void native_config_get(ApiRequest *q) {
         const char *format = http_query(q->http, "format");
         const Reload *l = need_reload(q);
-        ReloadStatus s;
-        json_t *settings;
+        NativeConfigState c = { 0 };
 
         if (!l)
                 return;
@@ -54,14 +75,14 @@ void native_config_get(ApiRequest *q) {
                 (void) api_error(q, 400, "invalid", NULL, "format: '%.60s' is neither json nor yaml", format);
                 return;
         }
-        reload_status(l, &s);
-        settings = settings_json(q->manager->settings);
-        if (!settings) {
+        reload_status(l, &c.status);
+        c.failed = c.status.failed_at > 0 ? &c.status : NULL;
+        c.settings = settings_json(q->manager->settings);
+        if (c.settings)
+                (void) api_show(q, 200, &c);
+        else
                 (void) api_errno(q, -ENOMEM, NULL);
-                return;
-        }
-        (void) api_answer(q, 200, json_pack("{s:o,s:o,s:o,s:o,s:o}", "path", json_text_or_null(s.path), "readAt", json_time(s.read_at),
-                        "lastError", failure_json(&s), "restartNeeded", json_strings(s.restart), "config", settings));
+        json_decref(c.settings);
 }
 
 /* One entry for each complaint, by where it is in the file. */
@@ -80,7 +101,7 @@ static int answer_complaints(ApiRequest *q, const ReloadStatus *s) {
         return api_complaints(q, &c);
 }
 
-void native_config_reload(ApiRequest *q) {
+static void native_config_reload(ApiRequest *q) {
         Reload *l = need_reload(q);
         ReloadStatus s;
         int r;
@@ -94,6 +115,11 @@ void native_config_reload(ApiRequest *q) {
         else if (r < 0)
                 (void) api_error(q, r == -ENOMEM ? 503 : 400, "invalid", NULL, "%s", s.error);
         else
-                (void) api_answer(q, 200, json_pack("{s:o,s:o,s:o,s:o}", "path", json_text_or_null(s.path), "readAt", json_time(s.read_at),
-                                "changes", json_text_or_null(s.changes), "restartNeeded", json_strings(s.restart)));
+                (void) api_show(q, 200, &s);
 }
+
+const ApiRoute config_routes[] = {
+        { "GET",  "/api/config",        SCOPE_ADMIN, .handle = native_config_get, ANSWER(config), .queries = QUERIES("format") },
+        { "POST", "/api/config/reload", SCOPE_ADMIN, .handle = native_config_reload, JSON_BODY(empty), ANSWER(config_reload) },
+        { 0 },
+};

@@ -2,14 +2,15 @@
 
 #include <stdio.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
+#include "api/native/sandbox/sandbox.h"
 #include "api/openapi.h"
 #include "config.h"
 #include "core/provider.h"
 #include "wire/guard.h"
 
 /* Asked for often: as text. */
-void native_healthz(ApiRequest *q) {
+static void native_healthz(ApiRequest *q) {
         const char *status = q->manager->stopping ? "stopping" : q->manager->recovering ? "recovering" : "ok";
         char text[64];
         int n = snprintf(text, sizeof(text), "{\"status\":\"%s\"}\n", status);
@@ -33,31 +34,40 @@ static json_t *capabilities_json(const Provider *p) {
 
 /* What sandboxes that live here had to do without. */
 static json_t *guards_missing_json(const Manager *m) {
-        json_t *list = json_array();
         const Sandbox *sb, *next;
         GuardSet missing = 0;
 
         HASH_ITER(hh, m->sandboxes, sb, next)
                 if (sandbox_status_is_live(sb->status))
                         missing |= sb->guards_missing;
-        for (Guard g = 0; g < _GUARD_MAX; g++)
-                if (missing & GUARD_BIT(g))
-                        (void) json_array_append_new(list, json_string(guard_name(g)));
-        return list;
+        return native_guards_json(missing);
 }
 
-void native_version(ApiRequest *q) {
-        const Provider *p = q->manager->provider;
+SHAPE_SHOWN(version_show_version, Manager, m, json_string(COVE_VERSION));
+SHAPE_SHOWN(version_show_api, Manager, m, json_integer(1));
+SHAPE_SHOWN(version_show_provider, Manager, m, json_text_or_null(native_provider_name(m)));
+SHAPE_SHOWN(version_show_capabilities, Manager, m, capabilities_json(m->provider));
+SHAPE_SHOWN(version_show_guards, Manager, m, guards_missing_json(m));
 
-        (void) api_answer(q, 200, json_pack("{s:s,s:i,s:s,s:o,s:o}",
-                        "version", COVE_VERSION,
-                        "api", 1,
-                        "provider", p ? p->ops->name : "native",
-                        "capabilities", capabilities_json(p),
-                        "guardsMissing", guards_missing_json(q->manager)));
+static const Shape native_version_answer = SHAPE_FIELDS(
+        { "version",       SHAPE_TEXT, 0, SHAPE_ALWAYS, .json = SHAPE_SHOW(version_show_version)  },
+        { "api",           SHAPE_INT,  0, .json = SHAPE_SHOW(version_show_api)                    },
+        { "provider",      SHAPE_TEXT, 0, SHAPE_ALWAYS, .json = SHAPE_SHOW(version_show_provider) },
+        { "capabilities",  SHAPE_STRV, 0, .json = SHAPE_SHOW(version_show_capabilities)           },
+        { "guardsMissing", SHAPE_STRV, 0, .json = SHAPE_SHOW(version_show_guards)                 });
+
+static void native_version(ApiRequest *q) {
+        (void) api_show(q, 200, q->manager);
 }
 
-void native_openapi(ApiRequest *q) {
+static void native_openapi(ApiRequest *q) {
         q->answered = true;
         (void) http_answer(q->http, 200, "application/json", api_openapi_json, api_openapi_json_size);
 }
+
+const ApiRoute info_routes[] = {
+        { "GET", "/healthz",          .open = true, .while_recovering = true, .handle = native_healthz },
+        { "GET", "/api/version",      SCOPE_READ,   .while_recovering = true, .handle = native_version, ANSWER(version) },
+        { "GET", "/api/openapi.json", SCOPE_READ,   .while_recovering = true, .handle = native_openapi },
+        { 0 },
+};

@@ -4,18 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 
 typedef struct KeyBody {
         char *name, *tenant;
         Scope scope;
         bool loosen;
 } KeyBody;
-
-static void keys_body_done(KeyBody *b) {
-        free(b->name);
-        free(b->tenant);
-}
 
 static int keys_field_scope(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
@@ -27,70 +22,75 @@ static int keys_field_scope(const ShapeField *f, json_t *v, const char *name, vo
         return 0;
 }
 
-static const ShapeField native_key_fields[] = {
-        { "name",   SHAPE_TEXT,   offsetof(KeyBody, name),   SHAPE_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX      },
+static const Shape native_key_shape = SHAPE_FIELDS(
+        { "name",   SHAPE_TEXT,   offsetof(KeyBody, name),   SHAPE_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX },
         { "scope",  SHAPE_CUSTOM, 0,                         SHAPE_MANDATORY, .json = SHAPE_PARSE(keys_field_scope) },
-        { "tenant", SHAPE_TEXT,   offsetof(KeyBody, tenant), SHAPE_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX      },
-        { "loosen", SHAPE_BOOL,   offsetof(KeyBody, loosen), SHAPE_NULLABLE                                         },
-};
-const Shape native_key_shape = SHAPE_BODY(native_key_fields);
+        { "tenant", SHAPE_TEXT,   offsetof(KeyBody, tenant), SHAPE_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX },
+        { "loosen", SHAPE_BOOL,   offsetof(KeyBody, loosen), SHAPE_NULLABLE });
 
-static json_t *key_json(const Key *k) {
-        return json_pack("{s:s,s:o,s:s,s:o,s:b,s:s,s:o,s:o}",
-                        "id", k->id,
-                        "name", json_text_or_null(k->name),
-                        "scope", scope_name(k->scope),
-                        "tenant", json_text_or_null(k->tenant[0] ? k->tenant : NULL),
-                        "mayLoosen", k->may_loosen || k->scope == SCOPE_ADMIN,
-                        "prefix", k->prefix,
-                        "createdAt", json_time(k->created_at),
-                        "lastUsedAt", json_time(k->last_used_at));
-}
-
-void native_key_create(ApiRequest *q) {
-        _cleanup_(keys_body_done) KeyBody b = { 0 };
-        char secret[ACCESS_KEY_LENGTH + 1];
-        Error error = { 0 };
+/* The secret is shown this once. */
+typedef struct NativeKeyMade {
         const Key *key;
-        json_t *o;
-        int r;
+        char secret[ACCESS_KEY_LENGTH + 1];
+} NativeKeyMade;
 
-        if (api_read(q, &b) < 0)
-                return;
-        r = access_key_create(q->manager->access, b.name, b.scope, b.tenant, b.loosen, &key, secret, &error);
-        if (r < 0) {
-                (void) api_errno(q, r, error.text);
-                return;
+SHAPE_SHOWN(key_show_may_loosen, Key, k, json_boolean(k->may_loosen || k->scope == SCOPE_ADMIN));
+
+static const Shape native_key_answer = SHAPE_FIELDS(
+        { "id",         SHAPE_CHARS,  SHAPE_AT(Key, id),           .flags = SHAPE_ALWAYS },
+        { "name",       SHAPE_CHARS,  SHAPE_AT(Key, name),         .flags = SHAPE_ALWAYS },
+        { "scope",      SHAPE_ENUM,   SHAPE_AT(Key, scope),        .names = &scope_names },
+        { "tenant",     SHAPE_CHARS,  SHAPE_AT(Key, tenant) },
+        { "mayLoosen",  SHAPE_BOOL,   0,                           .json = SHAPE_SHOW(key_show_may_loosen) },
+        { "prefix",     SHAPE_CHARS,  SHAPE_AT(Key, prefix),       .flags = SHAPE_ALWAYS },
+        { "createdAt",  SHAPE_UINT64, SHAPE_AT(Key, created_at),   .flags = SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "lastUsedAt", SHAPE_UINT64, SHAPE_AT(Key, last_used_at), .unit = SHAPE_TIME });
+
+static const Shape native_key_made_answer = SHAPE_FIELDS(
+        { NULL,  SHAPE_POINTER, offsetof(NativeKeyMade, key), SHAPE_BEARER, .shape = &native_key_answer },
+        { "key", SHAPE_CHARS,   SHAPE_AT(NativeKeyMade, secret), .flags = SHAPE_ALWAYS                  });
+
+static void native_key_create(ApiRequest *q) {
+        KeyBody b = { 0 };
+        NativeKeyMade made;
+        Error error = { 0 };
+        int r = api_read(q, &b);
+
+        if (r >= 0) {
+                r = access_key_create(q->manager->access, b.name, b.scope, b.tenant, b.loosen, &made.key, made.secret, &error);
+                if (r < 0)
+                        (void) api_errno(q, r, error.text);
+                else
+                        (void) api_show(q, 201, &made);
+                explicit_bzero(made.secret, sizeof(made.secret));
         }
-        o = key_json(key);
-        (void) json_object_set_new(o, "key", json_string(secret)); /* this once */
-        explicit_bzero(secret, sizeof(secret));
-        (void) api_answer(q, 201, o);
+        shape_done(&native_key_shape, &b);
 }
 
-void native_key_list(ApiRequest *q) {
-        const Key *const *keys = NULL;
+static void native_key_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_ALL(q);
+        _cleanup_free_ const Key *const *keys = NULL;
         size_t n = access_keys(q->manager->access, &keys);
-        json_t *list = json_array();
+        int r = keys ? 0 : -ENOMEM;
 
-        for (size_t i = 0; i < n; i++)
-                (void) json_array_append_new(list, key_json(keys[i]));
-        if (!keys || json_array_size(list) != n) {
-                json_decref(list);
-                (void) api_errno(q, -ENOMEM, NULL);
-        } else
-                (void) api_answer(q, 200, list);
-        free((void *) keys);
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = native_page_add(&p, keys[i], i);
+        native_page_answer(&p, r);
 }
 
-void native_key_delete(ApiRequest *q) {
+static void native_key_delete(ApiRequest *q) {
         const char *id = q->parameters[0];
         int r = access_key_remove(q->manager->access, id);
 
         if (r == -ENOENT)
                 (void) api_error(q, 404, "not_found", NULL, "there is no key '%s'", id);
-        else if (r < 0)
-                (void) api_errno(q, r, NULL);
         else
-                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "id", id, "deleted", 1));
+                native_answer_deleted(q, id, r, NULL);
 }
+
+const ApiRoute key_routes[] = {
+        { "POST",   "/api/key",      SCOPE_ADMIN, .while_recovering = true, .handle = native_key_create, JSON_BODY(key), ANSWER(key_made) },
+        { "GET",    "/api/key",      SCOPE_ADMIN, .while_recovering = true, .handle = native_key_list, ANSWER_LIST(key) },
+        { "DELETE", "/api/key/{id}", SCOPE_ADMIN, .while_recovering = true, .handle = native_key_delete, ANSWER(deleted) },
+        { 0 },
+};

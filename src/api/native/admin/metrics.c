@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "api/native/values.h"
 #include "base/parse.h"
 #include "config/config.h"
@@ -21,9 +21,7 @@
 
 /* NULL: answered. */
 static struct Observe *native_metrics_room(ApiRequest *q) {
-        if (!q->api->rooms.observe)
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no metrics");
-        return q->api->rooms.observe;
+        return native_room(q, q->api->rooms.observe, "this daemon keeps no metrics");
 }
 
 static struct Observe *room_of_all(ApiRequest *q) {
@@ -35,18 +33,11 @@ static struct Observe *room_of_all(ApiRequest *q) {
         return native_metrics_room(q);
 }
 
-static void native_metrics_answer(ApiRequest *q, json_t *body) {
-        if (body)
-                (void) api_answer(q, 200, body);
-        else
-                (void) api_errno(q, -ENOMEM, NULL);
-}
-
-bool native_metrics_opened(const Manager *m) {
+static bool native_metrics_opened(const Manager *m) {
         return m->settings->metrics.open;
 }
 
-void native_prometheus(ApiRequest *q) {
+static void native_prometheus(ApiRequest *q) {
         struct Observe *o = room_of_all(q);
         size_t size;
         char *text;
@@ -74,7 +65,7 @@ static void add_vault(ApiRequest *q, json_t *health) {
                 (void) json_object_set_new(health, "status", json_string("degraded"));
 }
 
-void native_health(ApiRequest *q) {
+static void native_health(ApiRequest *q) {
         struct Observe *o = room_of_all(q);
 
         json_t *health = o ? observe_health_json(o) : NULL;
@@ -82,7 +73,7 @@ void native_health(ApiRequest *q) {
         if (health)
                 add_vault(q, health);
         if (o)
-                native_metrics_answer(q, health);
+                (void) api_answer(q, 200, health);
 }
 
 static int read_window(ApiRequest *q, WindowSpan *ret) {
@@ -104,7 +95,7 @@ static char *native_metrics_lower(const char *text) {
         return copy;
 }
 
-void native_metrics(ApiRequest *q) {
+static void native_metrics(ApiRequest *q) {
         const char *agent = http_query(q->http, "agentType");
         _cleanup_free_ char *name = agent ? native_metrics_lower(agent) : NULL;
         struct Observe *o = room_of_all(q);
@@ -121,7 +112,7 @@ void native_metrics(ApiRequest *q) {
         if (!body && agent)
                 (void) api_error(q, 404, "not_found", NULL, "no sandbox of agent type '%.60s' was ever counted", agent);
         else
-                native_metrics_answer(q, body);
+                (void) api_answer(q, 200, body);
 }
 
 /* The last day, unless said otherwise. */
@@ -147,11 +138,7 @@ static int native_metrics_read_step(ApiRequest *q, usec_t *ret) {
         return 0;
 }
 
-static void native_metrics_answer_error(ApiRequest *q, int r, const Error *error) {
-        (void) api_errno(q, r, error->text);
-}
-
-void native_metrics_history(ApiRequest *q) {
+static void native_metrics_history(ApiRequest *q) {
         struct Observe *o = room_of_all(q);
         usec_t from, to, step;
         Error error = { 0 };
@@ -162,12 +149,12 @@ void native_metrics_history(ApiRequest *q) {
                 return;
         r = observe_history_json(o, from, to, step, &body, &error);
         if (r < 0)
-                native_metrics_answer_error(q, r, &error);
+                (void) api_errno(q, r, error.text);
         else
-                native_metrics_answer(q, body);
+                (void) api_answer(q, 200, body);
 }
 
-void native_cost(ApiRequest *q) {
+static void native_cost(ApiRequest *q) {
         const char *by = http_query(q->http, "by"), *tenant = q->who.tenant && *q->who.tenant ? q->who.tenant : NULL;
         struct Observe *o = native_metrics_room(q);
         uint64_t limit = ITEMS;
@@ -182,14 +169,24 @@ void native_cost(ApiRequest *q) {
         if (r == -EINVAL)
                 (void) native_complain(q, "by", "%s", error.text);
         else if (r < 0)
-                native_metrics_answer_error(q, r, &error);
+                (void) api_errno(q, r, error.text);
         else
-                native_metrics_answer(q, body);
+                (void) api_answer(q, 200, body);
 }
 
-void native_recommendations(ApiRequest *q) {
+static void native_recommendations(ApiRequest *q) {
         struct Observe *o = room_of_all(q);
 
         if (o)
-                native_metrics_answer(q, observe_recommendations_json(o));
+                (void) api_answer(q, 200, observe_recommendations_json(o));
 }
+
+const ApiRoute metrics_routes[] = {
+        { "GET", "/metrics",                      SCOPE_READ, .opened = native_metrics_opened, .while_recovering = true, .handle = native_prometheus },
+        { "GET", "/api/sandbox/health",           SCOPE_READ, .handle = native_health },
+        { "GET", "/api/sandbox/metrics",          SCOPE_READ, .handle = native_metrics, .queries = QUERIES("window", "agentType") },
+        { "GET", "/api/sandbox/metrics/history",  SCOPE_READ, .handle = native_metrics_history, .queries = QUERIES("from", "to", "step") },
+        { "GET", "/api/cost",                     SCOPE_READ, .handle = native_cost, .queries = QUERIES("by", "from", "to", "limit") },
+        { "GET", "/api/profiles/recommendations", SCOPE_READ, .handle = native_recommendations },
+        { 0 },
+};

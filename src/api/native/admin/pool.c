@@ -3,66 +3,52 @@
 #include <errno.h>
 #include <math.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "core/admission.h"
 #include "core/pool.h"
 
+SHAPE_SHOWN(pool_show_rate, PoolStats, s, isnan(s->hit_rate) ? json_null() : json_real(round(s->hit_rate * 10000) / 10000));
+
+/* What is summed up is what is told of each. */
+#define OF(member) offsetof(PoolStats, member)
+static const Shape pool_counts_shape = SHAPE_FIELDS(
+        { "idle", SHAPE_UINT32, OF(idle) }, { "preparing", SHAPE_UINT32, OF(preparing) },
+        { "inUse", SHAPE_UINT32, OF(in_use) }, { "target", SHAPE_UINT32, OF(target) },
+        { "created", SHAPE_UINT64, OF(created) }, { "acquired", SHAPE_UINT64, OF(claimed) },
+        { "released", SHAPE_UINT64, OF(released) }, { "destroyed", SHAPE_UINT64, OF(destroyed) },
+        { "failed", SHAPE_UINT64, OF(failed) }, { "missed", SHAPE_UINT64, OF(missed) });
+
+static const Shape pool_config_shape = SHAPE_FIELDS(
+        { "minSize",          SHAPE_UINT32, OF(config.min_size) },
+        { "maxSize",          SHAPE_UINT32, OF(config.max_size) },
+        { "maxIdleTime",      SHAPE_UINT64, OF(config.max_idle_usec),          .unit = SHAPE_MILLISECONDS },
+        { "maxLifetime",      SHAPE_UINT64, OF(config.max_lifetime_usec),      .unit = SHAPE_MILLISECONDS },
+        { "acquireTimeout",   SHAPE_UINT64, OF(config.acquire_timeout_usec),   .unit = SHAPE_MILLISECONDS },
+        { "evictionInterval", SHAPE_UINT64, OF(config.eviction_interval_usec), .unit = SHAPE_MILLISECONDS },
+        { "adaptive",         SHAPE_BOOL,   OF(config.adaptive) });
+
 /* What was never measured is null. */
-static json_t *measured(usec_t usec) {
-        return usec > 0 ? json_milliseconds(usec) : json_null();
-}
+static const Shape pool_shape = SHAPE_FIELDS(
+        { "template",   SHAPE_CHARS,  SHAPE_AT(PoolStats, config.template_name), .flags = SHAPE_ALWAYS },
+        { "profile",    SHAPE_CHARS,  SHAPE_AT(PoolStats, config.profile) },
+        { NULL,         SHAPE_OBJECT, 0,                  SHAPE_BEARER, .shape = &pool_counts_shape },
+        { "hitRate",    SHAPE_DOUBLE, 0,                  SHAPE_NULLABLE, .json = SHAPE_SHOW(pool_show_rate) },
+        { "claimP50Ms", SHAPE_UINT64, OF(claim_p50_usec), SHAPE_ZERO_NULL, .unit = SHAPE_MILLISECONDS },
+        { "claimP99Ms", SHAPE_UINT64, OF(claim_p99_usec), SHAPE_ZERO_NULL, .unit = SHAPE_MILLISECONDS },
+        { "makeMs",     SHAPE_UINT64, OF(make_usec),      SHAPE_ZERO_NULL, .unit = SHAPE_MILLISECONDS },
+        { "lastError",  SHAPE_CHARS,  SHAPE_AT(PoolStats, last_error) },
+        { "config",     SHAPE_OBJECT, 0,                  .shape = &pool_config_shape });
 
-static json_t *native_pool_rate(double value) {
-        return isnan(value) ? json_null() : json_real(round(value * 10000) / 10000);
-}
+typedef struct NativePools {
+        PoolStats sum;
+        AdmissionStats queue;
+        json_t *list;
+} NativePools;
 
-static json_t *native_pool_config_json(const PoolConfig *c) {
-        return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:b}",
-                        "minSize", (json_int_t) c->min_size,
-                        "maxSize", (json_int_t) c->max_size,
-                        "maxIdleTime", json_milliseconds(c->max_idle_usec),
-                        "maxLifetime", json_milliseconds(c->max_lifetime_usec),
-                        "acquireTimeout", json_milliseconds(c->acquire_timeout_usec),
-                        "evictionInterval", json_milliseconds(c->eviction_interval_usec),
-                        "adaptive", c->adaptive);
-}
-
-/* Names of both, in one place: what is summed up is what is told of each. */
-static void put_counts(json_t *o, const PoolStats *s) {
-        const struct {
-                const char *name;
-                uint64_t value;
-        } rows[] = {
-                { "idle", s->idle },
-                { "preparing", s->preparing },
-                { "inUse", s->in_use },
-                { "target", s->target },
-                { "created", s->created },
-                { "acquired", s->claimed },
-                { "released", s->released },
-                { "destroyed", s->destroyed },
-                { "failed", s->failed },
-                { "missed", s->missed },
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-                (void) json_object_set_new(o, rows[i].name, json_integer((json_int_t) rows[i].value));
-}
-
-static json_t *pool_json(const PoolStats *s) {
-        json_t *o = json_object();
-
-        (void) json_object_set_new(o, "template", json_text_or_null(s->config.template_name));
-        (void) json_object_set_new(o, "profile", json_text_or_null(s->config.profile[0] ? s->config.profile : NULL));
-        put_counts(o, s);
-        (void) json_object_set_new(o, "hitRate", native_pool_rate(s->hit_rate));
-        (void) json_object_set_new(o, "claimP50Ms", measured(s->claim_p50_usec));
-        (void) json_object_set_new(o, "claimP99Ms", measured(s->claim_p99_usec));
-        (void) json_object_set_new(o, "makeMs", measured(s->make_usec));
-        (void) json_object_set_new(o, "lastError", json_text_or_null(s->last_error[0] ? s->last_error : NULL));
-        (void) json_object_set_new(o, "config", native_pool_config_json(&s->config));
-        return o;
-}
+static const Shape native_pools_answer = SHAPE_FIELDS(
+        { NULL,      SHAPE_OBJECT, offsetof(NativePools, sum),  SHAPE_BEARER, .shape = &pool_counts_shape },
+        { "waiting", SHAPE_UINT64, offsetof(NativePools, queue.waiting) },
+        { "pools",   SHAPE_LIST,   offsetof(NativePools, list), .shape = &pool_shape, .json = SHAPE_MADE });
 
 static void native_pool_add(PoolStats *sum, const PoolStats *s) {
         sum->idle += s->idle;
@@ -85,33 +71,33 @@ static bool native_pool_may_see(ApiRequest *q) {
         return false;
 }
 
-void native_pool_get(ApiRequest *q) {
+static void native_pool_get(ApiRequest *q) {
         const Pools *p = q->manager->pools;
-        json_t *o = json_object(), *list = json_array();
-        PoolStats sum = { 0 };
-        AdmissionStats queue = { 0 };
+        NativePools all = { 0 };
 
-        if (!native_pool_may_see(q)) {
-                json_decref(o);
-                json_decref(list);
+        if (!native_pool_may_see(q))
                 return;
-        }
+        all.list = json_array();
         for (size_t i = 0; i < pools_count(p); i++) {
                 PoolStats s;
 
                 pools_stats(p, i, &s);
-                native_pool_add(&sum, &s);
-                (void) json_array_append_new(list, pool_json(&s));
+                native_pool_add(&all.sum, &s);
+                (void) json_array_append_new(all.list, shape_show(&pool_shape, &s));
         }
-        admission_stats(q->manager->admission, &queue);
-        put_counts(o, &sum);
-        (void) json_object_set_new(o, "waiting", json_integer((json_int_t) queue.waiting));
-        (void) json_object_set_new(o, "pools", list);
-        (void) api_answer(q, 200, o);
+        admission_stats(q->manager->admission, &all.queue);
+        (void) api_show(q, 200, &all);
+        json_decref(all.list);
 }
 
-void native_pool_drain(ApiRequest *q) {
-        unsigned n = q->manager->pools ? pools_drain(q->manager->pools) : 0;
+static const Shape native_drained_answer = SHAPE_FIELDS({ "drained", SHAPE_UINT32, 0 });
 
-        (void) api_answer(q, 200, json_pack("{s:i}", "drained", (int) n));
+static void native_pool_drain(ApiRequest *q) {
+        (void) api_show(q, 200, &(const uint32_t) { q->manager->pools ? pools_drain(q->manager->pools) : 0 });
 }
+
+const ApiRoute pool_routes[] = {
+        { "GET",  "/api/pool",       SCOPE_READ,  .handle = native_pool_get, ANSWER(pools) },
+        { "POST", "/api/pool/drain", SCOPE_ADMIN, .handle = native_pool_drain, JSON_BODY(empty), ANSWER(drained) },
+        { 0 },
+};

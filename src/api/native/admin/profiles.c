@@ -1,28 +1,20 @@
 /* profiles.c: which profiles there are, and what they allow. */
 
-#include <math.h>
 #include <string.h>
 
-#include "api/native/sandbox/sandbox.h"
+#include "api/native/routes/routes.h"
 #include "config/config.h"
 #include "core/tally.h"
 
-#define BYTES_PER_MB 1048576.0
-
-static json_t *profiles_number(double value) {
-        return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
-}
-
-static json_t *profiles_seconds_or_null(usec_t usec) {
-        return usec == 0 ? json_null() : profiles_number((double) usec / (double) USEC_PER_SEC);
-}
-
-static json_t *count_or_null(uint64_t n) {
-        return n == 0 ? json_null() : json_integer((json_int_t) n);
-}
+typedef struct NativeProfile {
+        const Profile *profile;
+        uint64_t live;
+        bool live_is_known; /* how many live is everybody's business but a tenant's, who would learn of others by it */
+} NativeProfile;
 
 /* Names only: who wrote the config may have put a secret there. */
-static json_t *profiles_names_json(const Strv *env) {
+static json_t *profile_show_env(const ShapeField *f, const void *object) {
+        const Strv *env = shape_at(f, object);
         json_t *list = json_array();
 
         for (size_t i = 0; i < env->n; i++)
@@ -30,60 +22,64 @@ static json_t *profiles_names_json(const Strv *env) {
         return list;
 }
 
-/* How many live is everybody's business but a tenant's, who would learn of others by it. */
-static json_t *live_json(const ApiRequest *q, const Profile *p) {
-        return q->who.tenant ? json_null() : json_integer((json_int_t) tally_of_profile(q->manager, p->name).live);
+SHAPE_SHOWN(profile_show_template, Profile, p, json_text_or_null(p->template_name ? p->template_name : "host"));
+SHAPE_SHOWN(profile_show_description, Profile, p, json_text_or_null(p->description));
+
+#define OF(member) offsetof(Profile, member)
+static const ShapeField profile_fields[] = {
+        { "name",                 SHAPE_CHARS,  SHAPE_AT(Profile, name),  .flags = SHAPE_ALWAYS },
+        { "description",          SHAPE_TEXT,   0,                        .json = SHAPE_SHOW(profile_show_description) },
+        { "extends",              SHAPE_CHARS,  SHAPE_AT(Profile, extends) },
+        { "builtin",              SHAPE_BOOL,   OF(builtin) },
+        { "limits",               SHAPE_OBJECT, OF(limits),               .shape = &sandbox_limits_shape },
+        { "storageMB",            SHAPE_UINT64, OF(limits.disk_bytes),    .unit = SHAPE_MEGABYTES },
+        { "executionTimeSeconds", SHAPE_UINT64, OF(wall_usec),            SHAPE_ZERO_NULL, .unit = SHAPE_SECONDS },
+        { "cpuTimeSeconds",       SHAPE_UINT64, OF(limits.cpu_time_usec), SHAPE_ZERO_NULL, .unit = SHAPE_SECONDS },
+        { "networkRequests",      SHAPE_UINT64, OF(network_requests) },
+        { "stuckTimeoutSeconds",  SHAPE_UINT64, OF(stuck_usec),           SHAPE_ZERO_NULL, .unit = SHAPE_SECONDS },
+        { "maxConcurrent",        SHAPE_UINT32, OF(concurrent_max),       SHAPE_ZERO_NULL },
+        { "maxAttempts",          SHAPE_UINT32, OF(attempts_max),         SHAPE_ZERO_NULL },
+        { "critical",             SHAPE_BOOL,   OF(critical) },
+        { "persistent",           SHAPE_BOOL,   OF(persistent) },
+        { "template",             SHAPE_TEXT,   0,                        SHAPE_ALWAYS, .json = SHAPE_SHOW(profile_show_template) },
+        { "command",              SHAPE_STRV,   OF(command) },
+        { "env",                  SHAPE_STRV,   OF(env),                  .json = SHAPE_SHOW(profile_show_env) },
+        { "workdir",              SHAPE_TEXT,   OF(workdir) },
+};
+static const Shape profile_shape = SHAPE_BODY(profile_fields);
+
+static const Shape native_profile_answer = SHAPE_FIELDS(
+        { NULL,   SHAPE_POINTER, offsetof(NativeProfile, profile), SHAPE_BEARER, .shape = &profile_shape },
+        { "live", SHAPE_UINT64,  offsetof(NativeProfile, live),    SHAPE_MEASURED, .count = offsetof(NativeProfile, live_is_known) });
+
+static NativeProfile profile_view(const ApiRequest *q, const Profile *p) {
+        return (NativeProfile) { p, tally_of_profile(q->manager, p->name).live, !q->who.tenant };
 }
 
-static json_t *profile_json(const ApiRequest *q, const Profile *p) {
-        const struct {
-                const char *name;
-                json_t *value;
-        } rows[] = {
-                { "name", json_text_or_null(p->name) },
-                { "description", json_text_or_null(p->description) },
-                { "extends", json_text_or_null(p->extends[0] ? p->extends : NULL) },
-                { "builtin", json_boolean(p->builtin) },
-                { "limits", native_limits_json(&p->limits) },
-                { "storageMB", profiles_number((double) p->limits.disk_bytes / BYTES_PER_MB) },
-                { "executionTimeSeconds", profiles_seconds_or_null(p->wall_usec) },
-                { "cpuTimeSeconds", profiles_seconds_or_null(p->limits.cpu_time_usec) },
-                { "networkRequests", json_integer((json_int_t) p->network_requests) },
-                { "stuckTimeoutSeconds", profiles_seconds_or_null(p->stuck_usec) },
-                { "maxConcurrent", count_or_null(p->concurrent_max) },
-                { "maxAttempts", count_or_null(p->attempts_max) },
-                { "critical", json_boolean(p->critical) },
-                { "persistent", json_boolean(p->persistent) },
-                { "template", json_text_or_null(p->template_name ? p->template_name : "host") },
-                { "command", json_strings(&p->command) },
-                { "env", profiles_names_json(&p->env) },
-                { "workdir", json_text_or_null(p->workdir) },
-                { "live", live_json(q, p) },
-        };
-        json_t *o = json_object();
-
-        for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-                (void) json_object_set_new(o, rows[i].name, rows[i].value);
-        return o;
-}
-
-void native_profile_list(ApiRequest *q) {
+static void native_profile_list(ApiRequest *q) {
+        _cleanup_page_ NativePage page = NATIVE_ALL(q);
         const Config *c = q->manager->settings;
-        json_t *list = json_array();
+        int r = 0;
 
-        for (size_t i = 0; i < c->n_profiles; i++)
-                (void) json_array_append_new(list, profile_json(q, &c->profiles[i]));
-        (void) api_answer(q, 200, list);
+        for (size_t i = 0; i < c->n_profiles && r >= 0; i++)
+                r = native_page_add(&page, &(NativeProfile[]) { profile_view(q, &c->profiles[i]) }, i);
+        native_page_answer(&page, r);
 }
 
-void native_profile_get(ApiRequest *q) {
+static void native_profile_get(ApiRequest *q) {
         const Profile *p = profile_find(q->manager->settings, q->parameters[0]);
         Error error = { 0 };
 
         if (p) {
-                (void) api_answer(q, 200, profile_json(q, p));
+                (void) api_show(q, 200, &(NativeProfile[]) { profile_view(q, p) });
                 return;
         }
         (void) profile_unknown(q->manager->settings, q->parameters[0], &error);
         (void) api_error(q, 404, "not_found", NULL, "%s", error.text);
 }
+
+const ApiRoute profile_routes[] = {
+        { "GET", "/api/profiles",        SCOPE_READ, .handle = native_profile_list, ANSWER_LIST(profile) },
+        { "GET", "/api/profiles/{name}", SCOPE_READ, .handle = native_profile_get, ANSWER(profile) },
+        { 0 },
+};

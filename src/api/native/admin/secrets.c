@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "core/secret.h"
 #include "vault/vault.h"
 
@@ -37,10 +37,8 @@ static int native_secrets_field_value(const ShapeField *f, json_t *v, const char
         return 0;
 }
 
-static const ShapeField native_secret_fields[] = {
-        { "value", SHAPE_CUSTOM, 0, SHAPE_MANDATORY, .json = SHAPE_PARSE(native_secrets_field_value) },
-};
-const Shape native_secret_shape = SHAPE_BODY(native_secret_fields);
+static const Shape native_secret_shape = SHAPE_FIELDS(
+        { "value", SHAPE_CUSTOM, 0, SHAPE_MANDATORY, .json = SHAPE_PARSE(native_secrets_field_value) });
 
 static bool is_json(const ApiRequest *q) {
         const char *type = http_header(q->http, "Content-Type");
@@ -69,53 +67,38 @@ static int native_secrets_read_body(ApiRequest *q, NativeSecretsBody *ret) {
 }
 
 static Vault *native_secrets_vault_of(ApiRequest *q) {
-        if (!q->api->rooms.vault)
-                (void) api_errno(q, -EOPNOTSUPP, "there are no secrets here");
-        return q->api->rooms.vault;
+        return native_room(q, q->api->rooms.vault, "there are no secrets here");
 }
 
-/* Whose: the caller's own; an admin may name another. NULL: answered. */
-static const char *tenant_of(ApiRequest *q) {
-        const char *own = q->who.tenant ? q->who.tenant : "", *named = http_query(q->http, "tenant");
+SHAPE_SHOWN(secret_show_reference, VaultEntry, e, json_sprintf("secret:%s", e->name));
 
-        if (!named || strcmp(named, own) == 0)
-                return own;
-        if (q->who.scope != SCOPE_ADMIN) {
-                (void) api_error(q, 403, "permission", NULL, "tenant: only an admin may name another's");
-                return NULL;
-        }
-        if (*named && !access_tenant(q->manager->access, named)) {
-                (void) api_error(q, 404, "not_found", NULL, "there is no tenant '%.80s'", named);
-                return NULL;
-        }
-        return named;
-}
+static const Shape native_secret_answer = SHAPE_FIELDS(
+        { "name",      SHAPE_BORROWED, offsetof(VaultEntry, name),       SHAPE_ALWAYS },
+        { "reference", SHAPE_BORROWED, 0,                                SHAPE_ALWAYS, .json = SHAPE_SHOW(secret_show_reference) },
+        { "tenant",    SHAPE_BORROWED, offsetof(VaultEntry, tenant) },
+        { "createdAt", SHAPE_UINT64,   offsetof(VaultEntry, created_at), SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "updatedAt", SHAPE_UINT64,   offsetof(VaultEntry, updated_at), SHAPE_ALWAYS, .unit = SHAPE_TIME });
 
-static json_t *native_secrets_entry_json(const VaultEntry *e) {
-        return json_pack("{s:s,s:o,s:o,s:o,s:o}",
-                        "name", e->name,
-                        "reference", json_sprintf("secret:%s", e->name),
-                        "tenant", json_text_or_null(*e->tenant ? e->tenant : NULL),
-                        "createdAt", json_time(e->created_at),
-                        "updatedAt", json_time(e->updated_at));
-}
+typedef struct NativeSecretFound {
+        ApiRequest *q;
+        unsigned status;
+} NativeSecretFound;
 
-static int append_entry(const VaultEntry *e, void *userdata) {
-        return json_array_append_new(userdata, native_secrets_entry_json(e)) < 0 ? -ENOMEM : 0;
+static int native_secrets_show(const VaultEntry *e, void *userdata) {
+        const NativeSecretFound *found = userdata;
+
+        return api_show(found->q, found->status, e);
 }
 
 static void native_secrets_answer_one(ApiRequest *q, Vault *v, const char *tenant, unsigned status) {
-        _cleanup_json_ json_t *list = json_array();
         Error error = { 0 };
-        int r = vault_find(v, tenant, q->parameters[0], append_entry, list, &error);
+        int r = vault_find(v, tenant, q->parameters[0], native_secrets_show, &(NativeSecretFound) { q, status }, &error);
 
-        if (r < 0)
+        if (r < 0 && !q->answered)
                 (void) api_errno(q, r, error.text);
-        else
-                (void) api_answer(q, status, json_incref(json_array_get(list, 0)));
 }
 
-void native_secret_put(ApiRequest *q) {
+static void native_secret_put(ApiRequest *q) {
         _cleanup_(native_secrets_body_done) NativeSecretsBody b = { 0 };
         Vault *v = native_secrets_vault_of(q);
         const char *tenant;
@@ -124,7 +107,7 @@ void native_secret_put(ApiRequest *q) {
 
         if (!v || native_secrets_read_body(q, &b) < 0)
                 return;
-        tenant = tenant_of(q);
+        tenant = native_tenant(q);
         if (!tenant)
                 return;
         r = vault_set(v, tenant, q->parameters[0], b.value, b.size, &error);
@@ -134,47 +117,45 @@ void native_secret_put(ApiRequest *q) {
                 native_secrets_answer_one(q, v, tenant, r > 0 ? 201 : 200);
 }
 
-void native_secret_get(ApiRequest *q) {
+static void native_secret_get(ApiRequest *q) {
         Vault *v = native_secrets_vault_of(q);
-        const char *tenant = v ? tenant_of(q) : NULL;
+        const char *tenant = v ? native_tenant(q) : NULL;
 
         if (tenant)
                 native_secrets_answer_one(q, v, tenant, 200);
 }
 
-void native_secret_list(ApiRequest *q) {
-        Vault *v = native_secrets_vault_of(q);
-        const char *tenant = v ? tenant_of(q) : NULL;
-        _cleanup_json_ json_t *list = json_array();
-        Error error = { 0 };
-        int r;
-
-        if (!tenant)
-                return;
-        r = vault_each(v, tenant, append_entry, list, &error);
-        if (r < 0)
-                (void) api_errno(q, r, error.text);
-        else
-                (void) api_answer(q, 200, json_incref(list));
+static int native_secrets_add(const VaultEntry *e, void *userdata) {
+        return native_page_add(userdata, e, 0);
 }
 
-void native_secret_delete(ApiRequest *q) {
+static void native_secret_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_ALL(q);
         Vault *v = native_secrets_vault_of(q);
-        const char *tenant = v ? tenant_of(q) : NULL;
+        const char *tenant = v ? native_tenant(q) : NULL;
         Error error = { 0 };
-        int r;
+        int r = tenant ? vault_each(v, tenant, native_secrets_add, &p, &error) : 0;
 
-        if (!tenant)
-                return;
-        r = vault_remove(v, tenant, q->parameters[0], &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
-        else
-                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "name", q->parameters[0], "deleted", 1));
+        else if (tenant)
+                native_page_answer(&p, r);
 }
+
+static void native_secret_delete(ApiRequest *q) {
+        Vault *v = native_secrets_vault_of(q);
+        const char *tenant = v ? native_tenant(q) : NULL;
+        Error error = { 0 };
+
+        if (tenant)
+                native_answer_deleted(q, q->parameters[0], vault_remove(v, tenant, q->parameters[0], &error), error.text);
+}
+
+static const Shape native_secrets_deleted_answer = SHAPE_FIELDS(
+        { "deleted", SHAPE_BOOL, 0, .json = SHAPE_SHOW(native_show_true) });
 
 /* Everybody's: what is left to somebody who has lost the key. */
-void native_secret_delete_all(ApiRequest *q) {
+static void native_secret_delete_all(ApiRequest *q) {
         Vault *v = native_secrets_vault_of(q);
         Error error = { 0 };
         bool sure = false;
@@ -190,7 +171,7 @@ void native_secret_delete_all(ApiRequest *q) {
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
-                (void) api_answer(q, 200, json_pack("{s:b}", "deleted", 1));
+                (void) api_show(q, 200, NULL);
 }
 
 static void complain_missing(const char *variable, const char *text, void *userdata) {
@@ -214,3 +195,12 @@ int native_secrets_missing(ApiRequest *q, const char *tenant, const Strv *below,
                 r = vault_check_env(q->api->rooms.vault, tenant ? tenant : "", &all, complain_missing, &c, &error);
         return api_error_list(q, 422, "secret_missing", message, json_incref(c.list));
 }
+
+const ApiRoute secret_routes[] = {
+        { "GET",    "/api/secrets",        SCOPE_READ,  .handle = native_secret_list, ANSWER_LIST(secret), .queries = QUERIES("tenant") },
+        { "DELETE", "/api/secrets",        SCOPE_ADMIN, .handle = native_secret_delete_all, ANSWER(secrets_deleted), .queries = QUERIES("all") },
+        { "PUT",    "/api/secrets/{name}", SCOPE_USE,   .handle = native_secret_put, JSON_BODY(secret), ANSWER(secret), .queries = QUERIES("tenant") },
+        { "GET",    "/api/secrets/{name}", SCOPE_READ,  .handle = native_secret_get, ANSWER(secret), .queries = QUERIES("tenant") },
+        { "DELETE", "/api/secrets/{name}", SCOPE_USE,   .handle = native_secret_delete, ANSWER(deleted_name), .queries = QUERIES("tenant") },
+        { 0 },
+};

@@ -1,29 +1,49 @@
 /* telemetry.c: GET /api/telemetry: how the export of traces and metrics goes. */
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "config/config.h"
 #include "observe/otlp.h"
 
-void native_telemetry(ApiRequest *q) {
-        const OtlpConfig *c = &q->manager->settings->otlp;
-        OtlpStats s = { 0 };
+typedef struct NativeTelemetry {
+        const char *endpoint;
+        bool traces, metrics;
+        double sampling;
+        OtlpStats stats;
+} NativeTelemetry;
 
-        if (!q->api->rooms.otlp) {
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon exports neither traces nor metrics");
+SHAPE_SHOWN(telemetry_show_sampling, NativeTelemetry, t, json_real(t->sampling)); /* never an integer */
+
+#define OF(member) offsetof(NativeTelemetry, member)
+static const Shape native_telemetry_answer = SHAPE_FIELDS(
+        { "endpoint",      SHAPE_BORROWED, OF(endpoint)                                            },
+        { "traces",        SHAPE_BOOL,     OF(traces)                                              },
+        { "metrics",       SHAPE_BOOL,     OF(metrics)                                             },
+        { "sampling",      SHAPE_DOUBLE,   0, .json = SHAPE_SHOW(telemetry_show_sampling)           },
+        { "spansQueued",   SHAPE_UINT64,   OF(stats.spans_queued)                                  },
+        { "spansSent",     SHAPE_UINT64,   OF(stats.spans_sent)                                    },
+        { "spansDropped",  SHAPE_UINT64,   OF(stats.spans_dropped)                                 },
+        { "spansRejected", SHAPE_UINT64,   OF(stats.spans_rejected)                                },
+        { "metricsSent",   SHAPE_UINT64,   OF(stats.metrics_sent)                                  },
+        { "metricsFailed", SHAPE_UINT64,   OF(stats.metrics_failed)                                },
+        { "lastError",     SHAPE_CHARS,    SHAPE_AT(NativeTelemetry, stats.last_error)             },
+        { "lastErrorAt",   SHAPE_UINT64,   OF(stats.last_error_at), .unit = SHAPE_TIME             });
+
+static void native_telemetry(ApiRequest *q) {
+        const OtlpConfig *c = &q->manager->settings->otlp;
+        NativeTelemetry t = {
+                .endpoint = c->endpoint,
+                .traces = c->endpoint && c->traces,
+                .metrics = c->endpoint && c->metrics,
+                .sampling = c->sampling,
+        };
+
+        if (!native_room(q, q->api->rooms.otlp, "this daemon exports neither traces nor metrics"))
                 return;
-        }
-        otlp_stats(q->api->rooms.otlp, &s);
-        (void) api_answer(q, 200, json_pack("{s:o,s:b,s:b,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}",
-                        "endpoint", json_text_or_null(c->endpoint),
-                        "traces", c->endpoint && c->traces,
-                        "metrics", c->endpoint && c->metrics,
-                        "sampling", c->sampling,
-                        "spansQueued", (json_int_t) s.spans_queued,
-                        "spansSent", (json_int_t) s.spans_sent,
-                        "spansDropped", (json_int_t) s.spans_dropped,
-                        "spansRejected", (json_int_t) s.spans_rejected,
-                        "metricsSent", (json_int_t) s.metrics_sent,
-                        "metricsFailed", (json_int_t) s.metrics_failed,
-                        "lastError", json_text_or_null(s.last_error[0] ? s.last_error : NULL),
-                        "lastErrorAt", json_time(s.last_error_at)));
+        otlp_stats(q->api->rooms.otlp, &t.stats);
+        (void) api_show(q, 200, &t);
 }
+
+const ApiRoute telemetry_routes[] = {
+        { "GET", "/api/telemetry", SCOPE_ADMIN, .while_recovering = true, .handle = native_telemetry, ANSWER(telemetry) },
+        { 0 },
+};

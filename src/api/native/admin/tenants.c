@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "build/book.h"
 #include "core/admission.h"
 #include "core/tally.h"
@@ -12,10 +12,6 @@
 #define COUNT_MAX 1e9
 #define CORES_MAX 1e6
 #define MB_MAX    1073741824.0 /* 2^50 bytes */
-
-typedef struct TenantBody {
-        Tenant tenant;
-} TenantBody;
 
 static int tenants_field_cores(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         double x = json_number_value(v);
@@ -28,28 +24,21 @@ static int tenants_field_cores(const ShapeField *f, json_t *v, const char *name,
         return 0;
 }
 
-#define QUOTA(field) offsetof(Tenant, field)
-static const ShapeField quota_fields[] = {
-        { "sandboxes", SHAPE_UINT64, QUOTA(sandboxes_max),    SHAPE_NULLABLE, .max = COUNT_MAX                             },
-        { "cpuCores",  SHAPE_CUSTOM, QUOTA(cpu_milli_max),    SHAPE_NULLABLE, .max = CORES_MAX, .json = SHAPE_PARSE(tenants_field_cores) },
-        { "memoryMB",  SHAPE_UINT64, QUOTA(memory_bytes_max), SHAPE_NULLABLE, .max = MB_MAX, .unit = SHAPE_MEGABYTES       },
-        { "diskMB",    SHAPE_UINT64, QUOTA(disk_bytes_max),   SHAPE_NULLABLE, .max = MB_MAX, .unit = SHAPE_MEGABYTES       },
-};
+#define AMOUNT(name, field, flags, ...) { name, SHAPE_UINT64, offsetof(Tenant, field), flags, ##__VA_ARGS__ }
+#define AMOUNTS(flags)                                                                                                       \
+        AMOUNT("sandboxes", sandboxes_max, flags, .max = COUNT_MAX),                                                         \
+        AMOUNT("cpuCores", cpu_milli_max, flags, .max = CORES_MAX, .unit = SHAPE_CORES, .json = SHAPE_PARSE(tenants_field_cores)), \
+        AMOUNT("memoryMB", memory_bytes_max, flags, .max = MB_MAX, .unit = SHAPE_MEGABYTES),                                 \
+        AMOUNT("diskMB", disk_bytes_max, flags, .max = MB_MAX, .unit = SHAPE_MEGABYTES)
+
+static const ShapeField quota_fields[] = { AMOUNTS(SHAPE_NULLABLE | SHAPE_ZERO_NULL) };
 static const Shape quota_shape = SHAPE_BODY(quota_fields);
 
-static const ShapeField native_tenant_fields[] = {
-        { "quotas", SHAPE_OBJECT, offsetof(TenantBody, tenant), SHAPE_NULLABLE,
-          .shape = &quota_shape },
-};
-const Shape native_tenant_shape = SHAPE_BODY(native_tenant_fields);
+static const ShapeField tenant_usage_fields[] = { AMOUNTS(0) };
+static const Shape tenant_usage_shape = SHAPE_BODY(tenant_usage_fields);
 
-static json_t *tenants_amount(uint64_t value, uint64_t unit) {
-        return value % unit == 0 ? json_integer((json_int_t) (value / unit)) : json_real((double) value / (double) unit);
-}
-
-static json_t *quota(uint64_t value, uint64_t unit) {
-        return value == 0 ? json_null() : tenants_amount(value, unit);
-}
+static const Shape native_tenant_shape = SHAPE_FIELDS(
+        { "quotas", SHAPE_OBJECT, 0, SHAPE_NULLABLE, .shape = &quota_shape });
 
 /* What counts against the quotas: everything that has not ended. */
 static Tenant tenants_usage_of(const Manager *m, const char *name) {
@@ -63,22 +52,22 @@ static Tenant tenants_usage_of(const Manager *m, const char *name) {
         };
 }
 
-static json_t *amounts_json(const Tenant *t, json_t *(*value)(uint64_t value, uint64_t unit)) {
-        return json_pack("{s:o,s:o,s:o,s:o}",
-                        "sandboxes", value(t->sandboxes_max, 1),
-                        "cpuCores", value(t->cpu_milli_max, 1000),
-                        "memoryMB", value(t->memory_bytes_max, 1 << 20),
-                        "diskMB", value(t->disk_bytes_max, 1 << 20));
-}
+typedef struct NativeTenant {
+        const Tenant *tenant;
+        Tenant used;
+} NativeTenant;
 
-static json_t *tenant_json(const Manager *m, const Tenant *t) {
-        Tenant used = tenants_usage_of(m, t->name);
+SHAPE_SHOWN(tenant_show_name, NativeTenant, t, json_text_or_null(t->tenant->name));
+SHAPE_SHOWN(tenant_show_created, NativeTenant, t, json_time(t->tenant->created_at));
 
-        return json_pack("{s:o,s:o,s:o,s:o}",
-                        "name", json_text_or_null(t->name),
-                        "quotas", amounts_json(t, quota),
-                        "usage", amounts_json(&used, tenants_amount),
-                        "createdAt", json_time(t->created_at));
+static const Shape native_tenant_answer = SHAPE_FIELDS(
+        { "name",      SHAPE_TEXT,    0, SHAPE_ALWAYS, .json = SHAPE_SHOW(tenant_show_name) },
+        { "quotas",    SHAPE_POINTER, offsetof(NativeTenant, tenant), SHAPE_ALWAYS, .shape = &quota_shape },
+        { "usage",     SHAPE_OBJECT,  offsetof(NativeTenant, used), .shape = &tenant_usage_shape },
+        { "createdAt", SHAPE_UINT64,  0, SHAPE_ALWAYS, .unit = SHAPE_TIME, .json = SHAPE_SHOW(tenant_show_created) });
+
+static NativeTenant tenants_show(const Manager *m, const Tenant *t) {
+        return (NativeTenant) { t, tenants_usage_of(m, t->name) };
 }
 
 static const Tenant *tenants_find(ApiRequest *q) {
@@ -90,10 +79,10 @@ static const Tenant *tenants_find(ApiRequest *q) {
 }
 
 /* Replaces all quotas: what is not named has no limit. */
-void native_tenant_put(ApiRequest *q) {
+static void native_tenant_put(ApiRequest *q) {
         const char *name = q->parameters[0];
         const Tenant *before = access_tenant(q->manager->access, name);
-        TenantBody b = { .tenant.created_at = before ? before->created_at : clock_wall_usec() };
+        Tenant b = { .created_at = before ? before->created_at : clock_wall_usec() };
         unsigned status = before ? 200 : 201;
         Error error = { 0 };
         int r;
@@ -105,39 +94,35 @@ void native_tenant_put(ApiRequest *q) {
                                 ACCESS_NAME_MAX, name, strlen(name));
                 return;
         }
-        memcpy(b.tenant.name, name, strlen(name) + 1);
-        r = access_tenant_put(q->manager->access, &b.tenant, &error);
+        memcpy(b.name, name, strlen(name) + 1);
+        r = access_tenant_put(q->manager->access, &b, &error);
         if (r < 0) {
                 (void) api_errno(q, r, error.text);
                 return;
         }
         admission_wake(q->manager->admission); /* there may be room for who waits */
-        (void) api_answer(q, status, tenant_json(q->manager, access_tenant(q->manager->access, name)));
+        (void) api_show(q, status, &(NativeTenant[]) { tenants_show(q->manager, access_tenant(q->manager->access, name)) });
 }
 
-void native_tenant_get(ApiRequest *q) {
+static void native_tenant_get(ApiRequest *q) {
         const Tenant *t = tenants_find(q);
 
         if (t)
-                (void) api_answer(q, 200, tenant_json(q->manager, t));
+                (void) api_show(q, 200, &(NativeTenant[]) { tenants_show(q->manager, t) });
 }
 
-void native_tenant_list(ApiRequest *q) {
-        const Tenant *const *tenants = NULL;
+static void native_tenant_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_ALL(q);
+        _cleanup_free_ const Tenant *const *tenants = NULL;
         size_t n = access_tenants(q->manager->access, &tenants);
-        json_t *list = json_array();
+        int r = tenants ? 0 : -ENOMEM;
 
-        for (size_t i = 0; i < n; i++)
-                (void) json_array_append_new(list, tenant_json(q->manager, tenants[i]));
-        if (!tenants || json_array_size(list) != n) {
-                json_decref(list);
-                (void) api_errno(q, -ENOMEM, NULL);
-        } else
-                (void) api_answer(q, 200, list);
-        free((void *) tenants);
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = native_page_add(&p, &(NativeTenant[]) { tenants_show(q->manager, tenants[i]) }, i);
+        native_page_answer(&p, r);
 }
 
-void native_tenant_delete(ApiRequest *q) {
+static void native_tenant_delete(ApiRequest *q) {
         const Tenant *t = tenants_find(q);
         Error error = { 0 };
         int r;
@@ -151,8 +136,13 @@ void native_tenant_delete(ApiRequest *q) {
         r = access_tenant_remove(q->manager->access, q->parameters[0], &error);
         if (r >= 0 && q->api->rooms.builds) /* whoever gets the name next must not inherit */
                 build_records_forget(q->api->rooms.builds, q->parameters[0], /* name= */ NULL);
-        if (r < 0)
-                (void) api_errno(q, r, error.text);
-        else
-                (void) api_answer(q, 200, json_pack("{s:o,s:b}", "name", json_text_or_null(q->parameters[0]), "deleted", 1));
+        native_answer_deleted(q, q->parameters[0], r, error.text);
 }
+
+const ApiRoute tenant_routes[] = {
+        { "PUT",    "/api/tenant/{name}", SCOPE_ADMIN, .while_recovering = true, .handle = native_tenant_put, JSON_BODY(tenant), ANSWER(tenant) },
+        { "GET",    "/api/tenant",        SCOPE_ADMIN, .handle = native_tenant_list, ANSWER_LIST(tenant) },
+        { "GET",    "/api/tenant/{name}", SCOPE_ADMIN, .handle = native_tenant_get, ANSWER(tenant) },
+        { "DELETE", "/api/tenant/{name}", SCOPE_ADMIN, .handle = native_tenant_delete, ANSWER(deleted_name) },
+        { 0 },
+};

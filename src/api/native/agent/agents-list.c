@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "api/native/agent/agents.h"
-#include "api/native/sandbox/sandbox.h"
+#include "api/native/answer.h"
+#include "api/native/execution/exec.h"
 #include "api/native/values.h"
-#include "api/page.h"
 #include "base/parse.h"
 
 #define LIMIT_DEFAULT 100
@@ -20,70 +20,42 @@
 /* A list, the newest first. A cursor is the serial of the last one that was told. */
 
 typedef struct AgentsListPage {
+        NativePage page;
         Agents *agents;
-        json_t *list;
-        uint64_t last;
 } AgentsListPage;
-
-static int agents_list_read_statuses(ApiRequest *q, unsigned *ret) {
-        const char *text = http_query(q->http, "status");
-
-        for (const char *p = text; p && *p;) {
-                size_t n = strcspn(p, ",");
-                char name[32];
-                JobStatus s;
-
-                (void) snprintf(name, sizeof(name), "%.*s", (int) MIN_OF(n, sizeof(name) - 1), p);
-                s = job_status_from_name(name);
-                if (s < 0)
-                        return native_complain(q, "status",
-                                        "there is no status '%s' (there are: queued, provisioning, running, completed, failed, dead, cancelled)",
-                                        name);
-                *ret |= 1U << s;
-                p += n + (p[n] == ',');
-        }
-        return 0;
-}
 
 static int put_job(Job *j, void *userdata) {
         AgentsListPage *p = userdata;
 
-        p->last = j->serial;
-        return json_array_append_new(p->list, agents_json(p->agents, j, /* brief= */ true));
+        return native_page_put(&p->page, agents_json(p->agents, j, /* brief= */ true), j->serial);
+}
+
+static const char *agents_list_lower(const char *text, char ret[static TYPE_MAX]) {
+        size_t n = text ? strnlen(text, TYPE_MAX - 1) : 0;
+
+        for (size_t i = 0; i < n; i++)
+                ret[i] = (char) tolower((unsigned char) text[i]);
+        ret[n] = '\0';
+        return text ? ret : NULL;
 }
 
 void native_agent_list(ApiRequest *q) {
-        AgentsListPage page = { .agents = agent_room(q) };
+        AgentsListPage p = { NATIVE_PAGE(q, LIMIT_DEFAULT, LIMIT_MAX, .cursor_min = 1, .cursor_max = INT64_MAX), agent_room(q) };
         JobFilter f = { .tenant = q->who.tenant, .task_id = http_query(q->http, "taskId") };
-        const char *type = http_query(q->http, "agentType");
-        char lower[TYPE_MAX];
-        uint64_t limit = LIMIT_DEFAULT, next = 0;
+        char type[TYPE_MAX];
+        uint64_t next = 0;
         int r;
 
-        if (!page.agents || agents_list_read_statuses(q, &f.statuses) < 0 || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0 ||
-                        api_query_uint(q, "cursor", 1, INT64_MAX, &f.before) < 0)
-                return;
-        for (size_t i = 0; type && i < sizeof(lower); i++) {
-                lower[i] = i + 1 < sizeof(lower) ? (char) tolower((unsigned char) type[i]) : '\0';
-                if (!lower[i])
-                        break;
+        f.agent_type = agents_list_lower(http_query(q->http, "agentType"), type);
+        if (p.agents && native_query_bits(q, "status", &job_status_names, &f.statuses) >= 0 && native_page_begin(&p.page) >= 0) {
+                f.before = p.page.from;
+                f.limit = (unsigned) p.page.limit + 1; /* one more, to know whether there is */
+                r = agents_each(p.agents, &f, put_job, &p, &next);
+                if (!p.page.more && next > 0)
+                        native_page_go_on(&p.page, next);
+                native_page_answer(&p.page, r);
         }
-        f.agent_type = type ? lower : NULL;
-        f.limit = (unsigned) limit + 1; /* one more, to know whether there is */
-        page.list = json_array();
-        r = agents_each(page.agents, &f, put_job, &page, &next);
-        if (r < 0) {
-                json_decref(page.list);
-                (void) api_errno(q, r, "cannot read the store");
-                return;
-        }
-        if (json_array_size(page.list) > limit) {
-                (void) json_array_remove(page.list, (size_t) limit);
-                next = page.last + 1;
-        }
-        if (next > 0)
-                (void) api_page_next_number(q, next);
-        (void) api_answer(q, 200, page.list);
+        native_page_done(&p.page);
 }
 
 void native_agent_get(ApiRequest *q) {
@@ -204,19 +176,18 @@ void native_agent_delete(ApiRequest *q) {
         Error error = { 0 };
         int r = a ? agents_delete(a, &q->who, q->parameters[0], &error) : 0;
 
-        if (!a)
-                return;
         if (r == -EBUSY)
                 (void) api_error(q, 409, "conflict", NULL, "%s", error.text);
         else if (r < 0)
                 (void) agent_error(q, r, &error);
-        else
-                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "id", q->parameters[0], "deleted", 1));
+        else if (a)
+                native_answer_deleted(q, q->parameters[0], r, NULL);
 }
 
 /* The queue. */
 
-static json_t *priorities_json(const AgentQueueStats *s) {
+static json_t *agent_show_priorities(const ShapeField *f, const void *object) {
+        const AgentQueueStats *s = object;
         json_t *o = json_object();
 
         for (int i = AGENT_PRIORITIES - 1; i >= 0; i--)
@@ -229,25 +200,35 @@ static json_t *priorities_json(const AgentQueueStats *s) {
         return o;
 }
 
+#define OF(member) offsetof(AgentQueueStats, member)
+static const Shape agent_waits_shape = SHAPE_FIELDS(
+        { "count", SHAPE_UINT64, OF(n_waits)                                      },
+        { "p50Ms", SHAPE_UINT64, OF(wait_p50_usec), .unit = SHAPE_MILLISECONDS    },
+        { "p95Ms", SHAPE_UINT64, OF(wait_p95_usec), .unit = SHAPE_MILLISECONDS    },
+        { "p99Ms", SHAPE_UINT64, OF(wait_p99_usec), .unit = SHAPE_MILLISECONDS    });
+
+static const Shape agent_totals_shape = SHAPE_FIELDS(
+        { "submitted", SHAPE_UINT64, OF(submitted) }, { "attempts", SHAPE_UINT64, OF(attempts) },
+        { "retried", SHAPE_UINT64, OF(retried) }, { "completed", SHAPE_UINT64, OF(completed) },
+        { "failed", SHAPE_UINT64, OF(failed) }, { "dead", SHAPE_UINT64, OF(died) },
+        { "cancelled", SHAPE_UINT64, OF(cancelled) });
+
+const Shape native_agent_queue_answer = SHAPE_FIELDS(
+        { "depth", SHAPE_UINT64, OF(depth) }, { "delayed", SHAPE_UINT64, OF(delayed) },
+        { "active", SHAPE_UINT64, OF(active) }, { "running", SHAPE_UINT64, OF(running) },
+        { "deadLetters", SHAPE_UINT64, OF(dead) },
+        { "oldestWaitMs", SHAPE_UINT64, OF(oldest_usec), .unit = SHAPE_MILLISECONDS           },
+        { "byPriority",   SHAPE_JSON,   0, .json = SHAPE_SHOW(agent_show_priorities)          },
+        { "waits",        SHAPE_OBJECT, 0, .shape = &agent_waits_shape                        },
+        { "totals",       SHAPE_OBJECT, 0, .shape = &agent_totals_shape                       });
+
 void native_agent_queue(ApiRequest *q) {
         Agents *a = agent_room(q);
         AgentQueueStats s;
         int r = a ? agents_queue_stats(a, q->who.tenant, &s) : 0;
 
-        if (!a)
-                return;
-        if (r < 0) {
+        if (r < 0)
                 (void) api_errno(q, r, "cannot read the store");
-                return;
-        }
-        (void) api_answer(q, 200,
-                        json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:{s:I,s:o,s:o,s:o},s:{s:I,s:I,s:I,s:I,s:I,s:I,s:I}}",
-                                "depth", (json_int_t) s.depth, "delayed", (json_int_t) s.delayed, "active", (json_int_t) s.active,
-                                "running", (json_int_t) s.running, "deadLetters", (json_int_t) s.dead,
-                                "oldestWaitMs", json_milliseconds(s.oldest_usec), "byPriority", priorities_json(&s),
-                                "waits", "count", (json_int_t) s.n_waits, "p50Ms", json_milliseconds(s.wait_p50_usec),
-                                "p95Ms", json_milliseconds(s.wait_p95_usec), "p99Ms", json_milliseconds(s.wait_p99_usec),
-                                "totals", "submitted", (json_int_t) s.submitted, "attempts", (json_int_t) s.attempts,
-                                "retried", (json_int_t) s.retried, "completed", (json_int_t) s.completed, "failed", (json_int_t) s.failed,
-                                "dead", (json_int_t) s.died, "cancelled", (json_int_t) s.cancelled));
+        else if (a)
+                (void) api_show(q, 200, &s);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/native/sandbox/sandbox.h"
+#include "api/native/routes/routes.h"
 #include "api/native/values.h"
 #include "api/wait.h"
 #include "core/limits.h"
@@ -35,19 +35,6 @@ typedef struct AgentsExecuteBody {
         int priority;
         bool async, capture_files, keep_sandbox;
 } AgentsExecuteBody;
-
-static void agents_body_done(AgentsExecuteBody *b) {
-        free(b->task_id);
-        free(b->agent_type);
-        free(b->template_name);
-        free(b->context);
-        free(b->code);
-        free(b->language);
-        free(b->webhook);
-        strv_done(&b->command);
-        strv_done(&b->env);
-        strv_done(&b->capture);
-}
 
 /* Fields that have a form of their own. */
 
@@ -94,26 +81,28 @@ static int field_priority(const ShapeField *f, json_t *v, const char *name, void
 }
 
 #define AT(member) offsetof(AgentsExecuteBody, member)
-static const ShapeField native_agent_fields[] = {
-        { "taskId",          SHAPE_TEXT,   AT(task_id),       SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX           },
-        { "agentType",       SHAPE_TEXT,   AT(agent_type),    SHAPE_MANDATORY, .min = 1, .max = PROFILE_NAME_MAX           },
-        { "context",         SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_context)           },
+static const Shape native_agent_shape = SHAPE_FIELDS(
+        { "taskId",          SHAPE_TEXT,   AT(task_id),       SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX },
+        { "agentType",       SHAPE_TEXT,   AT(agent_type),    SHAPE_MANDATORY, .min = 1, .max = PROFILE_NAME_MAX },
+        { "context",         SHAPE_JSON,   AT(context),       SHAPE_NULLABLE, .json = SHAPE_PARSE(field_context) },
         { "command",         SHAPE_STRV,   AT(command),       SHAPE_NULLABLE, .max = JOB_COMMAND_MAX, .json = SHAPE_PARSE(field_command) },
-        { "code",            SHAPE_TEXT,   AT(code),          SHAPE_NULLABLE, .min = 1, .max = CODE_MAX                    },
-        { "language",        SHAPE_TEXT,   AT(language),      SHAPE_NULLABLE, .min = 1, .max = 32                          },
-        { "env",             SHAPE_ENV,    AT(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
-        { "template",        SHAPE_TEXT,   AT(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX            },
-        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &sandbox_limits_shape                 },
+        { "code",            SHAPE_TEXT,   AT(code),          SHAPE_NULLABLE, .min = 1, .max = CODE_MAX },
+        { "language",        SHAPE_TEXT,   AT(language),      SHAPE_NULLABLE, .min = 1, .max = 32 },
+        { "env",             SHAPE_ENV,    AT(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX },
+        { "template",        SHAPE_TEXT,   AT(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX },
+        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &sandbox_limits_shape },
         { "timeoutSeconds",  SHAPE_UINT64, AT(time.usec),     SHAPE_NULLABLE, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) },
         { "maxRetries",      SHAPE_UINT32, AT(retries),       SHAPE_NULLABLE, .max = JOB_RETRIES_MAX, .json = SHAPE_PARSE(field_retries) },
-        { "priority",        SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_priority)          },
-        { "async",           SHAPE_BOOL,   AT(async),         SHAPE_NULLABLE                                               },
-        { "webhook",         SHAPE_TEXT,   AT(webhook),       SHAPE_NULLABLE, .min = 1, .max = JOB_URL_MAX                 },
-        { "captureFiles",    SHAPE_BOOL,   AT(capture_files), SHAPE_NULLABLE                                               },
-        { "capturePatterns", SHAPE_STRV,   AT(capture),       SHAPE_NULLABLE, .max = JOB_PATTERNS_MAX                      },
-        { "keepSandbox",     SHAPE_BOOL,   AT(keep_sandbox),  SHAPE_NULLABLE                                               },
-};
-const Shape native_agent_shape = SHAPE_BODY(native_agent_fields);
+        { "priority",        SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_priority) },
+        { "async",           SHAPE_BOOL,   AT(async),         SHAPE_NULLABLE },
+        { "webhook",         SHAPE_TEXT,   AT(webhook),       SHAPE_NULLABLE, .min = 1, .max = JOB_URL_MAX },
+        { "captureFiles",    SHAPE_BOOL,   AT(capture_files), SHAPE_NULLABLE },
+        { "capturePatterns", SHAPE_STRV,   AT(capture),       SHAPE_NULLABLE, .max = JOB_PATTERNS_MAX },
+        { "keepSandbox",     SHAPE_BOOL,   AT(keep_sandbox),  SHAPE_NULLABLE });
+
+static void agents_body_done(AgentsExecuteBody *b) {
+        shape_done(&native_agent_shape, b);
+}
 
 static bool climbs(const char *pattern) {
         for (const char *p = pattern; *p;) {
@@ -140,9 +129,7 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
 /* Waiting. */
 
 Agents *agent_room(ApiRequest *q) {
-        if (!q->api->rooms.agents)
-                (void) api_error(q, 501, "unsupported", NULL, "there are no agent executions here");
-        return q->api->rooms.agents;
+        return native_room(q, q->api->rooms.agents, "there are no agent executions here");
 }
 
 int agent_error(ApiRequest *q, int r, const Error *error) {
@@ -259,13 +246,11 @@ static int agents_check_key(ApiRequest *q) {
 }
 
 static void answer_submitted(ApiRequest *q, const char *id, bool async) {
-        char place[64];
         Job j = { 0 };
         bool ended = agents_find(q->api->rooms.agents, &q->who, id, &j) >= 0 && job_status_is_ended(j.status);
 
         job_done(&j);
-        (void) snprintf(place, sizeof(place), "/api/agents/executions/%s", id);
-        (void) http_add_header(q->http, "Location", place);
+        native_add_location(q, "agents/executions", id);
         if (async)
                 (void) agent_answer(q, 202, id);
         else if (ended) /* of a key that is known */
@@ -274,7 +259,7 @@ static void answer_submitted(ApiRequest *q, const char *id, bool async) {
                 (void) agent_answer_end(q, id, USEC_INFINITY);
 }
 
-void native_agent_execute(ApiRequest *q) {
+static void native_agent_execute(ApiRequest *q) {
         _cleanup_(agents_body_done) AgentsExecuteBody b = { 0 };
         Agents *a = agent_room(q);
         char id[JOB_ID_LENGTH + 1];
@@ -295,3 +280,19 @@ void native_agent_execute(ApiRequest *q) {
         }
         answer_submitted(q, id, b.async || prefers_async(q));
 }
+
+#define EXECUTION       "/api/agents/executions/{id}"
+#define AGENT_EXECUTION .answer = &agent_execution_shape
+
+const ApiRoute agent_routes[] = {
+        { "POST",   "/api/agents/execute",    SCOPE_USE,  .handle = native_agent_execute, JSON_BODY(agent), AGENT_EXECUTION },
+        { "GET",    "/api/agents/queue",      SCOPE_READ, .handle = native_agent_queue, ANSWER(agent_queue) },
+        { "GET",    "/api/agents/executions", SCOPE_READ, .handle = native_agent_list, .answer = &agent_summary_shape, .answers_a_list = true,
+          .queries = QUERIES("status", "agentType", "taskId", "limit", "cursor") },
+        { "GET",    EXECUTION,                SCOPE_READ, .handle = native_agent_get, AGENT_EXECUTION, .queries = QUERIES("waitSeconds") },
+        { "GET",    EXECUTION "/logs",        SCOPE_READ, .handle = native_agent_logs, .queries = QUERIES("stream", "from", "follow") },
+        { "POST",   EXECUTION "/cancel",      SCOPE_USE,  .handle = native_agent_cancel, JSON_BODY(empty), AGENT_EXECUTION },
+        { "POST",   EXECUTION "/retry",       SCOPE_USE,  .handle = native_agent_retry, JSON_BODY(empty), AGENT_EXECUTION },
+        { "DELETE", EXECUTION,                SCOPE_USE,  .handle = native_agent_delete, ANSWER(deleted) },
+        { 0 },
+};

@@ -16,3 +16,13 @@ int agent_error(ApiRequest *q, int r, const Error *error);
 
 /* NULL: answered with 501. */
 Agents *agent_room(ApiRequest *q);
+
+/* agents-list.c: the handlers whose routes are agents.c's. */
+void native_agent_list(ApiRequest *q);
+void native_agent_get(ApiRequest *q);
+void native_agent_logs(ApiRequest *q);
+void native_agent_cancel(ApiRequest *q);
+void native_agent_retry(ApiRequest *q);
+void native_agent_delete(ApiRequest *q);
+void native_agent_queue(ApiRequest *q);
+extern const Shape native_agent_queue_answer;

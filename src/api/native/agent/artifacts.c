@@ -6,9 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "api/native/values.h"
-#include "api/page.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
 
@@ -16,27 +15,7 @@
 #define LIMIT_MAX     10000
 
 static Artifacts *native_artifacts_room(ApiRequest *q) {
-        if (!q->api->rooms.artifacts)
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no artifacts");
-        return q->api->rooms.artifacts;
-}
-
-json_t *native_artifact_json(const Artifact *a) {
-        return json_pack("{s:s,s:s,s:s,s:o,s:o,s:s,s:I,s:s,s:b,s:o,s:s,s:i,s:o,s:o}",
-                        "id", a->id,
-                        "ownerKind", a->owner_kind,
-                        "ownerId", a->owner_id,
-                        "tenant", json_text_or_null(a->tenant[0] ? a->tenant : NULL),
-                        "name", json_text_or_null(a->name),
-                        "contentType", a->type,
-                        "size", (json_int_t) a->size,
-                        "sha256", a->sha256,
-                        "truncated", a->truncated,
-                        "createdAt", json_time(a->created_at),
-                        "state", artifact_state_name(a->state),
-                        "attempts", (int) a->attempts,
-                        "error", json_text_or_null(a->error),
-                        "location", json_text_or_null(a->place));
+        return native_room(q, q->api->rooms.artifacts, "this daemon keeps no artifacts");
 }
 
 /* Of another tenant: it is not there. */
@@ -54,70 +33,45 @@ static int native_artifacts_find(ApiRequest *q, Artifacts *artifacts, Artifact *
         return r;
 }
 
-typedef struct NativeArtifactsPage {
-        json_t *list;
-        uint64_t last;
-} NativeArtifactsPage;
-
 static int native_artifacts_add_row(const Artifact *row, void *userdata) {
-        NativeArtifactsPage *p = userdata;
-
-        p->last = row->serial;
-        return json_array_append_new(p->list, native_artifact_json(row)) < 0 ? -ENOMEM : 0;
+        return native_page_add(userdata, row, row->serial);
 }
 
-void native_artifact_list(ApiRequest *q) {
+static void native_artifact_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_PAGE(q, LIMIT_DEFAULT, LIMIT_MAX, .cursor_max = INT64_MAX);
         Artifacts *artifacts = native_artifacts_room(q);
         ArtifactQuery query = {
                 .owner_id = http_query(q->http, "owner"),
                 .owner_kind = http_query(q->http, "kind"),
                 .tenant = q->who.tenant,
         };
-        uint64_t limit = LIMIT_DEFAULT;
-        NativeArtifactsPage page = { 0 };
         int r;
 
-        if (!artifacts || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0 || api_query_uint(q, "cursor", 0, INT64_MAX, &query.after) < 0)
+        if (!artifacts || native_page_begin(&p) < 0)
                 return;
-        query.limit = (unsigned) limit;
-        page.list = json_array();
-        r = page.list ? artifacts_list(artifacts, &query, native_artifacts_add_row, &page) : -ENOMEM;
-        if (r < 0) {
-                json_decref(page.list);
-                (void) native_core_error(q, r, NULL);
-                return;
-        }
-        if (json_array_size(page.list) == limit)
-                (void) api_page_next_number(q, page.last);
-        (void) api_answer(q, 200, page.list);
+        query.after = p.from;
+        query.limit = (unsigned) p.limit;
+        r = artifacts_list(artifacts, &query, native_artifacts_add_row, &p);
+        p.more = json_array_size(p.list) == p.limit;
+        native_page_answer(&p, r);
 }
 
-void native_artifact_stats(ApiRequest *q) {
+static void native_artifact_stats(ApiRequest *q) {
         Artifacts *artifacts = native_artifacts_room(q);
         ArtifactsStats s;
 
         if (!artifacts)
                 return;
         artifacts_stats(artifacts, &s);
-        (void) api_answer(q, 200, json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}",
-                        "count", (json_int_t) s.count,
-                        "bytes", (json_int_t) s.bytes,
-                        "localBytes", (json_int_t) s.local_bytes,
-                        "pending", (json_int_t) s.pending,
-                        "failed", (json_int_t) s.failed,
-                        "expired", (json_int_t) s.expired,
-                        "evicted", (json_int_t) s.evicted,
-                        "lost", (json_int_t) s.lost,
-                        "lastError", json_text_or_null(s.last_error[0] ? s.last_error : NULL),
-                        "lastErrorAt", json_time(s.last_error_at)));
+        (void) api_show(q, 200, &s);
 }
 
-void native_artifact_info(ApiRequest *q) {
+static void native_artifact_info(ApiRequest *q) {
         Artifacts *artifacts = native_artifacts_room(q);
         _cleanup_(artifact_done) Artifact a = { 0 };
 
         if (artifacts && native_artifacts_find(q, artifacts, &a) >= 0)
-                (void) api_answer(q, 200, native_artifact_json(&a));
+                (void) api_show(q, 200, &a);
 }
 
 /* The bytes. */
@@ -159,7 +113,7 @@ static void native_artifacts_on_opened(int fd, const char *text, void *userdata)
         }
 }
 
-void native_artifact_get(ApiRequest *q) {
+static void native_artifact_get(ApiRequest *q) {
         Artifacts *artifacts = native_artifacts_room(q);
         Error error = { 0 };
         Artifact *a;
@@ -184,7 +138,7 @@ void native_artifact_get(ApiRequest *q) {
                 (void) api_errno(q, r, error.text);
 }
 
-void native_artifact_delete(ApiRequest *q) {
+static void native_artifact_delete(ApiRequest *q) {
         Artifacts *artifacts = native_artifacts_room(q);
         _cleanup_(artifact_done) Artifact a = { 0 };
         int r;
@@ -195,5 +149,17 @@ void native_artifact_delete(ApiRequest *q) {
         if (r < 0)
                 (void) native_core_error(q, r, NULL);
         else
-                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "id", a.id, "deleted", 1));
+                native_answer_deleted(q, a.id, r, NULL);
 }
+
+#define ARTIFACT "/api/artifacts/{id}"
+
+const ApiRoute artifact_routes[] = {
+        { "GET",    "/api/artifacts",       SCOPE_READ,  .handle = native_artifact_list, .answer = &artifact_shape, .answers_a_list = true,
+          .queries = QUERIES("owner", "kind", "cursor", "limit") },
+        { "GET",    "/api/artifacts/stats", SCOPE_ADMIN, .handle = native_artifact_stats, .answer = &artifacts_stats_shape },
+        { "GET",    ARTIFACT,               SCOPE_READ,  .handle = native_artifact_get },
+        { "GET",    ARTIFACT "/info",       SCOPE_READ,  .handle = native_artifact_info, .answer = &artifact_shape },
+        { "DELETE", ARTIFACT,               SCOPE_USE,   .handle = native_artifact_delete, ANSWER(deleted) },
+        { 0 },
+};

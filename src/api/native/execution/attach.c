@@ -163,13 +163,11 @@ typedef struct AttachControl {
         int signal;
 } AttachControl;
 
-static const ShapeField control_fields[] = {
-        { "type",   SHAPE_TEXT,   offsetof(AttachControl, type),    SHAPE_MANDATORY, .min = 1, .max = 16     },
-        { "cols",   SHAPE_UINT16, offsetof(AttachControl, columns), .min = 1, .max = UINT16_MAX              },
-        { "rows",   SHAPE_UINT16, offsetof(AttachControl, rows),    .min = 1, .max = UINT16_MAX              },
-        { "signal", SHAPE_CUSTOM, offsetof(AttachControl, signal),  .json = SHAPE_PARSE(native_field_signal) },
-};
-static const Shape control_shape = SHAPE_BODY(control_fields);
+static const Shape control_shape = SHAPE_FIELDS(
+        { "type",   SHAPE_TEXT,   offsetof(AttachControl, type),    SHAPE_MANDATORY, .min = 1, .max = 16 },
+        { "cols",   SHAPE_UINT16, offsetof(AttachControl, columns), .min = 1, .max = UINT16_MAX },
+        { "rows",   SHAPE_UINT16, offsetof(AttachControl, rows),    .min = 1, .max = UINT16_MAX },
+        { "signal", SHAPE_CUSTOM, offsetof(AttachControl, signal),  .json = SHAPE_PARSE(native_field_signal) });
 
 static int do_resize(Execution *x, const AttachControl *c) {
         if (c->columns == 0 || c->rows == 0 || c->signal != 0)

@@ -6,8 +6,9 @@
 
 #include "api/accept.h"
 #include "api/coderun.h"
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "api/native/values.h"
+#include "context/context.h"
 
 #define TIMEOUT_MAX    (366 * 86400.0)
 #define KEEPALIVE_USEC (15 * USEC_PER_SEC)
@@ -17,12 +18,10 @@ typedef struct ContextBody {
         NativeUser user;
 } ContextBody;
 
-static const ShapeField native_context_fields[] = {
-        { "language", SHAPE_TEXT,   offsetof(ContextBody, language), SHAPE_NULLABLE, .min = 1, .max = 40                    },
-        { "cwd",      SHAPE_TEXT,   offsetof(ContextBody, cwd),      SHAPE_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX       },
-        { "user",     SHAPE_CUSTOM, offsetof(ContextBody, user),     SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) },
-};
-const Shape native_context_shape = SHAPE_BODY(native_context_fields);
+static const Shape native_context_shape = SHAPE_FIELDS(
+        { "language", SHAPE_TEXT,   offsetof(ContextBody, language), SHAPE_NULLABLE, .min = 1, .max = 40 },
+        { "cwd",      SHAPE_TEXT,   offsetof(ContextBody, cwd),      SHAPE_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX },
+        { "user",     SHAPE_CUSTOM, offsetof(ContextBody, user),     SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) });
 
 typedef struct CodeBody {
         char *code;
@@ -30,12 +29,10 @@ typedef struct CodeBody {
         TimeAsked time;
 } CodeBody;
 
-static const ShapeField native_code_fields[] = {
-        { "code",           SHAPE_TEXT,   offsetof(CodeBody, code),         SHAPE_MANDATORY, .max = (double) CONTEXT_CODE_MAX          },
-        { "env",            SHAPE_ENV,    offsetof(CodeBody, env),          SHAPE_NULLABLE,  .max = SANDBOX_ENV_MAX                    },
-        { "timeoutSeconds", SHAPE_UINT64, offsetof(CodeBody, time.usec),    SHAPE_NULLABLE,  .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) },
-};
-const Shape native_code_shape = SHAPE_BODY(native_code_fields);
+static const Shape native_code_shape = SHAPE_FIELDS(
+        { "code",           SHAPE_TEXT,   offsetof(CodeBody, code),         SHAPE_MANDATORY, .max = (double) CONTEXT_CODE_MAX },
+        { "env",            SHAPE_ENV,    offsetof(CodeBody, env),          SHAPE_NULLABLE,  .max = SANDBOX_ENV_MAX },
+        { "timeoutSeconds", SHAPE_UINT64, offsetof(CodeBody, time.usec),    SHAPE_NULLABLE,  .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) });
 
 static void context_body_done(ContextBody *b) {
         free(b->language);
@@ -48,16 +45,25 @@ static void code_body_done(CodeBody *b) {
 }
 
 static bool contexts_has(ApiRequest *q) {
-        if (q->api->rooms.contexts)
-                return true;
-        (void) api_error(q, 501, "unsupported", NULL, "this daemon has no contexts");
-        return false;
+        return native_room(q, q->api->rooms.contexts, "this daemon has no contexts");
 }
 
-static json_t *context_json(const Context *x) {
-        return json_pack("{s:s,s:s,s:s,s:o,s:I,s:b,s:b}", "id", x->id, "language", x->language, "cwd", x->cwd, "createdAt", json_time(x->created_at), "executions",
-                        (json_int_t) x->n_runs, "busy", x->busy, "warm", x->warm);
-}
+static const Shape native_context_answer = SHAPE_FIELDS(
+        { "id",         SHAPE_CHARS,    SHAPE_AT(Context, id),         .flags = SHAPE_ALWAYS },
+        { "language",   SHAPE_BORROWED, SHAPE_AT(Context, language),   .flags = SHAPE_ALWAYS },
+        { "cwd",        SHAPE_TEXT,     SHAPE_AT(Context, cwd),        .flags = SHAPE_ALWAYS },
+        { "createdAt",  SHAPE_UINT64,   SHAPE_AT(Context, created_at), .flags = SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "executions", SHAPE_UINT64,   SHAPE_AT(Context, n_runs) },
+        { "busy",       SHAPE_BOOL,     SHAPE_AT(Context, busy) },
+        { "warm",       SHAPE_BOOL,     SHAPE_AT(Context, warm) });
+
+static const Shape native_contexts_answer = SHAPE_FIELDS(
+        { "contexts", SHAPE_LIST, SHAPE_AT(NativePage, list), .shape = &native_context_answer, .json = SHAPE_MADE });
+
+static const Shape native_context_ended_answer = SHAPE_FIELDS(
+        { "id", SHAPE_CHARS, SHAPE_AT(Context, id), .flags = SHAPE_ALWAYS });
+
+static const Shape native_interrupted_answer = SHAPE_FIELDS({ "interrupted", SHAPE_BOOL, 0 });
 
 /* -EPIPE: it died while it was begun. */
 static void contexts_answer_failure(ApiRequest *q, int r, const char *text) {
@@ -80,18 +86,18 @@ static void contexts_answer_failure(ApiRequest *q, int r, const char *text) {
         (void) native_core_error(q, r, text);
 }
 
-void native_context_list(ApiRequest *q) {
+static void native_context_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_ALL(q, .shape = &native_context_answer);
         Context *all[CONTEXTS_MAX];
-        json_t *list;
         size_t n;
+        int r = 0;
 
         if (!contexts_has(q))
                 return;
-        list = json_array();
         n = context_list(q->api->rooms.contexts, q->sandbox, all);
-        for (size_t i = 0; i < n; i++)
-                (void) json_array_append_new(list, context_json(all[i]));
-        (void) api_answer(q, 200, json_pack("{s:o}", "contexts", list));
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = native_page_add(&p, all[i], i);
+        native_page_show(&p, r);
 }
 
 /* Waiting for one to begin. */
@@ -102,7 +108,7 @@ static void contexts_on_begun(Context *x, const Error *error, void *userdata) {
         if (error)
                 contexts_answer_failure(q, error->code, error->text);
         else
-                (void) api_answer(q, strcmp(q->route->method, "POST") == 0 && q->parameters[1] == NULL ? 201 : 200, context_json(x));
+                (void) api_show(q, strcmp(q->route->method, "POST") == 0 && q->parameters[1] == NULL ? 201 : 200, x);
 }
 
 static const char *take_language(ApiRequest *q, const char *name) {
@@ -113,7 +119,7 @@ static const char *take_language(ApiRequest *q, const char *name) {
         return language;
 }
 
-void native_context_create(ApiRequest *q) {
+static void native_context_create(ApiRequest *q) {
         _cleanup_(context_body_done) ContextBody b = { 0 };
         _cleanup_free_ char *cwd = NULL;
         ContextSpec spec = { 0 };
@@ -147,23 +153,23 @@ static Context *contexts_find(ApiRequest *q) {
         return x;
 }
 
-void native_context_get(ApiRequest *q) {
+static void native_context_get(ApiRequest *q) {
         const Context *x = contexts_find(q);
 
         if (x)
-                (void) api_answer(q, 200, context_json(x));
+                (void) api_show(q, 200, x);
 }
 
-void native_context_delete(ApiRequest *q) {
+static void native_context_delete(ApiRequest *q) {
         Context *x = contexts_find(q);
 
         if (!x)
                 return;
+        (void) api_show(q, 200, x);
         context_end(x);
-        (void) api_answer(q, 200, json_pack("{s:s}", "id", q->parameters[1]));
 }
 
-void native_context_restart(ApiRequest *q) {
+static void native_context_restart(ApiRequest *q) {
         Context *x = contexts_find(q);
 
         if (!x)
@@ -172,15 +178,15 @@ void native_context_restart(ApiRequest *q) {
         context_restart(x, contexts_on_begun, q);
 }
 
-void native_context_interrupt(ApiRequest *q) {
+static void native_context_interrupt(ApiRequest *q) {
         Context *x = contexts_find(q);
 
         if (x)
-                (void) api_answer(q, 200, json_pack("{s:b}", "interrupted", context_interrupt(x) > 0));
+                (void) api_show(q, 200, &(const bool) { context_interrupt(x) > 0 });
 }
 
 /* {cid} may be a language: its default context then, begun if need be. */
-void native_context_run(ApiRequest *q) {
+static void native_context_run(ApiRequest *q) {
         static const char *const types[] = { "application/json", "application/x-ndjson", "text/event-stream" };
         int type = accept_choose(http_header(q->http, "Accept"), types, ELEMENTSOF(types));
         _cleanup_(code_body_done) CodeBody b = { 0 };
@@ -213,3 +219,18 @@ void native_context_run(ApiRequest *q) {
         }
         coderun_answer(q, &options);
 }
+
+#define CONTEXTS "/api/sandbox/{id}/contexts"
+#define CONTEXT  CONTEXTS "/{cid}"
+
+const ApiRoute context_routes[] = {
+        { "GET",    CONTEXTS,             SCOPE_READ, .handle = native_context_list, ANSWER(contexts) },
+        { "POST",   CONTEXTS,             SCOPE_USE,  .handle = native_context_create, JSON_BODY(context), ANSWER(context) },
+        { "GET",    CONTEXT,              SCOPE_READ, .handle = native_context_get, ANSWER(context) },
+        { "DELETE", CONTEXT,              SCOPE_USE,  .handle = native_context_delete, ANSWER(context_ended) },
+        { "POST",   CONTEXT "/run",       SCOPE_USE,  .handle = native_context_run, .body = HTTP_BODY_COLLECT, .body_max = 2 * CONTEXT_CODE_MAX,
+          .shape = &native_code_shape },
+        { "POST",   CONTEXT "/restart",   SCOPE_USE,  .handle = native_context_restart, JSON_BODY(empty), ANSWER(context) },
+        { "POST",   CONTEXT "/interrupt", SCOPE_USE,  .handle = native_context_interrupt, JSON_BODY(empty), ANSWER(interrupted) },
+        { 0 },
+};

@@ -5,61 +5,46 @@
 #include <string.h>
 
 #include "api/native/execution/exec.h"
+#include "api/native/routes/routes.h"
 
-void native_exec_get(ApiRequest *q) {
-        (void) api_answer(q, 200, api_execution_json(q->execution));
+static void native_exec_get(ApiRequest *q) {
+        (void) api_show(q, 200, q->execution);
 }
 
-static int append_executions(const Sandbox *sb, unsigned statuses, json_t *list) {
-        /* The table keeps the order in which they were added: the oldest first. */
-        for (const Execution *x = sb->executions; x; x = x->hh.next)
-                if (statuses == 0 || statuses & 1U << x->status)
-                        if (json_array_append_new(list, api_execution_json(x)) < 0)
-                                return -ENOMEM;
-        return 0;
-}
+/* The table keeps the order in which they were added: the oldest first. */
+static void native_exec_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_ALL(q);
+        unsigned statuses;
+        int r = 0;
 
-/* One, or several with commas between them. */
-static int exec_control_read_statuses(ApiRequest *q, unsigned *ret) {
-        const char *text = http_query(q->http, "status");
-
-        for (const char *p = text; p;) {
-                size_t n = strcspn(p, ",");
-                char name[16];
-                ExecutionStatus status;
-
-                (void) snprintf(name, sizeof(name), "%.*s", (int) MIN_OF(n, sizeof(name) - 1), p);
-                status = execution_status_from_name(name);
-                if (status < 0)
-                        return native_complain(q, "status", "must be starting, running or exited, not '%.64s'", text);
-                *ret |= 1U << status;
-                p = p[n] == ',' ? p + n + 1 : NULL;
-        }
-        return 0;
-}
-
-void native_exec_list(ApiRequest *q) {
-        _cleanup_json_ json_t *list = json_array();
-        unsigned statuses = 0;
-
-        if (exec_control_read_statuses(q, &statuses) < 0)
+        if (native_query_bits(q, "status", &execution_status_names, &statuses) < 0)
                 return;
-        if (!list || append_executions(q->sandbox, statuses, list) < 0)
-                (void) api_errno(q, -ENOMEM, NULL);
-        else
-                (void) api_answer(q, 200, TAKE_PTR(list));
+        for (const Execution *x = q->sandbox->executions; x && r >= 0; x = x->hh.next)
+                if (statuses == 0 || statuses & 1U << x->status)
+                        r = native_page_add(&p, x, x->number);
+        native_page_answer(&p, r);
 }
+
+typedef struct ExecOutcome {
+        bool done, exited;
+} ExecOutcome;
+
+static const Shape native_signaled_answer = SHAPE_FIELDS(
+        { "signaled", SHAPE_BOOL, offsetof(ExecOutcome, done)   },
+        { "exited",   SHAPE_BOOL, offsetof(ExecOutcome, exited) });
+
+static const Shape native_resized_answer = SHAPE_FIELDS(
+        { "resized", SHAPE_BOOL, offsetof(ExecOutcome, done)   },
+        { "exited",  SHAPE_BOOL, offsetof(ExecOutcome, exited) });
 
 typedef struct SignalBody {
         int signal;
 } SignalBody;
 
-static const ShapeField native_signal_fields[] = {
-        { "signal", SHAPE_CUSTOM, offsetof(SignalBody, signal), SHAPE_MANDATORY, .json = SHAPE_PARSE(native_field_signal) },
-};
-const Shape native_signal_shape = SHAPE_BODY(native_signal_fields);
+static const Shape native_signal_shape = SHAPE_FIELDS(
+        { "signal", SHAPE_CUSTOM, offsetof(SignalBody, signal), SHAPE_MANDATORY, .json = SHAPE_PARSE(native_field_signal) });
 
-void native_exec_signal(ApiRequest *q) {
+static void native_exec_signal(ApiRequest *q) {
         SignalBody b = { 0 };
         int r;
 
@@ -69,20 +54,18 @@ void native_exec_signal(ApiRequest *q) {
         if (r < 0)
                 (void) native_core_error(q, r, "cannot send the signal");
         else
-                (void) api_answer(q, 200, json_pack("{s:b,s:b}", "signaled", r > 0, "exited", r == 0));
+                (void) api_show(q, 200, &(ExecOutcome) { .done = r > 0, .exited = r == 0 });
 }
 
 typedef struct ResizeBody {
         uint16_t columns, rows;
 } ResizeBody;
 
-static const ShapeField native_resize_fields[] = {
+static const Shape native_resize_shape = SHAPE_FIELDS(
         { "cols", SHAPE_UINT16, offsetof(ResizeBody, columns), SHAPE_MANDATORY, .min = 1, .max = UINT16_MAX },
-        { "rows", SHAPE_UINT16, offsetof(ResizeBody, rows),    SHAPE_MANDATORY, .min = 1, .max = UINT16_MAX },
-};
-const Shape native_resize_shape = SHAPE_BODY(native_resize_fields);
+        { "rows", SHAPE_UINT16, offsetof(ResizeBody, rows),    SHAPE_MANDATORY, .min = 1, .max = UINT16_MAX });
 
-void native_exec_resize(ApiRequest *q) {
+static void native_exec_resize(ApiRequest *q) {
         bool exited = execution_ended(q->execution);
         ResizeBody b = { 0 };
         int r;
@@ -96,5 +79,24 @@ void native_exec_resize(ApiRequest *q) {
         else if (r < 0 && !exited)
                 (void) native_core_error(q, r, "cannot resize the terminal");
         else
-                (void) api_answer(q, 200, json_pack("{s:b,s:b}", "resized", !exited, "exited", exited));
+                (void) api_show(q, 200, &(ExecOutcome) { .done = !exited, .exited = exited });
 }
+
+#define SANDBOX "/api/sandbox/{id}"
+#define EXEC    SANDBOX "/exec/{eid}"
+
+const ApiRoute execution_routes[] = {
+        { "POST", SANDBOX "/exec",     SCOPE_USE,  .handle = native_exec, JSON_BODY(exec), ANSWER(execution_result) },
+        { "GET",  SANDBOX "/exec",     SCOPE_READ, .handle = native_exec_list, ANSWER_LIST(execution), .queries = QUERIES("status") },
+        { "GET",  EXEC,                SCOPE_READ, .handle = native_exec_get, ANSWER(execution) },
+        { "GET",  EXEC "/output",      SCOPE_READ, .handle = native_exec_output, .queries = QUERIES("stream", "from", "follow") },
+        { "POST", EXEC "/stdin",       SCOPE_USE,  .handle = native_exec_stdin, BYTES_BODY(native_exec_stdin_data), ANSWER(stdin_written) },
+        { "POST", EXEC "/stdin/close", SCOPE_USE,  .handle = native_exec_stdin_close, JSON_BODY(empty), ANSWER(stdin_closed) },
+        { "POST", EXEC "/signal",      SCOPE_USE,  .handle = native_exec_signal, JSON_BODY(signal), ANSWER(signaled) },
+        { "POST", EXEC "/resize",      SCOPE_USE,  .handle = native_exec_resize, JSON_BODY(resize), ANSWER(resized) },
+        { "GET",  EXEC "/wait",        SCOPE_READ, .handle = native_exec_wait, ANSWER(execution_result), .queries = QUERIES("timeoutSeconds", "output") },
+        { "GET",  EXEC "/attach",      SCOPE_USE,  .handle = native_exec_attach, .queries = QUERIES("from") },
+        { "GET",  SANDBOX "/terminal", SCOPE_USE,  .handle = native_terminal, .queries = QUERIES("cols", "rows", "command", "user", "cwd", "bind") },
+        { "GET",  SANDBOX "/logs",     SCOPE_READ, .handle = native_sandbox_logs, .queries = QUERIES("since", "tail", "follow", "format") },
+        { 0 },
+};

@@ -63,11 +63,9 @@ static int field_stdin(const ShapeField *f, json_t *v, const char *name, void *t
         return 0;
 }
 
-static const ShapeField pty_fields[] = {
+static const Shape pty_shape = SHAPE_FIELDS(
         { "cols", SHAPE_UINT16, offsetof(ExecBody, columns), .min = 1, .max = UINT16_MAX },
-        { "rows", SHAPE_UINT16, offsetof(ExecBody, rows),    .min = 1, .max = UINT16_MAX },
-};
-static const Shape pty_shape = SHAPE_BODY(pty_fields);
+        { "rows", SHAPE_UINT16, offsetof(ExecBody, rows),    .min = 1, .max = UINT16_MAX });
 
 static int field_pty(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ExecBody *b = target;
@@ -80,21 +78,19 @@ static int field_pty(const ShapeField *f, json_t *v, const char *name, void *tar
 
 #define AT(member) offsetof(ExecBody, member)
 
-static const ShapeField native_exec_fields[] = {
-        { "command",        SHAPE_TEXT,   AT(command),      SHAPE_NULLABLE, .min = 1, .max = STRING_MAX                  },
+const Shape native_exec_shape = SHAPE_FIELDS(
+        { "command",        SHAPE_TEXT,   AT(command),      SHAPE_NULLABLE, .min = 1, .max = STRING_MAX },
         { "args",           SHAPE_STRV,   AT(args),         SHAPE_NULLABLE, .max = ARGS_MAX, .json = SHAPE_PARSE(field_args) },
-        { "script",         SHAPE_TEXT,   AT(script),       SHAPE_NULLABLE, .min = 1, .max = STRING_MAX                  },
-        { "env",            SHAPE_ENV,    AT(env),          SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
-        { "cwd",            SHAPE_TEXT,   AT(cwd),          SHAPE_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX             },
-        { "user",           SHAPE_CUSTOM, AT(user),         SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user)       },
-        { "stdin",          SHAPE_CUSTOM, 0,                SHAPE_NULLABLE, .json = SHAPE_PARSE(field_stdin)             },
+        { "script",         SHAPE_TEXT,   AT(script),       SHAPE_NULLABLE, .min = 1, .max = STRING_MAX },
+        { "env",            SHAPE_ENV,    AT(env),          SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX },
+        { "cwd",            SHAPE_TEXT,   AT(cwd),          SHAPE_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX },
+        { "user",           SHAPE_CUSTOM, AT(user),         SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) },
+        { "stdin",          SHAPE_CUSTOM, 0,                SHAPE_NULLABLE, .json = SHAPE_PARSE(field_stdin) },
         { "timeoutSeconds", SHAPE_UINT64, AT(time.usec),    SHAPE_NULLABLE, .min = 0, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) },
-        { "background",     SHAPE_BOOL,   AT(background),   SHAPE_NULLABLE                                               },
+        { "background",     SHAPE_BOOL,   AT(background),   SHAPE_NULLABLE },
         { "pty",            SHAPE_OBJECT, 0,                SHAPE_NULLABLE, .shape = &pty_shape, .json = SHAPE_PARSE(field_pty) },
-        { "tag",            SHAPE_TEXT,   AT(tag),          SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX                      },
-        { "bind",           SHAPE_BOOL,   AT(bind),         SHAPE_NULLABLE                                               },
-};
-const Shape native_exec_shape = SHAPE_BODY(native_exec_fields);
+        { "tag",            SHAPE_TEXT,   AT(tag),          SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX },
+        { "bind",           SHAPE_BOOL,   AT(bind),         SHAPE_NULLABLE });
 
 static bool has_complaint(const JsonComplaints *c, const char *field) {
         for (size_t i = 0; c->list && i < json_array_size(c->list); i++) {

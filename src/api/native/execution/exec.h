@@ -5,6 +5,19 @@
 #include "api/native/values.h"
 #include "core/feed.h"
 
+/* The handlers whose routes are exec-control.c's. native_exec_stdin_data() takes the pieces of a streamed body: how many bytes it wants
+ * now, 0 to be asked again after http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */
+void native_exec(ApiRequest *q);
+void native_exec_output(ApiRequest *q);
+void native_exec_stdin(ApiRequest *q);
+ssize_t native_exec_stdin_data(ApiRequest *q, const void *data, size_t size);
+void native_exec_stdin_close(ApiRequest *q);
+void native_exec_wait(ApiRequest *q);
+void native_exec_attach(ApiRequest *q);
+void native_terminal(ApiRequest *q);
+void native_sandbox_logs(ApiRequest *q);
+extern const Shape native_exec_shape, native_stdin_written_answer, native_stdin_closed_answer;
+
 /* exec-result.c: keeps the request until the execution has ended, and answers with its result. */
 typedef struct ResultOptions {
         bool output;         /* with stdout and stderr */

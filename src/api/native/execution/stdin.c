@@ -25,8 +25,21 @@ typedef struct StdinWriter {
         sd_event_source *patience;
 } StdinWriter;
 
+typedef struct StdinOutcome {
+        uint64_t written;
+        bool closed, exited;
+} StdinOutcome;
+
+const Shape native_stdin_written_answer = SHAPE_FIELDS(
+        { "written", SHAPE_UINT64, offsetof(StdinOutcome, written) },
+        { "exited",  SHAPE_BOOL,   offsetof(StdinOutcome, exited)  });
+
+const Shape native_stdin_closed_answer = SHAPE_FIELDS(
+        { "closed", SHAPE_BOOL, offsetof(StdinOutcome, closed) },
+        { "exited", SHAPE_BOOL, offsetof(StdinOutcome, exited) });
+
 static void answer_written(ApiRequest *q, size_t written, bool exited) {
-        (void) api_answer(q, 200, json_pack("{s:I,s:b}", "written", (json_int_t) written, "exited", exited));
+        (void) api_show(q, 200, &(StdinOutcome) { .written = written, .exited = exited });
 }
 
 static void answer_closed(ApiRequest *q, const char *id) {
@@ -200,5 +213,5 @@ void native_exec_stdin_close(ApiRequest *q) {
         if (r < 0 && !execution_ended(x))
                 (void) native_core_error(q, r, "cannot close stdin");
         else
-                (void) api_answer(q, 200, json_pack("{s:b,s:b}", "closed", 1, "exited", (int) execution_ended(x)));
+                (void) api_show(q, 200, &(StdinOutcome) { .closed = true, .exited = execution_ended(x) });
 }

@@ -1,6 +1,7 @@
 /* files.c: file operations that have one short answer: stat, list, mkdir, move, copy, chmod, remove. */
 
 #include "api/native/files/files.h"
+#include "api/native/routes/routes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static void files_on_end(FileOp *op, int error, const char *path, uint64_t count
 
 static const FileOpHandlers entry_handlers = { .entry = files_on_entry, .end = files_on_end };
 
-void native_file_stat(ApiRequest *q) {
+static void native_file_stat(ApiRequest *q) {
         bool follow = true;
         FileRequest g;
 
@@ -146,10 +147,10 @@ static void files_on_removed(FileOp *op, int error, const char *path, uint64_t c
         if (error < 0)
                 (void) file_answer_error(c->q, error, path && path[0] ? path : c->path);
         else
-                (void) api_answer(c->q, 200, json_pack("{s:b}", "removed", count > 0));
+                (void) api_show(c->q, 200, &(const bool) { count > 0 });
 }
 
-void native_file_delete(ApiRequest *q) {
+static void native_file_delete(ApiRequest *q) {
         static const FileOpHandlers handlers = { .entry = files_on_entry, .end = files_on_removed };
         bool recursive = false, missing_ok = false;
         FileRequest g;
@@ -185,7 +186,7 @@ static void files_on_list_end(FileOp *op, int error, const char *path, uint64_t 
         (void) file_answer_text(c->q, 200, &c->text);
 }
 
-void native_file_list(ApiRequest *q) {
+static void native_file_list(ApiRequest *q) {
         static const FileOpHandlers handlers = { .entry = files_on_listed, .end = files_on_list_end };
         uint64_t depth = 1, limit = LIST_DEFAULT;
         FileCall *c;
@@ -225,29 +226,21 @@ static void files_body_done(FileBody *b) {
 #define FIELD_USER(field, member) { field, SHAPE_CUSTOM, offsetof(FileBody, member), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) }
 #define FIELD_MODE                { "mode", SHAPE_CUSTOM, offsetof(FileBody, mode), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_mode) }
 
-static const ShapeField native_mkdir_fields[] = {
-        FIELD_PATH("path", path), FIELD_FLAG("parents", parents), FIELD_MODE, FIELD_USER("user", user),
-};
-const Shape native_mkdir_shape = SHAPE_BODY(native_mkdir_fields);
+static const Shape native_mkdir_shape = SHAPE_FIELDS(
+        FIELD_PATH("path", path), FIELD_FLAG("parents", parents), FIELD_MODE, FIELD_USER("user", user));
 
-static const ShapeField native_move_fields[] = {
-        FIELD_PATH("from", from), FIELD_PATH("to", to), FIELD_FLAG("replace", replace), FIELD_USER("user", user),
-};
-const Shape native_move_shape = SHAPE_BODY(native_move_fields);
+static const Shape native_move_shape = SHAPE_FIELDS(
+        FIELD_PATH("from", from), FIELD_PATH("to", to), FIELD_FLAG("replace", replace), FIELD_USER("user", user));
 
-static const ShapeField native_copy_fields[] = {
+static const Shape native_copy_shape = SHAPE_FIELDS(
         FIELD_PATH("from", from),          FIELD_PATH("to", to),     FIELD_FLAG("recursive", recursive),
-        FIELD_FLAG("replace", replace), FIELD_USER("user", user),
-};
-const Shape native_copy_shape = SHAPE_BODY(native_copy_fields);
+        FIELD_FLAG("replace", replace), FIELD_USER("user", user));
 
-static const ShapeField native_chmod_fields[] = {
+static const Shape native_chmod_shape = SHAPE_FIELDS(
         FIELD_PATH("path", path), FIELD_MODE, FIELD_USER("owner", owner), FIELD_FLAG("recursive", recursive),
-        FIELD_USER("user", user),
-};
-const Shape native_chmod_shape = SHAPE_BODY(native_chmod_fields);
+        FIELD_USER("user", user));
 
-void native_file_mkdir(ApiRequest *q) {
+static void native_file_mkdir(ApiRequest *q) {
         _cleanup_(files_body_done) FileBody b = { .parents = true, .mode = FILE_MODE_NONE };
         FileRequest g;
 
@@ -268,19 +261,19 @@ static void move_or_copy(ApiRequest *q, FileOperation operation, FileBody *b) {
         files_call_start(q, &g, &entry_handlers, /* ret= */ NULL);
 }
 
-void native_file_move(ApiRequest *q) {
+static void native_file_move(ApiRequest *q) {
         _cleanup_(files_body_done) FileBody b = { .replace = true };
 
         move_or_copy(q, FILE_MOVE, &b);
 }
 
-void native_file_copy(ApiRequest *q) {
+static void native_file_copy(ApiRequest *q) {
         _cleanup_(files_body_done) FileBody b = { .replace = true, .recursive = true };
 
         move_or_copy(q, FILE_COPY, &b);
 }
 
-void native_file_chmod(ApiRequest *q) {
+static void native_file_chmod(ApiRequest *q) {
         _cleanup_(files_body_done) FileBody b = { .mode = FILE_MODE_NONE };
         FileRequest g;
 
@@ -298,3 +291,28 @@ void native_file_chmod(ApiRequest *q) {
         g.flags = b.recursive ? FILE_RECURSIVE : 0;
         files_call_start(q, &g, &entry_handlers, /* ret= */ NULL);
 }
+
+static const Shape native_file_removed_answer = SHAPE_FIELDS({ "removed", SHAPE_BOOL, 0 });
+
+static const Shape native_unpacked_answer = SHAPE_FIELDS({ "entries", SHAPE_UINT64, 0 });
+
+#define FILES "/api/sandbox/{id}/files"
+
+const ApiRoute file_routes[] = {
+        { "GET",    FILES,            SCOPE_READ, .handle = native_file_read, .queries = QUERIES("path", "user") },
+        { "HEAD",   FILES,            SCOPE_READ, .handle = native_file_read, .queries = QUERIES("path", "user") },
+        { "PUT",    FILES,            SCOPE_USE,  .handle = native_file_write, BYTES_BODY(native_file_write_data),
+          .queries = QUERIES("path", "user", "mode", "owner", "parents", "replace") },
+        { "DELETE", FILES,            SCOPE_USE,  .handle = native_file_delete, ANSWER(file_removed), .queries = QUERIES("path", "user", "recursive", "missingOk") },
+        { "GET",    FILES "/list",    SCOPE_READ, .handle = native_file_list, .queries = QUERIES("path", "user", "depth", "limit") },
+        { "GET",    FILES "/stat",    SCOPE_READ, .handle = native_file_stat, .queries = QUERIES("path", "user", "follow") },
+        { "POST",   FILES "/mkdir",   SCOPE_USE,  .handle = native_file_mkdir, JSON_BODY(mkdir) },
+        { "POST",   FILES "/move",    SCOPE_USE,  .handle = native_file_move, JSON_BODY(move) },
+        { "POST",   FILES "/copy",    SCOPE_USE,  .handle = native_file_copy, JSON_BODY(copy) },
+        { "POST",   FILES "/chmod",   SCOPE_USE,  .handle = native_file_chmod, JSON_BODY(chmod) },
+        { "GET",    FILES "/archive", SCOPE_READ, .handle = native_archive_get, .queries = QUERIES("path", "user", "compress") },
+        { "PUT",    FILES "/archive", SCOPE_USE,  .handle = native_archive_put, BYTES_BODY(native_archive_put_data), ANSWER(unpacked),
+          .queries = QUERIES("path", "user") },
+        { "GET",    FILES "/watch",   SCOPE_READ, .handle = native_file_watch, .queries = QUERIES("path", "user", "recursive") },
+        { 0 },
+};

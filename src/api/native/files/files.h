@@ -30,3 +30,12 @@ typedef struct FileErrorCode {
         const char *code, *message;
 } FileErrorCode;
 const FileErrorCode *file_error_code(int error); /* never NULL */
+
+/* The handlers whose routes are files.c's. _data takes the pieces of a streamed body, as execution/exec.h has it. */
+void native_file_read(ApiRequest *q); /* GET and HEAD */
+void native_file_write(ApiRequest *q);
+ssize_t native_file_write_data(ApiRequest *q, const void *data, size_t size);
+void native_archive_get(ApiRequest *q);
+void native_archive_put(ApiRequest *q);
+ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size);
+void native_file_watch(ApiRequest *q);

@@ -1,29 +1,23 @@
-/* routes.h: the words in which tables of routes are written, and all of them. A table per area. */
+/* routes.h: the words in which tables of routes are written, and all of them. */
 #pragma once
 
-#include "api/native/native.h"
+#include "api/native/answer.h"
 
 #define QUERIES(...) (const char *const[]) { __VA_ARGS__, NULL }
 #define JSON_BODY(table)                                                                                     \
         .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .shape = &native_##table##_shape
 #define BYTES_BODY(function) .body = HTTP_BODY_STREAM, .data = function
+/* What api_show() gives out of the handler's object, and native_page_add() out of each of a list. */
+#define ANSWER(table)      .answer = &native_##table##_answer
+#define ANSWER_LIST(table) ANSWER(table), .answers_a_list = true
 
 /* Clients that send "{}" with every POST are welcome. */
 extern const Shape native_empty_shape;
 
-extern const ApiRoute profiles_routes[];
-extern const ApiRoute agents_routes[];
-extern const ApiRoute cleanup_routes[];
-extern const ApiRoute metrics_routes[];
-extern const ApiRoute alerts_routes[];
-extern const ApiRoute audit_routes[];
-extern const ApiRoute config_routes[];
-extern const ApiRoute previews_routes[];
-extern const ApiRoute secrets_routes[];
-extern const ApiRoute network_routes[];
-extern const ApiRoute build_routes[]; /* before those: their names are free */
-extern const ApiRoute templates_routes[];
-extern const ApiRoute state_routes[];
-extern const ApiRoute volumes_routes[];
-extern const ApiRoute changes_routes[];
-extern const ApiRoute contexts_routes[];
+extern const ApiRoute info_routes[], sandbox_routes[], lifecycle_routes[], execution_routes[], file_routes[];
+extern const ApiRoute key_routes[], tenant_routes[], profile_routes[], pool_routes[], agent_routes[];
+extern const ApiRoute artifact_routes[], cleanup_routes[], diagnosis_routes[], metrics_routes[];
+extern const ApiRoute alert_routes[], audit_routes[], telemetry_routes[], config_routes[], preview_routes[];
+extern const ApiRoute secret_routes[], network_routes[], build_routes[], template_routes[];
+extern const ApiRoute template_gc_routes[], making_routes[], snapshot_routes[], fork_routes[];
+extern const ApiRoute volume_routes[], change_routes[], recording_routes[], context_routes[];

@@ -12,5 +12,5 @@ void call_answer_sandbox(Sandbox *sb, const Error *error, void *userdata) {
         if (error)
                 (void) api_errno(q, error->code, error->text);
         else
-                (void) api_answer(q, 200, api_sandbox_json(sb));
+                (void) api_show(q, 200, sb);
 }

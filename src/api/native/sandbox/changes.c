@@ -12,7 +12,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "api/native/values.h"
 #include "api/pipe.h"
 #include "base/fd.h"
@@ -150,7 +150,7 @@ static void native_changes_run(NativeChanges *c) {
                 (void) api_errno(q, r, error.text);
 }
 
-void native_changes(ApiRequest *q) {
+static void native_changes(ApiRequest *q) {
         bool patch = false;
         NativeChanges *c;
 
@@ -164,9 +164,15 @@ void native_changes(ApiRequest *q) {
         native_changes_run(c);
 }
 
-void native_changes_tar(ApiRequest *q) {
+static void native_changes_tar(ApiRequest *q) {
         NativeChanges *c = native_changes_begin(q, "export", "application/x-tar");
 
         if (c)
                 native_changes_run(c);
 }
+
+const ApiRoute change_routes[] = {
+        { "GET", "/api/sandbox/{id}/changes",     SCOPE_READ, .handle = native_changes, .queries = QUERIES("patch", "path") },
+        { "GET", "/api/sandbox/{id}/changes.tar", SCOPE_READ, .handle = native_changes_tar, .queries = QUERIES("path") },
+        { 0 },
+};

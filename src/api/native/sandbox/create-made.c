@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/make.h"
+#include "api/native/answer.h"
 #include "api/native/sandbox/create.h"
 #include "api/native/sandbox/sandbox.h"
 #include "core/admission.h"
@@ -23,14 +24,6 @@ void native_create_failed(ApiRequest *q, int r, const char *text) {
         (void) api_error(q, 500, "internal", NULL, "the sandbox could not be made: %s", text && *text ? text : strerror(-r));
 }
 
-static void answer_sandbox(ApiRequest *q, unsigned status, const Sandbox *sb) {
-        char place[64];
-
-        (void) snprintf(place, sizeof(place), "/api/sandbox/%s", sb->id);
-        (void) http_add_header(q->http, "Location", place);
-        (void) api_answer(q, status, api_sandbox_json(sb));
-}
-
 /* Told when there was no room in time, and when to come again. */
 void native_create_full(ApiRequest *q, const Error *error) {
         char seconds[16];
@@ -42,7 +35,7 @@ void native_create_full(ApiRequest *q, const Error *error) {
 
 static void create_made_on(ApiRequest *q, Sandbox *sb, const ApiMaking *making, const Error *error) {
         if (sb)
-                answer_sandbox(q, making->existing ? 200 : 201, sb);
+                (void) native_show_at(q, making->existing ? 200 : 201, "sandbox", sb->id, sb);
         else if (making->failed == MAKE_PROGRAM)
                 (void) api_error(q, 500, "start_failed", "build the template again, or try the command in a sandbox of its base", "%s", error->text);
         else if (error->code == -EDQUOT)

@@ -15,12 +15,10 @@ typedef struct Given {
         bool read_only;
 } Given;
 
-static const ShapeField given_fields[] = {
+static const Shape given_shape = SHAPE_FIELDS(
         { "name",     SHAPE_TEXT, offsetof(Given, name),      SHAPE_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
-        { "path",     SHAPE_TEXT, offsetof(Given, path),      SHAPE_MANDATORY, .min = 1, .max = TARGET_MAX      },
-        { "readOnly", SHAPE_BOOL, offsetof(Given, read_only), SHAPE_NULLABLE                                    },
-};
-static const Shape given_shape = SHAPE_BODY(given_fields);
+        { "path",     SHAPE_TEXT, offsetof(Given, path),      SHAPE_MANDATORY, .min = 1, .max = TARGET_MAX },
+        { "readOnly", SHAPE_BOOL, offsetof(Given, read_only), SHAPE_NULLABLE });
 
 static void given_done(Given *g) {
         free(g->name);
@@ -46,7 +44,7 @@ static int check_inherited(ApiRequest *q, const SandboxSpec *spec, JsonComplaint
         for (size_t i = 0; i < spec->n_volumes; i++) {
                 const Volume *v = s ? volume_find(s, &(Principal) { .scope = SCOPE_ADMIN }, spec->volumes[i].tree) : NULL;
 
-                if (!v || v->missing)
+                if (!v || v->tree.missing)
                         return json_complain(c, "volumes", "it had volume '%.100s' at '%.100s', which is gone: say which it shall have, or []",
                                         spec->volumes[i].name, spec->volumes[i].target);
         }

@@ -119,17 +119,12 @@ static int field_later(const ShapeField *f, json_t *v, const char *name, void *t
         { "network",     SHAPE_CUSTOM, BODY(network),    SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
         { NULL,          SHAPE_OBJECT, BODY(spec),       SHAPE_BEARER, .shape = &sandbox_spec_shape },
 
-static const ShapeField native_sandbox_fields[] = {
-        CREATE_FIELDS
-};
-const Shape native_sandbox_shape = SHAPE_BODY(native_sandbox_fields);
+const Shape native_sandbox_shape = SHAPE_FIELDS(CREATE_FIELDS);
 
-static const ShapeField native_fork_fields[] = {
+const Shape native_fork_shape = SHAPE_FIELDS(
         { "count", SHAPE_UINT32, offsetof(ForkBody, count), SHAPE_NULLABLE, .min = 1, .max = FORK_MAX },
         { "names", SHAPE_STRV,   offsetof(ForkBody, names), SHAPE_NULLABLE, .max = FORK_MAX           },
-        CREATE_FIELDS
-};
-const Shape native_fork_shape = SHAPE_BODY(native_fork_fields);
+        CREATE_FIELDS);
 
 /* What the fields cannot know. */
 

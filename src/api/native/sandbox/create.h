@@ -31,6 +31,8 @@ int native_create_ceiling(ApiRequest *q, const CreateBody *b); /* a profile's; h
 void native_create_failed(ApiRequest *q, int r, const char *text);
 void native_create_full(ApiRequest *q, const Error *error); /* no room in time */
 
+extern const Shape native_fork_shape; /* of a ForkBody */
+
 /* create-volumes.c */
 int native_create_volumes(ApiRequest *q, CreateBody *b, JsonComplaints *c);
 

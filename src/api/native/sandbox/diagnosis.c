@@ -4,17 +4,30 @@
 #include <string.h>
 
 #include "api/native/admin/cleanup.h"
+#include "api/native/routes/routes.h"
 #include "reaper/diagnosis.h"
 
 #define SAMPLE_MIN_MS 50
 
+typedef struct NativeHealth {
+        const char *id;
+        bool healthy;
+        const char *message;
+        usec_t duration, checked_at;
+} NativeHealth;
+
+static const Shape native_sandbox_health_answer = SHAPE_FIELDS(
+        { "id",         SHAPE_BORROWED, offsetof(NativeHealth, id),         SHAPE_ALWAYS },
+        { "healthy",    SHAPE_BOOL,     offsetof(NativeHealth, healthy) },
+        { "message",    SHAPE_BORROWED, offsetof(NativeHealth, message) },
+        { "durationMs", SHAPE_UINT64,   offsetof(NativeHealth, duration),   .unit = SHAPE_MILLISECONDS },
+        { "checkedAt",  SHAPE_UINT64,   offsetof(NativeHealth, checked_at), SHAPE_ALWAYS, .unit = SHAPE_TIME });
+
 static void on_health(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
-        (void) api_answer(userdata, 200, json_pack("{s:s,s:b,s:o,s:o,s:o}", "id", sb->id, "healthy", healthy, "message",
-                        json_text_or_null(text && *text ? text : NULL), "durationMs", cleanup_milliseconds(duration), "checkedAt",
-                        json_time(clock_wall_usec())));
+        (void) api_show(userdata, 200, &(NativeHealth) { sb->id, healthy, text, duration, clock_wall_usec() });
 }
 
-void native_sandbox_health(ApiRequest *q) {
+static void native_sandbox_health(ApiRequest *q) {
         Reaper *r = cleanup_reaper(q);
         int k;
 
@@ -31,61 +44,9 @@ void native_sandbox_health(ApiRequest *q) {
 }
 
 /* What cannot be told is null. */
-static json_t *evidence_json(const Diagnosis *d) {
-        const SandboxUsage *u = &d->usage;
-        const struct {
-                const char *name;
-                bool known;
-                double value;
-        } rows[] = {
-                { "sampleMs", true, (double) d->sample / 1000 },
-                { "ageSeconds", true, (double) d->age / 1e6 },
-                { "runningSeconds", d->executions > 0, (double) d->running_for / 1e6 },
-                { "executions", true, d->executions },
-                { "cpuPercent", d->cpu_known, d->cpu_percent },
-                { "cpuLimitPercent", d->cpu_limit_percent > 0, d->cpu_limit_percent },
-                { "memoryMB", u->has_memory, (double) u->memory_bytes / 1048576 },
-                { "memoryLimitMB", true, (double) d->limits.memory_bytes / 1048576 },
-                { "memoryGrowthMBPerSecond", u->has_memory, d->memory_growth / 1048576 },
-                { "ioBytesPerSecond", u->has_io, d->io_rate },
-                { "pids", u->has_pids, (double) u->pids },
-                { "pidsLimit", true, d->limits.pids },
-                { "oomKills", true, (double) u->oom_kills },
-                { "operations", true, (double) d->operations },
-                { "operationsDelta", true, (double) d->operations_delta },
-                { "outputBytes", true, (double) d->output.bytes },
-                { "outputDelta", true, (double) d->output_delta },
-        };
-        json_t *o = json_object();
 
-        for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-                (void) json_object_set_new(o, rows[i].name, rows[i].known ? cleanup_number(rows[i].value) : json_null());
-        (void) json_object_set_new(o, "lastOutputAt", json_time(d->output.last_at));
-        return o;
-}
-
-static json_t *processes_json(const ProcessCount *c) {
-        char state[2] = { c->state, '\0' };
-
-        if (!c->known)
-                return json_null();
-        return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:o}", "total", (int) c->total, "running", (int) c->running, "sleeping",
-                        (int) c->sleeping, "blocked", (int) c->blocked, "stopped", (int) c->stopped, "zombies", (int) c->zombies,
-                        "busiest", json_text_or_null(c->busiest > 0 ? c->name : NULL), "busiestState",
-                        json_text_or_null(c->busiest > 0 ? state : NULL), "waitChannel",
-                        json_text_or_null(c->wait_channel[0] ? c->wait_channel : NULL));
-}
-
-static json_t *patterns_json(const DiagnosisOutput *output) {
-        json_t *list = json_array();
-
-        for (unsigned i = 0; i < output->n_patterns; i++)
-                (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "pattern", output->patterns[i].pattern, "meaning",
-                                output->patterns[i].meaning, "execution", output->patterns[i].execution));
-        return list;
-}
-
-static json_t *flags_json(const Diagnosis *d) {
+static json_t *diagnosis_show_flags(const ShapeField *f, const void *object) {
+        const Diagnosis *d = object;
         json_t *list = json_array();
 
         for (unsigned i = 0; i < d->n_red_flags; i++)
@@ -93,19 +54,69 @@ static json_t *flags_json(const Diagnosis *d) {
         return list;
 }
 
+SHAPE_SHOWN(diagnosis_show_running, Diagnosis, d, d->executions > 0 ? json_number((double) d->running_for / 1e6) : json_null());
+SHAPE_SHOWN(diagnosis_show_cpu_limit, Diagnosis, d, d->cpu_limit_percent > 0 ? json_number(d->cpu_limit_percent) : json_null());
+SHAPE_SHOWN(diagnosis_show_growth, Diagnosis, d, json_number(d->memory_growth / 1048576));
+SHAPE_SHOWN(process_show_busiest, ProcessCount, c, json_text_or_null(c->busiest > 0 ? c->name : NULL));
+SHAPE_SHOWN(process_show_state, ProcessCount, c, c->busiest > 0 ? json_stringn(&c->state, 1) : json_null());
+
+#define OF(member)            offsetof(Diagnosis, member)
+#define MEASURED(member, has) OF(member), SHAPE_MEASURED, .count = OF(has)
+static const Shape evidence_shape = SHAPE_FIELDS(
+        { "sampleMs",                SHAPE_UINT64, OF(sample),               .unit = SHAPE_MILLISECONDS },
+        { "ageSeconds",              SHAPE_UINT64, OF(age),                  .unit = SHAPE_SECONDS },
+        { "runningSeconds",          SHAPE_DOUBLE, 0,                        SHAPE_NULLABLE, .json = SHAPE_SHOW(diagnosis_show_running) },
+        { "executions",              SHAPE_UINT32, OF(executions) },
+        { "cpuPercent",              SHAPE_DOUBLE, MEASURED(cpu_percent, cpu_known) },
+        { "cpuLimitPercent",         SHAPE_DOUBLE, 0,                        SHAPE_NULLABLE, .json = SHAPE_SHOW(diagnosis_show_cpu_limit) },
+        { "memoryMB",                SHAPE_UINT64, MEASURED(usage.memory_bytes, usage.has_memory), .unit = SHAPE_MEGABYTES },
+        { "memoryLimitMB",           SHAPE_UINT64, OF(limits.memory_bytes),  .unit = SHAPE_MEGABYTES },
+        { "memoryGrowthMBPerSecond", SHAPE_DOUBLE, MEASURED(memory_growth, usage.has_memory), .json = SHAPE_SHOW(diagnosis_show_growth) },
+        { "ioBytesPerSecond",        SHAPE_DOUBLE, MEASURED(io_rate, usage.has_io) },
+        { "pids",                    SHAPE_UINT64, MEASURED(usage.pids, usage.has_pids) },
+        { "pidsLimit", SHAPE_UINT32, OF(limits.pids) }, { "oomKills", SHAPE_UINT64, OF(usage.oom_kills) },
+        { "operations", SHAPE_UINT64, OF(operations) },
+        { "operationsDelta", SHAPE_UINT64, OF(operations_delta) },
+        { "outputBytes", SHAPE_UINT64, OF(output.bytes) }, { "outputDelta", SHAPE_UINT64, OF(output_delta) },
+        { "lastOutputAt",            SHAPE_UINT64, OF(output.last_at),       .unit = SHAPE_TIME });
+
+#define PROCESS(member) offsetof(ProcessCount, member)
+static const Shape process_shape = SHAPE_FIELDS(
+        { "total", SHAPE_UINT32, PROCESS(total) }, { "running", SHAPE_UINT32, PROCESS(running) },
+        { "sleeping", SHAPE_UINT32, PROCESS(sleeping) }, { "blocked", SHAPE_UINT32, PROCESS(blocked) },
+        { "stopped", SHAPE_UINT32, PROCESS(stopped) }, { "zombies", SHAPE_UINT32, PROCESS(zombies) },
+        { "busiest",      SHAPE_TEXT,   0, .json = SHAPE_SHOW(process_show_busiest)        },
+        { "busiestState", SHAPE_TEXT,   0, .json = SHAPE_SHOW(process_show_state)          },
+        { "waitChannel",  SHAPE_CHARS,  SHAPE_AT(ProcessCount, wait_channel)               });
+
+#define PATTERN(member) SHAPE_AT(DiagnosisPattern, member), .flags = SHAPE_ALWAYS
+static const ShapeField pattern_fields[] = {
+        { "pattern",   SHAPE_CHARS, PATTERN(pattern)   },
+        { "meaning",   SHAPE_CHARS, PATTERN(meaning)   },
+        { "execution", SHAPE_CHARS, PATTERN(execution) },
+};
+static const Shape pattern_shape = SHAPE_OF(pattern, DiagnosisPattern);
+
+static const Shape native_diagnosis_answer = SHAPE_FIELDS(
+        { "id",         SHAPE_CHARS,  SHAPE_AT(Diagnosis, id),      .flags = SHAPE_ALWAYS },
+        { "status",     SHAPE_ENUM,   OF(status),                   .names = &sandbox_status_names },
+        { "verdict",    SHAPE_ENUM,   OF(verdict),                  .names = &verdict_names },
+        { "stuck",      SHAPE_BOOL,   OF(stuck) },
+        { "summary",    SHAPE_CHARS,  SHAPE_AT(Diagnosis, summary), .flags = SHAPE_ALWAYS },
+        { "evidence",   SHAPE_OBJECT, 0,                            .shape = &evidence_shape },
+        { "processes",  SHAPE_OBJECT, OF(processes),                SHAPE_MEASURED, .count = OF(processes.known), .shape = &process_shape },
+        { "patterns",   SHAPE_ARRAY,  OF(output.patterns),          .count = OF(output.n_patterns), .shape = &pattern_shape },
+        { "redFlags",   SHAPE_STRV,   0,                            .json = SHAPE_SHOW(diagnosis_show_flags) },
+        { "suggestion", SHAPE_CHARS,  SHAPE_AT(Diagnosis, suggestion), .flags = SHAPE_ALWAYS });
+
 static void on_diagnosis(const Diagnosis *d, void *userdata) {
-        if (!d) {
+        if (d)
+                (void) api_show(userdata, 200, d);
+        else
                 (void) api_error(userdata, 404, "not_found", NULL, "the sandbox has gone meanwhile");
-                return;
-        }
-        (void) api_answer(userdata, 200, json_pack("{s:s,s:s,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "id", d->id, "status",
-                        sandbox_status_name(d->status), "verdict", verdict_name(d->verdict), "stuck", d->stuck, "summary",
-                        json_text_or_null(d->summary), "evidence", evidence_json(d), "processes", processes_json(&d->processes),
-                        "patterns", patterns_json(&d->output), "redFlags", flags_json(d), "suggestion",
-                        json_text_or_null(d->suggestion)));
 }
 
-void native_diagnosis(ApiRequest *q) {
+static void native_diagnosis(ApiRequest *q) {
         Reaper *r = cleanup_reaper(q);
         uint64_t sample = DIAGNOSIS_SAMPLE_DEFAULT / USEC_PER_MSEC;
         int k;
@@ -117,3 +128,9 @@ void native_diagnosis(ApiRequest *q) {
         if (k < 0)
                 (void) api_errno(q, k, NULL);
 }
+
+const ApiRoute diagnosis_routes[] = {
+        { "GET", "/api/sandbox/{id}/diagnosis", SCOPE_READ, .handle = native_diagnosis, ANSWER(diagnosis), .queries = QUERIES("sampleMs") },
+        { "GET", "/api/sandbox/{id}/health",    SCOPE_READ, .handle = native_sandbox_health, ANSWER(sandbox_health) },
+        { 0 },
+};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/make.h"
+#include "api/native/routes/routes.h"
 #include "api/native/sandbox/create.h"
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
@@ -22,15 +23,28 @@ static json_t *native_fork_list_json(ApiForking *k, Sandbox *const *list, size_t
         return all;
 }
 
+typedef struct NativeForked {
+        json_t *sandboxes;
+        uint64_t count;
+} NativeForked;
+
+SHAPE_SHOWN(fork_show_processes, NativeForked, made, json_string("not copied"));
+
+static const Shape native_forked_answer = SHAPE_FIELDS(
+        { "sandboxes", SHAPE_LIST,   offsetof(NativeForked, sandboxes), .shape = &native_sandbox_answer, .json = SHAPE_MADE },
+        { "count",     SHAPE_UINT64, offsetof(NativeForked, count) },
+        { "processes", SHAPE_TEXT,   0, SHAPE_ALWAYS, .json = SHAPE_SHOW(fork_show_processes) });
+
 static void native_fork_on_forked(Sandbox *const *list, size_t n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         ApiForking *k = q->state;
 
         k->fork = NULL;
-        if (!error)
-                (void) api_answer(q, 201, json_pack("{s:o, s:I, s:s}", "sandboxes", native_fork_list_json(k, list, n), "count", (json_int_t) n,
-                                "processes", "not copied"));
-        else if (error->code == -EDQUOT)
+        if (!error) {
+                _cleanup_json_ json_t *sandboxes = native_fork_list_json(k, list, n);
+
+                (void) api_show(q, 201, &(NativeForked) { sandboxes, n });
+        } else if (error->code == -EDQUOT)
                 native_create_full(q, error);
         else if (error->code == -EEXIST || error->code == -ESTALE || error->code == -EBUSY)
                 (void) api_errno(q, error->code, error->text);
@@ -98,14 +112,20 @@ static void fork_from(ApiRequest *q, Sandbox *of, Snapshot *from) {
                 native_fork_begin(q, &b, of, from);
 }
 
-void native_sandbox_fork(ApiRequest *q) {
+static void native_sandbox_fork(ApiRequest *q) {
         if (state_of(q))
                 fork_from(q, q->sandbox, NULL);
 }
 
-void native_snapshot_fork(ApiRequest *q) {
+static void native_snapshot_fork(ApiRequest *q) {
         Snapshot *n = snapshot_of(q);
 
         if (n)
                 fork_from(q, NULL, n);
 }
+
+const ApiRoute fork_routes[] = {
+        { "POST", "/api/sandbox/{id}/fork",         SCOPE_USE, .handle = native_sandbox_fork, JSON_BODY(fork), ANSWER(forked) },
+        { "POST", "/api/snapshots/{snapshot}/fork", SCOPE_USE, .handle = native_snapshot_fork, JSON_BODY(fork), ANSWER(forked) },
+        { 0 },
+};

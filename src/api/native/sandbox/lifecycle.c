@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "api/native/routes/routes.h"
 #include "api/native/sandbox/sandbox.h"
 
 #define GRACE_DEFAULT (5 * USEC_PER_SEC)
@@ -12,28 +13,24 @@ typedef struct StopBody {
         usec_t grace_usec;
 } StopBody;
 
-static const ShapeField native_stop_fields[] = {
-        { "graceSeconds", SHAPE_UINT64, offsetof(StopBody, grace_usec), SHAPE_NULLABLE, .max = GRACE_MAX, .unit = SHAPE_SECONDS },
-};
-const Shape native_stop_shape = SHAPE_BODY(native_stop_fields);
+static const Shape native_stop_shape = SHAPE_FIELDS(
+        { "graceSeconds", SHAPE_UINT64, offsetof(StopBody, grace_usec), SHAPE_NULLABLE, .max = GRACE_MAX, .unit = SHAPE_SECONDS });
 
 typedef struct NativeLifecycleTimeoutBody {
         usec_t timeout_usec;
         OnTimeout on_timeout;
 } NativeLifecycleTimeoutBody;
 
-static const ShapeField native_timeout_fields[] = {
-        { "timeoutSeconds", SHAPE_UINT64, offsetof(NativeLifecycleTimeoutBody, timeout_usec), SHAPE_MANDATORY, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS   },
-        { "onTimeout",      SHAPE_ENUM,   offsetof(NativeLifecycleTimeoutBody, on_timeout),   SHAPE_NULLABLE, .names = &on_timeout_names },
-};
-const Shape native_timeout_shape = SHAPE_BODY(native_timeout_fields);
+static const Shape native_timeout_shape = SHAPE_FIELDS(
+        { "timeoutSeconds", SHAPE_UINT64, offsetof(NativeLifecycleTimeoutBody, timeout_usec), SHAPE_MANDATORY, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS },
+        { "onTimeout",      SHAPE_ENUM,   offsetof(NativeLifecycleTimeoutBody, on_timeout),   SHAPE_NULLABLE, .names = &on_timeout_names });
 
-void native_sandbox_start(ApiRequest *q) {
+static void native_sandbox_start(ApiRequest *q) {
         api_keep_caller(q, q->sandbox);
         sandbox_start(q->sandbox, call_answer_sandbox, q);
 }
 
-void native_sandbox_stop(ApiRequest *q) {
+static void native_sandbox_stop(ApiRequest *q) {
         StopBody body = { .grace_usec = GRACE_DEFAULT };
 
         if (api_read(q, &body) < 0)
@@ -47,12 +44,10 @@ typedef struct NativeLifecyclePauseBody {
         usec_t grace_usec;
 } NativeLifecyclePauseBody;
 
-static const ShapeField native_pause_fields[] = {
-        { "toDisk",       SHAPE_BOOL,   offsetof(NativeLifecyclePauseBody, to_disk),       SHAPE_NULLABLE                                          },
-        { "endProcesses", SHAPE_BOOL,   offsetof(NativeLifecyclePauseBody, end_processes), SHAPE_NULLABLE                                          },
-        { "graceSeconds", SHAPE_UINT64, offsetof(NativeLifecyclePauseBody, grace_usec),    SHAPE_NULLABLE, .max = GRACE_MAX, .unit = SHAPE_SECONDS },
-};
-const Shape native_pause_shape = SHAPE_BODY(native_pause_fields);
+static const Shape native_pause_shape = SHAPE_FIELDS(
+        { "toDisk",       SHAPE_BOOL,   offsetof(NativeLifecyclePauseBody, to_disk),       SHAPE_NULLABLE },
+        { "endProcesses", SHAPE_BOOL,   offsetof(NativeLifecyclePauseBody, end_processes), SHAPE_NULLABLE },
+        { "graceSeconds", SHAPE_UINT64, offsetof(NativeLifecyclePauseBody, grace_usec),    SHAPE_NULLABLE, .max = GRACE_MAX, .unit = SHAPE_SECONDS });
 
 static int check_pause(ApiRequest *q, void *target, JsonComplaints *c) {
         const NativeLifecyclePauseBody *b = target;
@@ -60,7 +55,7 @@ static int check_pause(ApiRequest *q, void *target, JsonComplaints *c) {
         return b->end_processes && !b->to_disk ? json_complain(c, "endProcesses", "is for toDisk only: a pause in memory keeps them") : 0;
 }
 
-void native_sandbox_pause(ApiRequest *q) {
+static void native_sandbox_pause(ApiRequest *q) {
         NativeLifecyclePauseBody body = { .grace_usec = GRACE_DEFAULT };
         SandboxParking how = { .why = EXECUTION_REASON_PARKED, .reason = "paused to disk" };
 
@@ -75,12 +70,12 @@ void native_sandbox_pause(ApiRequest *q) {
                 sandbox_pause(q->sandbox, call_answer_sandbox, q);
 }
 
-void native_sandbox_resume(ApiRequest *q) {
+static void native_sandbox_resume(ApiRequest *q) {
         api_keep_caller(q, q->sandbox);
         sandbox_resume(q->sandbox, call_answer_sandbox, q);
 }
 
-void native_sandbox_timeout(ApiRequest *q) {
+static void native_sandbox_timeout(ApiRequest *q) {
         Sandbox *sb = q->sandbox;
         NativeLifecycleTimeoutBody body = { .on_timeout = sb->spec.on_timeout };
         OnTimeout before = sb->spec.on_timeout;
@@ -100,5 +95,16 @@ void native_sandbox_timeout(ApiRequest *q) {
                 (void) api_errno(q, r, error.text);
                 return;
         }
-        (void) api_answer(q, 200, api_sandbox_json(sb));
+        (void) api_show(q, 200, sb);
 }
+
+#define SANDBOX "/api/sandbox/{id}"
+
+const ApiRoute lifecycle_routes[] = {
+        { "POST", SANDBOX "/start",   SCOPE_USE, .handle = native_sandbox_start, JSON_BODY(empty), ANSWER(sandbox) },
+        { "POST", SANDBOX "/stop",    SCOPE_USE, .handle = native_sandbox_stop, JSON_BODY(stop), ANSWER(sandbox) },
+        { "POST", SANDBOX "/pause",   SCOPE_USE, .handle = native_sandbox_pause, JSON_BODY(pause), ANSWER(sandbox) },
+        { "POST", SANDBOX "/resume",  SCOPE_USE, .handle = native_sandbox_resume, JSON_BODY(empty), ANSWER(sandbox) },
+        { "POST", SANDBOX "/timeout", SCOPE_USE, .handle = native_sandbox_timeout, JSON_BODY(timeout), ANSWER(sandbox) },
+        { 0 },
+};

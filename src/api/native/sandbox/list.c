@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/native/answer.h"
 #include "api/native/sandbox/sandbox.h"
-#include "api/page.h"
 #include "core/tally.h"
 
 #define LIMIT_DEFAULT   1000
@@ -29,25 +29,6 @@ typedef struct NativeListFilter {
 
 static void native_list_filter_done(NativeListFilter *f) {
         free(f->agent_type);
-}
-
-/* "ready,running" */
-static int native_list_read_statuses(ApiRequest *q, NativeListFilter *f) {
-        const char *text = http_query(q->http, "status");
-
-        for (const char *p = text; p && *p;) {
-                size_t n = strcspn(p, ",");
-                char name[32];
-                SandboxStatus s;
-
-                (void) snprintf(name, sizeof(name), "%.*s", (int) (n < sizeof(name) ? n : sizeof(name) - 1), p);
-                s = sandbox_status_from_name(name);
-                if (s < 0)
-                        return api_error(q, 400, "invalid", NULL, "status: there is no status '%s'", name), -EINVAL;
-                f->statuses |= 1U << s;
-                p += n + (p[n] == ',');
-        }
-        return 0;
 }
 
 static int look_for_metadata(const char *name, const char *value, void *userdata) {
@@ -74,7 +55,7 @@ static int native_list_filter_read(ApiRequest *q, NativeListFilter *f) {
                 return -EINVAL;
         if (f->pooled && q->who.scope != SCOPE_ADMIN)
                 return api_error(q, 403, "forbidden", NULL, "pooled: what is nobody's yet is shown to admins only"), -EPERM;
-        return native_list_read_statuses(q, f);
+        return native_query_bits(q, "status", &sandbox_status_names, &f->statuses);
 }
 
 static bool native_list_text_is(const char *have, const char *wanted) {

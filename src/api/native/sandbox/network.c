@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/native/sandbox/sandbox.h"
-#include "api/page.h"
+#include "api/native/routes/routes.h"
 #include "api/policy.h"
 #include "config/config.h"
 #include "gatekeeper/gatekeeper.h"
@@ -15,16 +14,7 @@
 #define LIST_MAX     1000
 
 static Gatekeeper *native_network_keeper_of(ApiRequest *q) {
-        if (!q->api->rooms.gatekeeper)
-                (void) api_errno(q, -EOPNOTSUPP, "this daemon has no networks for sandboxes");
-        return q->api->rooms.gatekeeper;
-}
-
-static void native_network_answer_or_fail(ApiRequest *q, json_t *j) {
-        if (j)
-                (void) api_answer(q, 200, j);
-        else
-                (void) api_errno(q, -ENOMEM, NULL);
+        return native_room(q, q->api->rooms.gatekeeper, "this daemon has no networks for sandboxes");
 }
 
 /* Policies. */
@@ -46,33 +36,17 @@ static int field_collect(const ShapeField *f, json_t *v, const char *name, void 
         return json_object_set(b->policy, f->name, v) < 0 ? -ENOMEM : 0;
 }
 
-static const ShapeField native_policy_fields[] = {
-        { "preset",                  SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "network",                 SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowNetworkAccess",      SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowedDomains",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "deniedDomains",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "requireTls",              SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "maxRequestSize",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "maxResponseSize",         SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "timeout",                 SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "readOnlyPaths",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "writablePaths",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "deniedPaths",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowFileSystem",         SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowedPaths",            SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowedExtensions",       SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "maxFileSize",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "maxTotalSize",            SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowProcessCreation",    SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowEnvironmentAccess",  SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "allowedLanguages", SHAPE_CUSTOM, .flags = SHAPE_NULLABLE, .json = SHAPE_PARSE(field_collect) },
-        { "maxExecutionTime",        SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "maxMemoryUsage",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "maxCpuUsage",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-        { "credentials",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
-};
-const Shape native_policy_shape = SHAPE_BODY(native_policy_fields);
+#define COLLECTED(name, ...) { name, SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect), ##__VA_ARGS__ }
+static const Shape native_policy_shape = SHAPE_FIELDS(
+        COLLECTED("preset"), COLLECTED("network"), COLLECTED("allowNetworkAccess"),
+        COLLECTED("allowedDomains"), COLLECTED("deniedDomains"), COLLECTED("requireTls"),
+        COLLECTED("maxRequestSize"), COLLECTED("maxResponseSize"), COLLECTED("timeout"),
+        COLLECTED("readOnlyPaths"), COLLECTED("writablePaths"), COLLECTED("deniedPaths"),
+        COLLECTED("allowFileSystem"), COLLECTED("allowedPaths"), COLLECTED("allowedExtensions"),
+        COLLECTED("maxFileSize"), COLLECTED("maxTotalSize"), COLLECTED("allowProcessCreation"),
+        COLLECTED("allowEnvironmentAccess"), COLLECTED("allowedLanguages", .flags = SHAPE_NULLABLE),
+        COLLECTED("maxExecutionTime"), COLLECTED("maxMemoryUsage"), COLLECTED("maxCpuUsage"),
+        COLLECTED("credentials"));
 
 static const char *const changeable[] = { "network",    "allowNetworkAccess", "allowedDomains",  "deniedDomains",
                                           "requireTls", "maxRequestSize",     "maxResponseSize", "timeout",
@@ -121,10 +95,10 @@ static int native_network_parse(ApiRequest *q, PolicyBody *b, Policy *ret, JsonC
 }
 
 static void answer_policy(ApiRequest *q, const Sandbox *sb) {
-        native_network_answer_or_fail(q, policy_of(sb->spec.policy));
+        (void) api_answer(q, 200, policy_of(sb->spec.policy));
 }
 
-void native_policy_get(ApiRequest *q) {
+static void native_policy_get(ApiRequest *q) {
         answer_policy(q, q->sandbox);
 }
 
@@ -152,7 +126,7 @@ static bool native_network_is_of_profile(ApiRequest *q) {
         return true;
 }
 
-void native_policy_put(ApiRequest *q) {
+static void native_policy_put(ApiRequest *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_(policy_done) Policy p = { 0 };
         _cleanup_(native_network_body_done) PolicyBody b = { 0 };
@@ -176,8 +150,29 @@ void native_policy_put(ApiRequest *q) {
                 (void) api_errno(q, r, error.text);
 }
 
+typedef struct PolicyCheck {
+        bool valid;
+        json_t *errors, *policy;
+} PolicyCheck;
+
+static const Shape policy_complaint_shape = SHAPE_FIELDS(
+        { "field",   SHAPE_BORROWED, 0, SHAPE_ALWAYS },
+        { "message", SHAPE_BORROWED, 0, SHAPE_ALWAYS });
+
+static const Shape native_policy_check_answer = SHAPE_FIELDS(
+        { "valid",  SHAPE_BOOL,   offsetof(PolicyCheck, valid) },
+        { "errors", SHAPE_LIST,   offsetof(PolicyCheck, errors), .shape = &policy_complaint_shape, .json = SHAPE_MADE },
+        { "policy", SHAPE_CUSTOM, offsetof(PolicyCheck, policy), .json = SHAPE_MADE });
+
+static void native_network_answer_check(ApiRequest *q, const JsonComplaints *c, const Policy *p) {
+        bool valid = !json_has_complaints(c);
+        _cleanup_json_ json_t *none = json_array(), *policy = valid ? policy_to_json(p) : NULL;
+
+        (void) api_show(q, 200, &(PolicyCheck) { valid, valid ? none : c->list, policy });
+}
+
 /* All complaints, or what it means. */
-void native_policy_check(ApiRequest *q) {
+static void native_policy_check(ApiRequest *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_(policy_done) Policy p = { 0 };
         _cleanup_(native_network_body_done) PolicyBody b = { 0 };
@@ -192,13 +187,11 @@ void native_policy_check(ApiRequest *q) {
                 r = json_complain(&c, "policy.network", "%s", error.text);
         if (r < 0)
                 (void) api_errno(q, r, NULL);
-        else if (json_has_complaints(&c))
-                native_network_answer_or_fail(q, json_pack("{s:b, s:O, s:n}", "valid", 0, "errors", c.list, "policy"));
         else
-                native_network_answer_or_fail(q, json_pack("{s:b, s:[], s:o}", "valid", 1, "errors", "policy", policy_to_json(&p)));
+                native_network_answer_check(q, &c, &p);
 }
 
-void native_policy_explain(ApiRequest *q) {
+static void native_policy_explain(ApiRequest *q) {
         const char *url = http_query(q->http, "url"), *method = http_query(q->http, "method");
         Gatekeeper *k = native_network_keeper_of(q);
         Error error = { 0 };
@@ -220,52 +213,18 @@ void native_policy_explain(ApiRequest *q) {
 
 /* What became of it. */
 
-typedef struct NativeNetworkPage {
-        json_t *list;
-        uint64_t limit, last;
-        bool more;
-} NativeNetworkPage;
-
 static int native_network_add_denial(const NetworkDenial *d, void *userdata) {
-        NativeNetworkPage *p = userdata;
-        json_t *j;
-
-        if (json_array_size(p->list) >= p->limit) {
-                p->more = true;
-                return 0;
-        }
-        p->last = d->number;
-        j = json_pack("{s:I, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "number", (json_int_t) d->number, "time",
-                        json_time(d->at), "kind", d->kind, "protocol", json_text_or_null(d->protocol), "host", json_text_or_null(d->host),
-                        "address", json_text_or_null(d->address), "port", d->port > 0 ? json_integer(d->port) : json_null(), "method",
-                        json_text_or_null(d->method), "path", json_text_or_null(d->path), "rule", json_text_or_null(d->rule), "reason",
-                        json_text_or_null(d->reason), "text", json_text_or_null(d->text), "cure", json_text_or_null(d->cure), "count",
-                        (json_int_t) d->count);
-        return json_array_append_new(p->list, j) < 0 ? -ENOMEM : 0;
+        return native_page_add(userdata, d, d->number);
 }
 
-static void native_network_answer_page(ApiRequest *q, NativeNetworkPage *p, int r) {
-        if (r < 0) {
-                json_decref(p->list);
-                (void) api_errno(q, r, NULL);
-                return;
-        }
-        if (p->more)
-                (void) api_page_next_number(q, p->last);
-        (void) api_answer(q, 200, p->list);
+static void native_network_denials(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_PAGE(q, LIST_DEFAULT, LIST_MAX, .cursor_min = 1, .cursor_max = INT64_MAX);
+
+        if (native_page_begin(&p) >= 0)
+                native_page_answer(&p, gatekeeper_denial_each(q->manager, q->sandbox->id, p.from, (unsigned) p.limit + 1, native_network_add_denial, &p));
 }
 
-void native_network_denials(ApiRequest *q) {
-        NativeNetworkPage p = { .limit = LIST_DEFAULT };
-        uint64_t before = 0;
-
-        if (api_query_uint(q, "limit", 1, LIST_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 1, INT64_MAX, &before) < 0)
-                return;
-        p.list = json_array();
-        native_network_answer_page(q, &p, p.list ? gatekeeper_denial_each(q->manager, q->sandbox->id, before, (unsigned) p.limit + 1, native_network_add_denial, &p) : -ENOMEM);
-}
-
-void native_network_learned(ApiRequest *q) {
+static void native_network_learned(ApiRequest *q) {
         Gatekeeper *k = native_network_keeper_of(q);
         json_t *j = NULL;
         int r;
@@ -282,21 +241,9 @@ void native_network_learned(ApiRequest *q) {
 /* Approvals. */
 
 static int add_approval(StoreApproval *a, void *userdata) {
-        NativeNetworkPage *p = userdata;
-        bool open = strcmp(a->status, "open") == 0;
-        json_t *j;
-
-        if (json_array_size(p->list) >= p->limit) {
-                p->more = true;
-                return 0;
-        }
-        p->last = a->serial;
-        j = json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "id", a->id, "status", a->status, "sandbox", a->sandbox,
-                        "tenant", json_text_or_null(*a->tenant ? a->tenant : NULL), "profile", json_text_or_null(a->profile), "object",
-                        a->object, "rule", a->rule, "askedAt", json_time(a->asked_at), "expiresAt", json_time(a->expires_at), "answeredAt",
-                        json_time(open ? 0 : a->answered_at), "scope", json_text_or_null(*a->scope ? a->scope : NULL), "by",
-                        json_text_or_null(a->by));
-        return json_array_append_new(p->list, j) < 0 ? -ENOMEM : 0;
+        if (strcmp(a->status, "open") == 0)
+                a->answered_at = 0;
+        return native_page_add(userdata, a, a->serial);
 }
 
 static bool is_status(const char *text) {
@@ -308,20 +255,16 @@ static bool is_status(const char *text) {
         return false;
 }
 
-void native_approval_list(ApiRequest *q) {
+static void native_approval_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_PAGE(q, LIST_DEFAULT, LIST_MAX, .cursor_min = 1, .cursor_max = INT64_MAX);
         const char *status = http_query(q->http, "status");
-        NativeNetworkPage p = { .limit = LIST_DEFAULT };
-        uint64_t before = 0;
 
-        if (api_query_uint(q, "limit", 1, LIST_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 1, INT64_MAX, &before) < 0)
+        if (native_page_begin(&p) < 0)
                 return;
-        if (status && !is_status(status)) {
+        if (status && !is_status(status))
                 (void) api_error(q, 400, "invalid", NULL, "status: '%.60s' is none (open, allowed, denied, expired)", status);
-                return;
-        }
-        p.list = json_array();
-        native_network_answer_page(q, &p, p.list ? gatekeeper_approval_each(q->manager, q->who.tenant, status, before, (unsigned) p.limit + 1, add_approval, &p)
-                                  : -ENOMEM);
+        else
+                native_page_answer(&p, gatekeeper_approval_each(q->manager, q->who.tenant, status, p.from, (unsigned) p.limit + 1, add_approval, &p));
 }
 
 typedef struct AnswerBody {
@@ -338,16 +281,17 @@ static int native_network_field_scope(const ShapeField *f, json_t *v, const char
         return 0;
 }
 
-static const ShapeField native_approval_fields[] = {
-        { "allow", SHAPE_BOOL,   offsetof(AnswerBody, allow), SHAPE_MANDATORY                                              },
-        { "scope", SHAPE_CUSTOM, 0,                           SHAPE_NULLABLE, .json = SHAPE_PARSE(native_network_field_scope) },
-};
-const Shape native_approval_shape = SHAPE_BODY(native_approval_fields);
+static const Shape native_approval_shape = SHAPE_FIELDS(
+        { "allow", SHAPE_BOOL,   offsetof(AnswerBody, allow), SHAPE_MANDATORY },
+        { "scope", SHAPE_CUSTOM, 0,                           SHAPE_NULLABLE, .json = SHAPE_PARSE(native_network_field_scope) });
 
-void native_approval_answer(ApiRequest *q) {
+static int show_approval(StoreApproval *a, void *userdata) {
+        return api_show(userdata, 200, a);
+}
+
+static void native_approval_answer(ApiRequest *q) {
         Gatekeeper *k = native_network_keeper_of(q);
         AnswerBody b = { .scope = APPROVAL_ONCE };
-        NativeNetworkPage p = { .limit = 1, .list = NULL };
         Error error = { 0 };
         int r;
 
@@ -358,12 +302,24 @@ void native_approval_answer(ApiRequest *q) {
                 (void) api_error(q, 409, r == -ETIME ? "expired" : "conflict", NULL, "%s", error.text);
                 return;
         }
-        p.list = json_array();
         if (r >= 0)
-                r = gatekeeper_approval_find(q->manager, q->parameters[0], add_approval, &p);
-        if (r < 0)
+                r = gatekeeper_approval_find(q->manager, q->parameters[0], show_approval, q);
+        if (r < 0 && !q->answered)
                 (void) api_errno(q, r, error.text);
-        else
-                (void) api_answer(q, 200, json_incref(json_array_get(p.list, 0)));
-        json_decref(p.list);
 }
+
+#define SANDBOX "/api/sandbox/{id}"
+
+const ApiRoute network_routes[] = {
+        { "GET",  SANDBOX "/policy",           SCOPE_READ, .handle = native_policy_get },
+        { "PUT",  SANDBOX "/policy",           SCOPE_USE,  .handle = native_policy_put, JSON_BODY(policy) },
+        { "GET",  SANDBOX "/policy/explain",   SCOPE_READ, .handle = native_policy_explain, .queries = QUERIES("url", "method") },
+        { "GET",  SANDBOX "/network/denials",  SCOPE_READ, .handle = native_network_denials, .answer = &network_denial_shape, .answers_a_list = true,
+          .queries = QUERIES("limit", "cursor") },
+        { "GET",  SANDBOX "/network/learned",  SCOPE_READ, .handle = native_network_learned },
+        { "POST", "/api/policy/check",         SCOPE_READ, .handle = native_policy_check, JSON_BODY(policy), ANSWER(policy_check) },
+        { "GET",  "/api/approvals",            SCOPE_READ, .handle = native_approval_list, .answer = &approval_shape, .answers_a_list = true,
+          .queries = QUERIES("status", "limit", "cursor") },
+        { "POST", "/api/approvals/{approval}", SCOPE_USE,  .handle = native_approval_answer, JSON_BODY(approval), .answer = &approval_shape },
+        { 0 },
+};

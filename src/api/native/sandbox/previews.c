@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "api/preview/preview.h"
 #include "base/parse.h"
 #include "config/config.h"
@@ -16,10 +16,8 @@ typedef struct PublicBody {
         bool public;
 } PublicBody;
 
-static const ShapeField native_preview_fields[] = {
-        { "public", SHAPE_BOOL, offsetof(PublicBody, public), .flags = SHAPE_MANDATORY },
-};
-const Shape native_preview_shape = SHAPE_BODY(native_preview_fields);
+static const Shape native_preview_shape = SHAPE_FIELDS(
+        { "public", SHAPE_BOOL, offsetof(PublicBody, public), .flags = SHAPE_MANDATORY });
 
 static bool is_up(ApiRequest *q) {
         SandboxStatus status = q->sandbox->status;
@@ -31,24 +29,50 @@ static bool is_up(ApiRequest *q) {
 }
 
 static bool has_previews(ApiRequest *q) {
-        if (previews_of(q->api) && q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_PORTS))
-                return true;
-        (void) api_error(q, 501, "unsupported", NULL, "ports of sandboxes cannot be reached with this provider");
-        return false;
+        Previews *p = q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_PORTS) ? previews_of(q->api) : NULL;
+
+        return native_room(q, p, "ports of sandboxes cannot be reached with this provider");
 }
 
+typedef struct NativePreview {
+        uint16_t port;
+        char url[PREVIEW_URL_MAX], path_url[PREVIEW_URL_MAX];
+        bool public;
+        usec_t expires_at;
+        bool listening, listening_is_known;
+} NativePreview;
+
+#define OF(member) offsetof(NativePreview, member)
+#define PREVIEW_FIELDS                                                                              \
+        { "port",      SHAPE_UINT16, OF(port)                                                    }, \
+        { "url",       SHAPE_CHARS,  SHAPE_AT(NativePreview, url),      .flags = SHAPE_ALWAYS    }, \
+        { "pathUrl",   SHAPE_CHARS,  SHAPE_AT(NativePreview, path_url), .flags = SHAPE_ALWAYS    }, \
+        { "public",    SHAPE_BOOL,   OF(public)                                                  }, \
+        { "expiresAt", SHAPE_UINT64, OF(expires_at), .unit = SHAPE_TIME                          }
+
+static const ShapeField preview_port_fields[] = { PREVIEW_FIELDS };
+static const Shape preview_port_shape = SHAPE_BODY(preview_port_fields);
+
+static const Shape native_preview_answer = SHAPE_FIELDS(
+        PREVIEW_FIELDS,
+        { "listening", SHAPE_BOOL, OF(listening), SHAPE_MEASURED, .count = OF(listening_is_known) });
+
+static const Shape native_ports_answer = SHAPE_FIELDS(
+        { "ports", SHAPE_LIST, SHAPE_AT(NativePage, list), .shape = &preview_port_shape, .json = SHAPE_MADE });
+
 /* expires: UINT64_MAX, no link is made. */
-static json_t *preview_json(const ApiRequest *q, uint16_t port, uint64_t expires) {
+static void preview_make(const ApiRequest *q, uint16_t port, uint64_t expires, NativePreview *ret) {
         const char *id = q->sandbox->id;
         bool public = previews_is_public(previews_of(q->api), id, port), signed_ = !public && expires != UINT64_MAX;
-        char url[PREVIEW_URL_MAX], path_url[PREVIEW_URL_MAX], token[PREVIEW_TOKEN_MAX];
+        char token[PREVIEW_TOKEN_MAX];
 
         if (signed_)
                 preview_sign(previews_key(previews_of(q->api)), id, port, expires, token);
-        preview_url(q, id, port, signed_ ? token : NULL, url);
-        preview_path_url(q, id, port, signed_ ? token : NULL, path_url);
-        return json_pack("{s:i,s:s,s:s,s:b,s:o}", "port", port, "url", url, "pathUrl", path_url, "public", public, "expiresAt",
-                        signed_ && expires > 0 ? json_time(expires * USEC_PER_SEC) : json_null());
+        preview_url(q, id, port, signed_ ? token : NULL, ret->url);
+        preview_path_url(q, id, port, signed_ ? token : NULL, ret->path_url);
+        ret->port = port;
+        ret->public = public;
+        ret->expires_at = signed_ ? expires * USEC_PER_SEC : 0;
 }
 
 /* Who listens inside is asked first; then the answer is made. */
@@ -106,24 +130,28 @@ static void ask_ports(ApiRequest *q, uint16_t port, uint64_t expires, UrlAnswer 
 }
 
 static void answer_ports(ApiRequest *q, const UrlCall *c) {
-        json_t *list = json_array();
+        _cleanup_page_ NativePage p = NATIVE_ALL(q, .shape = &preview_port_shape);
+        int r = 0;
 
-        for (size_t i = 0; i < c->n; i++)
-                (void) json_array_append_new(list, preview_json(q, c->ports[i], UINT64_MAX));
-        (void) api_answer(q, 200, json_pack("{s:o}", "ports", list));
+        for (size_t i = 0; i < c->n && r >= 0; i++) {
+                NativePreview v;
+
+                preview_make(q, c->ports[i], UINT64_MAX, &v);
+                r = native_page_add(&p, &v, i);
+        }
+        native_page_show(&p, r);
 }
 
 static void answer_url(ApiRequest *q, const UrlCall *c) {
-        json_t *j = preview_json(q, c->port, c->expires);
-        bool listening = false;
+        NativePreview v = { .listening_is_known = q->sandbox->status != SANDBOX_PAUSED };
 
+        preview_make(q, c->port, c->expires, &v);
         for (size_t i = 0; i < c->n; i++)
-                listening = listening || c->ports[i] == c->port;
-        (void) json_object_set_new(j, "listening", q->sandbox->status == SANDBOX_PAUSED ? json_null() : json_boolean(listening));
-        (void) api_answer(q, 200, j);
+                v.listening = v.listening || c->ports[i] == c->port;
+        (void) api_show(q, 200, &v);
 }
 
-void native_sandbox_ports(ApiRequest *q) {
+static void native_sandbox_ports(ApiRequest *q) {
         if (q->sandbox->status == SANDBOX_PAUSED)
                 (void) api_error(q, 409, "not_running", "resume it", "Sandbox not running (state: paused)");
         else if (has_previews(q) && is_up(q))
@@ -151,7 +179,7 @@ static int take_expiry(ApiRequest *q, uint64_t *ret) {
         return 0;
 }
 
-void native_sandbox_url(ApiRequest *q) {
+static void native_sandbox_url(ApiRequest *q) {
         uint64_t expires;
         uint16_t port;
 
@@ -159,7 +187,7 @@ void native_sandbox_url(ApiRequest *q) {
                 ask_ports(q, port, expires, answer_url);
 }
 
-void native_sandbox_url_set(ApiRequest *q) {
+static void native_sandbox_url_set(ApiRequest *q) {
         PublicBody body = { 0 };
         Error error = { 0 };
         uint64_t expires;
@@ -174,3 +202,12 @@ void native_sandbox_url_set(ApiRequest *q) {
         else
                 ask_ports(q, port, expires, answer_url);
 }
+
+#define SANDBOX "/api/sandbox/{id}"
+
+const ApiRoute preview_routes[] = {
+        { "GET", SANDBOX "/ports",      SCOPE_READ, .handle = native_sandbox_ports, ANSWER(ports) },
+        { "GET", SANDBOX "/url/{port}", SCOPE_USE,  .handle = native_sandbox_url, ANSWER(preview), .queries = QUERIES("expiresSeconds") },
+        { "PUT", SANDBOX "/url/{port}", SCOPE_USE,  .handle = native_sandbox_url_set, JSON_BODY(preview), ANSWER(preview) },
+        { 0 },
+};

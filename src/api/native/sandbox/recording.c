@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "base/fd.h"
 #include "record/record.h"
 
@@ -25,21 +25,26 @@ static void answer_file(ApiRequest *q, int fd, const char *type) {
 }
 
 static Recorder *recorder_of_api(ApiRequest *q) {
-        if (!q->api->rooms.recorder)
-                (void) api_errno(q, -EOPNOTSUPP, "nothing is recorded here");
-        return q->api->rooms.recorder;
+        return native_room(q, q->api->rooms.recorder, "nothing is recorded here");
 }
 
-void native_recording(ApiRequest *q) {
+static void native_recording(ApiRequest *q) {
         Recorder *r = recorder_of_api(q);
 
         if (r)
                 answer_file(q, recorder_open_log(r, &q->who, q->parameters[0]), "application/x-ndjson");
 }
 
-void native_recording_content(ApiRequest *q) {
+static void native_recording_content(ApiRequest *q) {
         Recorder *r = recorder_of_api(q);
 
         if (r)
                 answer_file(q, recorder_open_blob(r, &q->who, q->parameters[0], q->parameters[1]), "application/octet-stream");
 }
+
+/* Not {id}: it may be gone. */
+const ApiRoute recording_routes[] = {
+        { "GET", "/api/sandbox/{recorded}/recording",           SCOPE_READ, .handle = native_recording },
+        { "GET", "/api/sandbox/{recorded}/recording/{content}", SCOPE_READ, .handle = native_recording_content },
+        { 0 },
+};

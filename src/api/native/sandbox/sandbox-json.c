@@ -13,33 +13,25 @@
 
 #define USEC_PER_MINUTE  60e6
 
-/* Takes the value; an object that could not take all of them says so at the end. */
-typedef struct Object {
-        json_t *json;
-        bool failed;
-} Object;
-
-static Object object_new(void) {
-        return (Object) { .json = json_object() };
+static const char *sandbox_json_workdir(const Sandbox *sb) {
+        return sb->spec.workdir && *sb->spec.workdir ? sb->spec.workdir : NATIVE_WORKDIR;
 }
 
-static void native_sandbox_json_put(Object *o, const char *key, json_t *value) {
-        if (json_object_set_new_nocheck(o->json, key, value) < 0)
-                o->failed = true;
+static double sandbox_json_age(const Sandbox *sb) {
+        usec_t now = clock_wall_usec(), since = sandbox_owned_since(sb);
+
+        return now > since ? (double) (now - since) / USEC_PER_MINUTE : 0;
 }
 
-static json_t *object_end(Object *o) {
-        if (!o->failed)
-                return o->json;
-        json_decref(o->json);
-        return NULL;
+static json_t *sandbox_json_user(uint32_t uid, uint32_t gid) {
+        return json_sprintf("%u:%u", uid, gid);
 }
 
-json_t *native_limits_json(const SandboxLimits *l) {
-        return shape_show(&sandbox_limits_shape, l);
+static json_t *sandbox_json_address(uint32_t a) {
+        return a == 0 ? json_null() : json_sprintf("%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
 }
 
-static json_t *guards_json(GuardSet guards) {
+json_t *native_guards_json(uint64_t guards) {
         json_t *list = json_array();
 
         for (Guard g = 0; g < _GUARD_MAX; g++)
@@ -48,114 +40,82 @@ static json_t *guards_json(GuardSet guards) {
         return list;
 }
 
-static json_t *user_json(uint32_t uid, uint32_t gid) {
-        return json_sprintf("%u:%u", uid, gid);
+const char *native_provider_name(const Manager *m) {
+        return m->provider ? m->provider->ops->name : "native";
 }
 
-static json_t *sandbox_json_text_or_null(const char *text) {
-        return json_text_or_null(text && *text ? text : NULL);
-}
+SHAPE_SHOWN(sandbox_show_template, Sandbox, sb, json_text_or_null(sb->spec.template_name ? sb->spec.template_name : "host"));
+SHAPE_SHOWN(sandbox_show_age, Sandbox, sb, json_rounded(sandbox_json_age(sb), 100));
+SHAPE_SHOWN(sandbox_show_pooled, Sandbox, sb, json_boolean(sb->claimed_at != 0));
+SHAPE_SHOWN(sandbox_show_reclaimed, Sandbox, sb, sb->status == SANDBOX_PAUSED && sb->memory_reclaimed > 0 ? json_megabytes(sb->memory_reclaimed) : json_null());
+SHAPE_SHOWN(sandbox_show_workdir, Sandbox, sb, json_text_or_null(sandbox_json_workdir(sb)));
+SHAPE_SHOWN(sandbox_show_user, Sandbox, sb, sandbox_json_user(sb->spec.uid, sb->spec.gid));
+SHAPE_SHOWN(sandbox_show_mode, Sandbox, sb, json_text_or_null(network_mode_to_string((NetworkMode) sb->spec.network)));
+SHAPE_SHOWN(sandbox_show_address, Sandbox, sb, sandbox_json_address(sb->spec.address));
+SHAPE_SHOWN(sandbox_show_policy, Sandbox, sb, api_policy_json(sb->spec.policy));
+SHAPE_SHOWN(sandbox_show_enforcement, Sandbox, sb, api_policy_enforcement_json(sb->spec.policy));
+SHAPE_SHOWN(sandbox_show_guards, Sandbox, sb, native_guards_json(sb->guards_missing));
+SHAPE_SHOWN(sandbox_show_provider, Sandbox, sb, json_text_or_null(native_provider_name(sb->manager)));
+SHAPE_SHOWN(sandbox_show_read_only, SandboxVolume, v, json_boolean(!v->writable));
 
-static const char *workdir_of(const Sandbox *sb) {
-        return sb->spec.workdir && *sb->spec.workdir ? sb->spec.workdir : NATIVE_WORKDIR;
-}
+static const ShapeField sandbox_volume_answer_fields[] = {
+        { "name",     SHAPE_TEXT, offsetof(SandboxVolume, name),   SHAPE_ALWAYS },
+        { "path",     SHAPE_TEXT, offsetof(SandboxVolume, target), SHAPE_ALWAYS },
+        { "readOnly", SHAPE_BOOL, 0,                               .json = SHAPE_SHOW(sandbox_show_read_only) },
+};
+static const Shape sandbox_volume_answer = SHAPE_OF(sandbox_volume_answer, SandboxVolume);
 
-static json_t *sandbox_json_counts(const Sandbox *sb) {
-        Object o = object_new();
+#define OF(member) offsetof(Sandbox, member)
+static const Shape sandbox_counts_answer = SHAPE_FIELDS(
+        { "running", SHAPE_UINT32, OF(n_alive)        },
+        { "total",   SHAPE_UINT64, OF(last_execution) });
 
-        native_sandbox_json_put(&o, "running", json_integer(sb->n_alive));
-        native_sandbox_json_put(&o, "total", json_integer((json_int_t) sb->last_execution));
-        return object_end(&o);
-}
+static const Shape sandbox_used_answer = SHAPE_FIELDS(
+        { "upBytes", SHAPE_UINT64, OF(network_tx_bytes) },
+        { "downBytes", SHAPE_UINT64, OF(network_rx_bytes) },
+        { "requests", SHAPE_UINT64, OF(network_requests) }, { "denied", SHAPE_UINT64, OF(network_denied) });
 
-static json_t *address_json(uint32_t a) {
-        return a == 0 ? json_null() : json_sprintf("%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
-}
+static const Shape sandbox_network_answer = SHAPE_FIELDS(
+        { "mode",    SHAPE_TEXT,   0,              SHAPE_ALWAYS, .json = SHAPE_SHOW(sandbox_show_mode) },
+        { "group",   SHAPE_TEXT,   OF(spec.group)                                                      },
+        { "address", SHAPE_TEXT,   0,              .json = SHAPE_SHOW(sandbox_show_address)            },
+        { "used",    SHAPE_OBJECT, 0,              .shape = &sandbox_used_answer                       });
 
-static json_t *network_json(const Sandbox *sb) {
-        Object o = object_new(), used = object_new();
-
-        native_sandbox_json_put(&used, "upBytes", json_integer((json_int_t) sb->network_tx_bytes));
-        native_sandbox_json_put(&used, "downBytes", json_integer((json_int_t) sb->network_rx_bytes));
-        native_sandbox_json_put(&used, "requests", json_integer((json_int_t) sb->network_requests));
-        native_sandbox_json_put(&used, "denied", json_integer((json_int_t) sb->network_denied));
-        native_sandbox_json_put(&o, "mode", json_string_nocheck(network_mode_to_string((NetworkMode) sb->spec.network)));
-        native_sandbox_json_put(&o, "group", sandbox_json_text_or_null(sb->spec.group));
-        native_sandbox_json_put(&o, "address", address_json(sb->spec.address));
-        native_sandbox_json_put(&o, "used", object_end(&used));
-        return object_end(&o);
-}
-
-static json_t *volumes_json(const SandboxSpec *spec) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < spec->n_volumes; i++)
-                (void) json_array_append_new(list, json_pack("{s:s, s:s, s:b}", "name", spec->volumes[i].name, "path", spec->volumes[i].target,
-                                "readOnly", !spec->volumes[i].writable));
-        return list;
-}
+/* What was asked for, and then what has become of it. */
+const Shape native_sandbox_answer = SHAPE_FIELDS(
+        { "id",                SHAPE_CHARS,  SHAPE_AT(Sandbox, id),  .flags = SHAPE_ALWAYS },
+        { NULL,                SHAPE_OBJECT, OF(spec),               SHAPE_BEARER, .shape = &sandbox_spec_shape },
+        { "status",            SHAPE_ENUM,   OF(status),             .names = &sandbox_status_names },
+        { "reason",            SHAPE_TEXT,   OF(reason) },
+        { "template",          SHAPE_TEXT,   0,                      SHAPE_ALWAYS, .json = SHAPE_SHOW(sandbox_show_template) },
+        { "created_at",        SHAPE_UINT64, OF(created_at),         SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "age_minutes",       SHAPE_DOUBLE, 0,                      .json = SHAPE_SHOW(sandbox_show_age) },
+        { "pooled",            SHAPE_BOOL,   0,                      .json = SHAPE_SHOW(sandbox_show_pooled) },
+        { "claimedAt",         SHAPE_UINT64, OF(claimed_at),         .unit = SHAPE_TIME },
+        { "ready_at",          SHAPE_UINT64, OF(ready_at),           .unit = SHAPE_TIME },
+        { "ended_at",          SHAPE_UINT64, OF(ended_at),           .unit = SHAPE_TIME },
+        { "expires_at",        SHAPE_UINT64, OF(expires_at),         .unit = SHAPE_TIME },
+        { "parked",            SHAPE_BOOL,   OF(parked) },
+        { "reclaimedMB",       SHAPE_DOUBLE, 0,                      SHAPE_NULLABLE, .json = SHAPE_SHOW(sandbox_show_reclaimed) },
+        { "volumes",           SHAPE_LIST,   OF(spec.volumes),       .count = OF(spec.n_volumes), .shape = &sandbox_volume_answer },
+        { "workdir",           SHAPE_TEXT,   0,                      SHAPE_ALWAYS, .json = SHAPE_SHOW(sandbox_show_workdir) },
+        { "user",              SHAPE_TEXT,   0,                      SHAPE_ALWAYS, .json = SHAPE_SHOW(sandbox_show_user) },
+        { "executions",        SHAPE_OBJECT, 0,                      .shape = &sandbox_counts_answer },
+        { "operations",        SHAPE_UINT64, OF(operations) },
+        { "network",           SHAPE_OBJECT, 0,                      .shape = &sandbox_network_answer },
+        { "policy",            SHAPE_CUSTOM, 0,                      .json = SHAPE_SHOW(sandbox_show_policy) },
+        { "policyEnforcement", SHAPE_JSON,   0,                      SHAPE_NULLABLE, .json = SHAPE_SHOW(sandbox_show_enforcement) },
+        { "missingGuards",     SHAPE_STRV,   0,                      .json = SHAPE_SHOW(sandbox_show_guards) },
+        { "provider",          SHAPE_TEXT,   0,                      SHAPE_ALWAYS, .json = SHAPE_SHOW(sandbox_show_provider) });
+#undef OF
 
 json_t *api_sandbox_json(const Sandbox *sb) {
-        const Provider *provider = sb->manager->provider;
-        const SandboxSpec *spec = &sb->spec;
-        usec_t now = clock_wall_usec(), since = sandbox_owned_since(sb);
-        Object o = object_new();
-
-        native_sandbox_json_put(&o, "id", json_string_nocheck(sb->id));
-        if (shape_show_into(o.json, &sandbox_spec_shape, spec) < 0) /* what was asked for; below is what has become of it */
-                o.failed = true;
-        native_sandbox_json_put(&o, "status", json_string_nocheck(sandbox_status_name(sb->status)));
-        native_sandbox_json_put(&o, "reason", sandbox_json_text_or_null(sb->reason));
-        native_sandbox_json_put(&o, "template", json_text_or_null(spec->template_name ? spec->template_name : "host"));
-        native_sandbox_json_put(&o, "created_at", json_time(sb->created_at));
-        native_sandbox_json_put(&o, "age_minutes", json_rounded(now > since ? (double) (now - since) / USEC_PER_MINUTE : 0, 100));
-        native_sandbox_json_put(&o, "pooled", json_boolean(sb->claimed_at != 0));
-        native_sandbox_json_put(&o, "claimedAt", json_time(sb->claimed_at));
-        native_sandbox_json_put(&o, "ready_at", json_time(sb->ready_at));
-        native_sandbox_json_put(&o, "ended_at", json_time(sb->ended_at));
-        native_sandbox_json_put(&o, "expires_at", json_time(sb->expires_at));
-        native_sandbox_json_put(&o, "parked", json_boolean(sb->parked));
-        native_sandbox_json_put(&o, "reclaimedMB", sb->status == SANDBOX_PAUSED && sb->memory_reclaimed > 0 ? json_megabytes(sb->memory_reclaimed) : json_null());
-        native_sandbox_json_put(&o, "volumes", volumes_json(spec));
-        native_sandbox_json_put(&o, "workdir", json_text_or_null(workdir_of(sb)));
-        native_sandbox_json_put(&o, "user", user_json(spec->uid, spec->gid));
-        native_sandbox_json_put(&o, "executions", sandbox_json_counts(sb));
-        native_sandbox_json_put(&o, "operations", json_integer((json_int_t) sb->operations));
-        native_sandbox_json_put(&o, "network", network_json(sb));
-        native_sandbox_json_put(&o, "policy", api_policy_json(spec->policy));
-        native_sandbox_json_put(&o, "policyEnforcement", api_policy_enforcement_json(spec->policy));
-        native_sandbox_json_put(&o, "missingGuards", guards_json(sb->guards_missing));
-        native_sandbox_json_put(&o, "provider", json_string_nocheck(provider ? provider->ops->name : "native"));
-        return object_end(&o);
+        return shape_show(&native_sandbox_answer, sb);
 }
 
-static json_t *sandbox_json_command(const Strv *args) {
-        json_t *list = json_array();
+/* Executions. */
 
-        for (size_t i = 0; i < args->n; i++)
-                (void) json_array_append_new(list, json_text_or_null(args->items[i]));
-        return list;
-}
-
-static json_t *sandbox_json_signal(int number_of) {
-        const char *name = number_of > 0 ? sigabbrev_np(number_of) : NULL;
-
-        if (number_of <= 0)
-                return json_null();
-        return name ? json_sprintf("SIG%s", name) : json_sprintf("SIG%d", number_of); /* real-time ones have no name */
-}
-
-/* Of one that runs, the file tells. */
-static json_t *stream_bytes(const Execution *x, ExecutionStream stream) {
-        _cleanup_close_ int fd = -EBADF;
-
-        if (execution_ended(x) || x->journals_gone)
-                return json_integer((json_int_t) x->journals[stream].bytes);
-        fd = execution_open_output(x, stream);
-        return json_integer(fd < 0 ? 0 : (json_int_t) execution_output_size(x, stream, fd));
-}
-
-static usec_t duration_of(const Execution *x) {
+static usec_t sandbox_json_duration(const Execution *x) {
         usec_t now = clock_wall_usec();
 
         if (execution_ended(x))
@@ -163,34 +123,64 @@ static usec_t duration_of(const Execution *x) {
         return now > x->started_at && x->started_at > 0 ? now - x->started_at : 0;
 }
 
-json_t *api_execution_json(const Execution *x) {
-        const Sandbox *sb = x->sandbox;
-        const ExecutionSpec *spec = &x->spec;
-        bool ended = execution_ended(x);
-        Object o = object_new();
+/* Of one that runs, the file tells. */
+static json_t *execution_show_bytes(const ShapeField *f, const void *object) {
+        const Execution *x = object;
+        ExecutionStream stream = f->offset == offsetof(Execution, journals[STREAM_STDOUT].bytes) ? STREAM_STDOUT : STREAM_STDERR;
+        _cleanup_close_ int fd = -EBADF;
 
-        native_sandbox_json_put(&o, "id", json_string_nocheck(x->id));
-        native_sandbox_json_put(&o, "sandbox", json_string_nocheck(sb->id));
-        native_sandbox_json_put(&o, "status", json_string_nocheck(execution_status_name(x->status)));
-        native_sandbox_json_put(&o, "command", sandbox_json_command(&spec->args));
-        native_sandbox_json_put(&o, "cwd", json_text_or_null(spec->cwd ? spec->cwd : workdir_of(sb)));
-        native_sandbox_json_put(&o, "user", spec->has_user ? user_json(spec->uid, spec->gid) : user_json(sb->spec.uid, sb->spec.gid));
-        native_sandbox_json_put(&o, "tag", sandbox_json_text_or_null(spec->tag));
-        native_sandbox_json_put(&o, "background", json_boolean(spec->background));
-        native_sandbox_json_put(&o, "pty", json_boolean(spec->pty));
-        native_sandbox_json_put(&o, "pid", x->pid > 0 ? json_integer(x->pid) : json_null());
-        native_sandbox_json_put(&o, "startedAt", json_time(x->started_at));
-        native_sandbox_json_put(&o, "endedAt", json_time(x->ended_at));
-        native_sandbox_json_put(&o, "exitCode", ended && x->exit_code >= 0 ? json_integer(x->exit_code) : json_null());
-        native_sandbox_json_put(&o, "signal", ended ? sandbox_json_signal(x->signal) : json_null());
-        native_sandbox_json_put(&o, "reason", json_text_or_null(ended ? execution_reason_name(x->reason) : NULL));
-        native_sandbox_json_put(&o, "message", sandbox_json_text_or_null(x->message));
-        native_sandbox_json_put(&o, "durationMs", json_milliseconds(duration_of(x)));
-        native_sandbox_json_put(&o, "timedOut", json_boolean(x->reason == EXECUTION_REASON_TIMEOUT || x->reason == EXECUTION_REASON_CPU_TIME));
-        native_sandbox_json_put(&o, "truncated", json_boolean(x->journals[STREAM_STDOUT].truncated || x->journals[STREAM_STDERR].truncated));
-        native_sandbox_json_put(&o, "stdoutBytes", stream_bytes(x, STREAM_STDOUT));
-        native_sandbox_json_put(&o, "stderrBytes", stream_bytes(x, STREAM_STDERR));
-        native_sandbox_json_put(&o, "cpuMs", json_milliseconds(x->user_usec + x->system_usec));
-        native_sandbox_json_put(&o, "maxRssMB", json_megabytes(x->max_rss_bytes));
-        return object_end(&o);
+        if (execution_ended(x) || x->journals_gone)
+                return json_integer(shape_get(f, x));
+        fd = execution_open_output(x, stream);
+        return json_integer(fd < 0 ? 0 : (json_int_t) execution_output_size(x, stream, fd));
 }
+
+SHAPE_SHOWN(execution_show_sandbox, Execution, x, json_string_nocheck(x->sandbox->id));
+SHAPE_SHOWN(execution_show_cwd, Execution, x, json_text_or_null(x->spec.cwd ? x->spec.cwd : sandbox_json_workdir(x->sandbox)));
+SHAPE_SHOWN(execution_show_user, Execution, x, x->spec.has_user ? sandbox_json_user(x->spec.uid, x->spec.gid)
+                                                                : sandbox_json_user(x->sandbox->spec.uid, x->sandbox->spec.gid));
+SHAPE_SHOWN(execution_show_exit_code, Execution, x, execution_ended(x) && x->exit_code >= 0 ? json_integer(x->exit_code) : json_null());
+SHAPE_SHOWN(execution_show_signal, Execution, x, json_signal(execution_ended(x) ? x->signal : 0));
+SHAPE_SHOWN(execution_show_reason, Execution, x, json_text_or_null(execution_ended(x) ? execution_reason_name(x->reason) : NULL));
+SHAPE_SHOWN(execution_show_duration, Execution, x, json_milliseconds(sandbox_json_duration(x)));
+SHAPE_SHOWN(execution_show_timed_out, Execution, x, json_boolean(x->reason == EXECUTION_REASON_TIMEOUT || x->reason == EXECUTION_REASON_CPU_TIME));
+SHAPE_SHOWN(execution_show_truncated, Execution, x, json_boolean(x->journals[STREAM_STDOUT].truncated || x->journals[STREAM_STDERR].truncated));
+SHAPE_SHOWN(execution_show_cpu, Execution, x, json_milliseconds(x->user_usec + x->system_usec));
+
+#define OF(member) offsetof(Execution, member)
+const Shape native_execution_answer = SHAPE_FIELDS(
+        { "id",          SHAPE_CHARS,  SHAPE_AT(Execution, id),            .flags = SHAPE_ALWAYS },
+        { "sandbox",     SHAPE_TEXT,   0,                                  SHAPE_ALWAYS, .json = SHAPE_SHOW(execution_show_sandbox) },
+        { "status",      SHAPE_ENUM,   OF(status),                         .names = &execution_status_names },
+        { "command",     SHAPE_STRV,   OF(spec.args) },
+        { "cwd",         SHAPE_TEXT,   0,                                  SHAPE_ALWAYS, .json = SHAPE_SHOW(execution_show_cwd) },
+        { "user",        SHAPE_TEXT,   0,                                  SHAPE_ALWAYS, .json = SHAPE_SHOW(execution_show_user) },
+        { "tag",         SHAPE_TEXT,   OF(spec.tag) },
+        { "background",  SHAPE_BOOL,   OF(spec.background) },
+        { "pty",         SHAPE_BOOL,   OF(spec.pty) },
+        { "pid",         SHAPE_INT,    OF(pid),                            SHAPE_ZERO_NULL },
+        { "startedAt",   SHAPE_UINT64, OF(started_at),                     SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "endedAt",     SHAPE_UINT64, OF(ended_at),                       .unit = SHAPE_TIME },
+        { "exitCode",    SHAPE_INT,    0,                                  SHAPE_NULLABLE, .json = SHAPE_SHOW(execution_show_exit_code) },
+        { "signal",      SHAPE_TEXT,   0,                                  .json = SHAPE_SHOW(execution_show_signal) },
+        { "reason",      SHAPE_TEXT,   0,                                  .json = SHAPE_SHOW(execution_show_reason) },
+        { "message",     SHAPE_TEXT,   OF(message) },
+        { "durationMs",  SHAPE_DOUBLE, 0,                                  .json = SHAPE_SHOW(execution_show_duration) },
+        { "timedOut",    SHAPE_BOOL,   0,                                  .json = SHAPE_SHOW(execution_show_timed_out) },
+        { "truncated",   SHAPE_BOOL,   0,                                  .json = SHAPE_SHOW(execution_show_truncated) },
+        { "stdoutBytes", SHAPE_UINT64, OF(journals[STREAM_STDOUT].bytes),  .json = SHAPE_SHOW(execution_show_bytes) },
+        { "stderrBytes", SHAPE_UINT64, OF(journals[STREAM_STDERR].bytes),  .json = SHAPE_SHOW(execution_show_bytes) },
+        { "cpuMs",       SHAPE_DOUBLE, 0,                                  .json = SHAPE_SHOW(execution_show_cpu) },
+        { "maxRssMB",    SHAPE_UINT64, OF(max_rss_bytes),                  .unit = SHAPE_MEGABYTES });
+
+json_t *api_execution_json(const Execution *x) {
+        return shape_show(&native_execution_answer, x);
+}
+
+/* With its output, which exec-result.c writes as text because it may be large. */
+const Shape native_execution_result_answer = SHAPE_FIELDS(
+        { NULL,           SHAPE_OBJECT,   0, SHAPE_BEARER, .shape = &native_execution_answer },
+        { "stdout",       SHAPE_BORROWED, 0, SHAPE_SPARSE | SHAPE_NULLABLE                   },
+        { "stderr",       SHAPE_BORROWED, 0, SHAPE_SPARSE | SHAPE_NULLABLE                   },
+        { "stdoutBase64", SHAPE_BORROWED, 0, SHAPE_SPARSE                                    },
+        { "stderrBase64", SHAPE_BORROWED, 0, SHAPE_SPARSE                                    });

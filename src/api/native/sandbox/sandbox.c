@@ -1,29 +1,23 @@
 /* sandbox.c: one sandbox, and figures about all of them. */
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
+#include "api/native/routes/routes.h"
 #include "api/native/sandbox/sandbox.h"
 
-#define BYTES_PER_MB 1048576.0
-
-void native_sandbox_get(ApiRequest *q) {
-        (void) api_answer(q, 200, api_sandbox_json(q->sandbox));
+static void native_sandbox_get(ApiRequest *q) {
+        (void) api_show(q, 200, q->sandbox);
 }
 
 static void on_deleted(Sandbox *sb, const Error *error, void *userdata) {
-        ApiRequest *q = userdata;
-
-        if (!error)
-                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "id", sb->id, "deleted", 1));
-        else if (error->code == -EBUSY)
-                (void) api_error(q, 409, "conflict", "end them, or delete with ?force=true", "%s", error->text);
+        if (error && error->code == -EBUSY)
+                (void) api_error(userdata, 409, "conflict", "end them, or delete with ?force=true", "%s", error->text);
         else
-                (void) api_errno(q, error->code, error->text);
+                native_answer_deleted(userdata, sb->id, error ? error->code : 0, error ? error->text : NULL);
 }
 
-void native_sandbox_delete(ApiRequest *q) {
+static void native_sandbox_delete(ApiRequest *q) {
         bool force = false;
 
         if (api_query_bool(q, "force", &force) < 0)
@@ -32,39 +26,50 @@ void native_sandbox_delete(ApiRequest *q) {
         sandbox_delete(q->sandbox, force, on_deleted, q);
 }
 
-void native_sandbox_stats(ApiRequest *q) {
+#define COUNT(member) { #member, SHAPE_UINT64, offsetof(ManagerStats, member) }
+static const Shape native_stats_answer = SHAPE_FIELDS(
+        COUNT(active), COUNT(provisioning), COUNT(terminating), COUNT(paused), COUNT(stopped), COUNT(ended), COUNT(total_created),
+        COUNT(total_destroyed), COUNT(executions_running), COUNT(executions_total), COUNT(waiting), COUNT(cap), COUNT(pooled));
+
+static void native_sandbox_stats(ApiRequest *q) {
         ManagerStats s;
-        json_t *o = json_object();
 
         manager_stats(q->manager, &q->who, &s);
-        const struct {
-                const char *name;
-                uint64_t value;
-        } rows[] = {
-                { "active", s.active },
-                { "provisioning", s.provisioning },
-                { "terminating", s.terminating },
-                { "paused", s.paused },
-                { "stopped", s.stopped },
-                { "ended", s.ended },
-                { "total_created", s.total_created },
-                { "total_destroyed", s.total_destroyed },
-                { "executions_running", s.executions_running },
-                { "executions_total", s.executions_total },
-                { "waiting", s.waiting },
-                { "cap", s.cap },
-                { "pooled", s.pooled },
-        };
-        for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-                (void) json_object_set_new(o, rows[i].name, json_integer((json_int_t) rows[i].value));
-        (void) api_answer(q, 200, o);
+        (void) api_show(q, 200, &s);
 }
 
-static double hundredths(double value) {
-        return round(value * 100) / 100;
+/* Resources. */
+
+typedef struct SandboxResources {
+        SandboxUsage usage;
+        usec_t lifetime;
+        uint64_t operations;
+} SandboxResources;
+
+static json_t *sandbox_show_hundredths(const ShapeField *f, const void *object) {
+        double value = f->kind == SHAPE_DOUBLE ? *(const double *) shape_at(f, object) : (double) shape_get(f, object);
+
+        return json_rounded(value / shape_scale(f->unit), 100);
 }
 
-static usec_t lifetime(const Sandbox *sb) {
+#define OF(member)             offsetof(SandboxResources, member)
+#define MEASURED(member, has)  OF(usage.member), SHAPE_MEASURED, .count = OF(usage.has)
+#define HUNDREDTHS             .json = SHAPE_SHOW(sandbox_show_hundredths)
+static const Shape native_resources_answer = SHAPE_FIELDS(
+        { "cpu_percent",    SHAPE_DOUBLE, MEASURED(cpu_percent, has_cpu),           HUNDREDTHS },
+        { "memory_mb",      SHAPE_UINT64, MEASURED(memory_bytes, has_memory),       HUNDREDTHS, .unit = SHAPE_MEGABYTES },
+        { "memory_peak_mb", SHAPE_UINT64, MEASURED(memory_peak_bytes, has_memory),  HUNDREDTHS, .unit = SHAPE_MEGABYTES },
+        { "duration_ms",    SHAPE_UINT64, OF(lifetime),                             HUNDREDTHS, .unit = SHAPE_MILLISECONDS },
+        { "operations",     SHAPE_UINT64, OF(operations) },
+        { "disk_mb",        SHAPE_UINT64, MEASURED(disk_bytes, has_disk),           HUNDREDTHS, .unit = SHAPE_MEGABYTES },
+        { "network_rx_mb",  SHAPE_UINT64, MEASURED(network_rx_bytes, has_network),  HUNDREDTHS, .unit = SHAPE_MEGABYTES },
+        { "network_tx_mb",  SHAPE_UINT64, MEASURED(network_tx_bytes, has_network),  HUNDREDTHS, .unit = SHAPE_MEGABYTES },
+        { "pids",           SHAPE_UINT64, MEASURED(pids, has_pids) },
+        { "cpu_time_ms",    SHAPE_UINT64, MEASURED(cpu_usec, has_cpu),              HUNDREDTHS, .unit = SHAPE_MILLISECONDS },
+        { "io_read_mb",     SHAPE_UINT64, MEASURED(io_read_bytes, has_io),          HUNDREDTHS, .unit = SHAPE_MEGABYTES },
+        { "io_write_mb",    SHAPE_UINT64, MEASURED(io_write_bytes, has_io),         HUNDREDTHS, .unit = SHAPE_MEGABYTES });
+
+static usec_t sandbox_lifetime(const Sandbox *sb) {
         usec_t from = sb->ready_at > 0 ? sb->ready_at : sb->created_at;
         usec_t to = sb->ended_at > 0 ? sb->ended_at : clock_wall_usec();
 
@@ -72,41 +77,26 @@ static usec_t lifetime(const Sandbox *sb) {
 }
 
 /* What the host cannot tell is null; what does not run uses nothing. */
-void native_sandbox_resources(ApiRequest *q) {
-        const Sandbox *sb = q->sandbox;
-        bool live = sandbox_status_is_live(sb->status);
-        SandboxUsage u = { 0 };
-        json_t *o = json_object();
+static void native_sandbox_resources(ApiRequest *q) {
+        SandboxResources r = { .lifetime = sandbox_lifetime(q->sandbox), .operations = q->sandbox->operations };
+        SandboxUsage *u = &r.usage;
 
-        if (sandbox_usage(q->sandbox, &u) < 0)
-                u = (SandboxUsage) { 0 };
-        const struct {
-                const char *name;
-                bool known;
-                double value;
-        } rows[] = {
-                { "cpu_percent", u.has_cpu, u.cpu_percent },
-                { "memory_mb", u.has_memory, (double) u.memory_bytes / BYTES_PER_MB },
-                { "memory_peak_mb", u.has_memory, (double) u.memory_peak_bytes / BYTES_PER_MB },
-                { "duration_ms", true, (double) lifetime(sb) / (double) USEC_PER_MSEC },
-                { "operations", true, (double) sb->operations },
-                { "disk_mb", u.has_disk, (double) u.disk_bytes / BYTES_PER_MB },
-                { "network_rx_mb", u.has_network, (double) u.network_rx_bytes / BYTES_PER_MB },
-                { "network_tx_mb", u.has_network, (double) u.network_tx_bytes / BYTES_PER_MB },
-                { "pids", u.has_pids, (double) u.pids },
-                { "cpu_time_ms", u.has_cpu, (double) u.cpu_usec / (double) USEC_PER_MSEC },
-                { "io_read_mb", u.has_io, (double) u.io_read_bytes / BYTES_PER_MB },
-                { "io_write_mb", u.has_io, (double) u.io_write_bytes / BYTES_PER_MB },
-        };
-        for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-                double value = hundredths(rows[i].value);
-                json_t *number = floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
-
-                if (!rows[i].known && live) {
-                        json_decref(number);
-                        number = json_null();
-                }
-                (void) json_object_set_new(o, rows[i].name, number);
-        }
-        (void) api_answer(q, 200, o);
+        if (sandbox_usage(q->sandbox, u) < 0)
+                *u = (SandboxUsage) { 0 };
+        if (!sandbox_status_is_live(q->sandbox->status))
+                u->has_cpu = u->has_memory = u->has_disk = u->has_network = u->has_pids = u->has_io = true;
+        (void) api_show(q, 200, &r);
 }
+
+#define SANDBOX "/api/sandbox/{id}"
+
+const ApiRoute sandbox_routes[] = {
+        { "POST",   "/api/sandbox",       SCOPE_USE,  .handle = native_sandbox_create, JSON_BODY(sandbox), ANSWER(sandbox) },
+        { "GET",    "/api/sandbox/list",  SCOPE_READ, .handle = native_sandbox_list, ANSWER_LIST(sandbox),
+          .queries = QUERIES("status", "agentType", "taskId", "name", "metadata.", "limit", "cursor", "pooled") },
+        { "GET",    "/api/sandbox/stats", SCOPE_READ, .handle = native_sandbox_stats, ANSWER(stats) },
+        { "GET",    SANDBOX,              SCOPE_READ, .handle = native_sandbox_get, ANSWER(sandbox) },
+        { "DELETE", SANDBOX,              SCOPE_USE,  .handle = native_sandbox_delete, ANSWER(deleted), .queries = QUERIES("force") },
+        { "GET",    SANDBOX "/resources", SCOPE_READ, .handle = native_sandbox_resources, ANSWER(resources) },
+        { 0 },
+};

@@ -1,62 +1,53 @@
 /* snapshots.c: taken, listed, checked, removed, restored. */
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/native/routes/routes.h"
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
-#include "api/page.h"
-#include "core/name.h"
 
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
 
+/* What a request has asked for goes on without it. */
+static void native_snapshots_forget(ApiRequest *q, bool answered) {
+        state_forget_caller(q->api->rooms.state, q);
+}
+
 State *state_of(ApiRequest *q) {
-        if (!q->api->rooms.state)
-                (void) api_errno(q, -EOPNOTSUPP, "there are no snapshots here");
-        return q->api->rooms.state;
+        State *s = native_room(q, q->api->rooms.state, "there are no snapshots here");
+
+        if (s)
+                q->destroy = native_snapshots_forget;
+        return s;
+}
+
+static Snapshot *snapshot_find_or_answer(ApiRequest *q, State *s, const char *id_or_name) {
+        Snapshot *n = snapshot_find(s, &q->who, id_or_name);
+
+        if (!n)
+                (void) api_error(q, 404, "not_found", NULL, "there is no snapshot '%.100s'", id_or_name);
+        return n;
 }
 
 Snapshot *snapshot_of(ApiRequest *q) {
         State *s = state_of(q);
-        Snapshot *n = s ? snapshot_find(s, &q->who, q->parameters[0]) : NULL;
 
-        if (s && !n)
-                (void) api_error(q, 404, "not_found", NULL, "there is no snapshot '%.100s'", q->parameters[0]);
-        return n;
+        return s ? snapshot_find_or_answer(q, s, q->parameters[0]) : NULL;
 }
 
-static json_t *native_snapshots_text_or_null(const char *text) {
-        return json_text_or_null(text && *text ? text : NULL);
+static json_t *native_snapshots_show_template(const ShapeField *f, const void *object) {
+        const Snapshot *n = object;
+
+        return json_text_or_null(n->spec.template_name ? n->spec.template_name : "host");
 }
 
-static json_t *native_snapshots_json(const Snapshot *n) {
-        return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:s}",
-                        "id", n->id,
-                        "name", native_snapshots_text_or_null(n->name),
-                        "tenant", native_snapshots_text_or_null(n->tenant),
-                        "sandbox", n->sandbox,
-                        "parent", native_snapshots_text_or_null(n->parent),
-                        "comment", native_snapshots_text_or_null(n->comment),
-                        "template", json_text_or_null(n->spec.template_name ? n->spec.template_name : "host"),
-                        "templateDigest", native_snapshots_text_or_null(n->spec.digest),
-                        "bytes", (json_int_t) n->bytes,
-                        "createdAt", json_time(n->created_at),
-                        "status", n->missing ? "missing" : "ready");
-}
-
-/* Requests that wait. What they have asked for goes on without them. */
-
-static void native_snapshots_forget(ApiRequest *q, bool answered) {
-        if (q->api->rooms.state)
-                state_forget_caller(q->api->rooms.state, q);
-}
-
-static void native_snapshots_keep(ApiRequest *q) {
-        q->destroy = native_snapshots_forget;
-}
+static const Shape native_snapshot_answer = SHAPE_FIELDS(
+        { NULL,       SHAPE_OBJECT, 0, SHAPE_BEARER, .shape = &state_snapshot_shape },
+        { "template", SHAPE_TEXT,   0, SHAPE_ALWAYS, .json = SHAPE_SHOW(native_snapshots_show_template) },
+        { "status",   SHAPE_ENUM,   offsetof(Snapshot, tree.missing), .names = &native_presence, .json = SHAPE_SHOW(native_show_presence) });
 
 /* POST …/snapshots */
 
@@ -64,143 +55,112 @@ typedef struct NativeSnapshotsBody {
         char *name, *comment;
 } NativeSnapshotsBody;
 
-static int native_snapshots_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        const char *text = json_string_value(v);
-        Error error = { 0 };
+static const Shape native_snapshot_shape = SHAPE_FIELDS(
+        { "name",    SHAPE_TEXT, offsetof(NativeSnapshotsBody, name),    SHAPE_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX, .json = SHAPE_PARSE(native_field_object_name) },
+        { "comment", SHAPE_TEXT, offsetof(NativeSnapshotsBody, comment), SHAPE_NULLABLE, .max = SNAPSHOT_COMMENT_MAX });
 
-        if (text && strlen(text) == json_string_length(v) && object_name_check(text, SNAPSHOT_NAME_MAX, &error) < 0)
-                return json_complain(c, name, "%s", error.text);
-        return shape_parse(f, v, name, target, c);
+static void native_snapshots_on_taken(HeldTree *n, const Error *error, void *userdata) {
+        if (error)
+                (void) native_core_error(userdata, error->code, error->text);
+        else
+                (void) native_show_at(userdata, 201, "snapshots", n->id, n);
 }
 
-static const ShapeField native_snapshot_fields[] = {
-        { "name",    SHAPE_TEXT, offsetof(NativeSnapshotsBody, name),    SHAPE_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX, .json = SHAPE_PARSE(native_snapshots_field_name) },
-        { "comment", SHAPE_TEXT, offsetof(NativeSnapshotsBody, comment), SHAPE_NULLABLE, .max = SNAPSHOT_COMMENT_MAX                  },
-};
-const Shape native_snapshot_shape = SHAPE_BODY(native_snapshot_fields);
-
-static void native_snapshots_body_done(NativeSnapshotsBody *b) {
-        free(b->name);
-        free(b->comment);
-}
-
-static void native_snapshots_on_taken(Snapshot *n, const Error *error, void *userdata) {
-        ApiRequest *q = userdata;
-        char place[64];
-
-        if (error) {
-                (void) native_core_error(q, error->code, error->text);
-                return;
-        }
-        (void) snprintf(place, sizeof(place), "/api/snapshots/%s", n->id);
-        (void) http_add_header(q->http, "Location", place);
-        (void) api_answer(q, 201, native_snapshots_json(n));
-}
-
-void native_snapshot_take(ApiRequest *q) {
-        _cleanup_(native_snapshots_body_done) NativeSnapshotsBody b = { 0 };
+static void native_snapshot_take(ApiRequest *q) {
+        NativeSnapshotsBody b = { 0 };
         State *s = state_of(q);
         Error error = { 0 };
-        int r;
 
-        if (!s || api_read(q, &b) < 0)
-                return;
-        native_snapshots_keep(q);
-        r = snapshot_take(s, q->sandbox, b.name, b.comment, native_snapshots_on_taken, q, &error);
-        if (r < 0)
-                (void) api_errno(q, r, error.text);
+        if (s && api_read(q, &b) >= 0)
+                native_begun(q, snapshot_take(s, q->sandbox, b.name, b.comment, native_snapshots_on_taken, q, &error), &error);
+        shape_done(&native_snapshot_shape, &b);
 }
 
 /* GET /api/snapshots */
 
-void native_snapshot_list(ApiRequest *q) {
+static void native_snapshot_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_PAGE(q, LIST_DEFAULT, LIST_MAX);
         State *s = state_of(q);
         const char *of = http_query(q->http, "sandbox");
         const Sandbox *sb = of ? manager_find(q->manager, &q->who, of) : NULL;
-        uint64_t limit = LIST_DEFAULT;
         ApiPlace after;
-        json_t *list;
         Snapshot *n;
+        int r = 0;
 
-        if (!s || api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || api_page_cursor(q, &after) < 0)
+        if (!s || native_page_begin(&p) < 0 || api_page_cursor(q, &after) < 0)
                 return;
         if (sb)
                 of = sb->id; /* by its name as well, while it is there */
-        list = json_array();
-        n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL);
-        while (n) {
-                Snapshot *next = snapshot_next(s, &q->who, of, n->created_at, n->id);
-
-                (void) json_array_append_new(list, native_snapshots_json(n));
-                if (next && json_array_size(list) >= limit) {
-                        (void) api_page_next(q, n->created_at, n->id);
-                        break;
-                }
-                n = next;
-        }
-        (void) api_answer(q, 200, list);
+        for (n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL); n && r >= 0; n = snapshot_next(s, &q->who, of, n->tree.created_at, n->tree.id))
+                r = native_page_add_at(&p, n, n->tree.created_at, n->tree.id);
+        native_page_answer(&p, r);
 }
 
-void native_snapshot_get(ApiRequest *q) {
-        Snapshot *n = snapshot_of(q);
+static void native_snapshot_get(ApiRequest *q) {
+        const Snapshot *n = snapshot_of(q);
 
         if (n)
-                (void) api_answer(q, 200, native_snapshots_json(n));
+                (void) api_show(q, 200, n);
 }
 
 /* DELETE */
 
-static void native_snapshots_on_removed(Snapshot *n, const Error *error, void *userdata) {
-        ApiRequest *q = userdata;
+static const Shape native_snapshot_removed_answer = SHAPE_FIELDS(
+        { "id",      SHAPE_CHARS, SHAPE_AT(Snapshot, tree.id), .flags = SHAPE_ALWAYS           },
+        { "removed", SHAPE_BOOL,  0,                      .json = SHAPE_SHOW(native_show_true) });
 
+static void native_snapshots_on_removed(HeldTree *n, const Error *error, void *userdata) {
         if (error)
-                (void) native_core_error(q, error->code, error->text);
+                (void) native_core_error(userdata, error->code, error->text);
         else
-                (void) api_answer(q, 200, json_pack("{s:s, s:b}", "id", n->id, "removed", 1));
+                (void) api_show(userdata, 200, n);
 }
 
-void native_snapshot_delete(ApiRequest *q) {
+static void native_snapshot_delete(ApiRequest *q) {
         Snapshot *n = snapshot_of(q);
         Error error = { 0 };
-        int r;
 
-        if (!n)
-                return;
-        native_snapshots_keep(q);
-        r = snapshot_remove(q->api->rooms.state, n, native_snapshots_on_removed, q, &error);
-        if (r < 0)
-                (void) api_errno(q, r, error.text);
+        if (n)
+                native_begun(q, snapshot_remove(q->api->rooms.state, n, native_snapshots_on_removed, q, &error), &error);
 }
 
 /* POST …/verify: what is found is the answer. */
 
+typedef struct NativeSnapshotsCheck {
+        const char *id;
+        bool good;
+        const char *error;
+        SnapshotContent content;
+} NativeSnapshotsCheck;
+
+static const Shape native_snapshot_check_answer = SHAPE_FIELDS(
+        { "id",      SHAPE_BORROWED, offsetof(NativeSnapshotsCheck, id), SHAPE_ALWAYS },
+        { "good",    SHAPE_BOOL,     offsetof(NativeSnapshotsCheck, good)             },
+        { "error",   SHAPE_BORROWED, offsetof(NativeSnapshotsCheck, error)            },
+        { "entries", SHAPE_UINT64,   offsetof(NativeSnapshotsCheck, content.entries)  },
+        { "bytes",   SHAPE_UINT64,   offsetof(NativeSnapshotsCheck, content.bytes)    });
+
 static void native_snapshots_on_verified(Snapshot *n, const SnapshotContent *content, const Error *error, void *userdata) {
-        ApiRequest *q = userdata;
         bool damaged = error && (error->code == -EIO || error->code == -EUCLEAN || error->code == -EBADMSG);
+        NativeSnapshotsCheck check = { .id = n ? n->tree.id : NULL, .good = !damaged };
 
         if (error && !damaged) {
-                (void) native_core_error(q, error->code, error->text);
+                (void) native_core_error(userdata, error->code, error->text);
                 return;
         }
-        (void) api_answer(q, 200, json_pack("{s:o, s:b, s:o, s:I, s:I}",
-                        "id", json_text_or_null(n ? n->id : NULL),
-                        "good", !damaged,
-                        "error", damaged ? json_text_or_null(error->text) : json_null(),
-                        "entries", (json_int_t) (damaged ? 0 : content->entries),
-                        "bytes", (json_int_t) (damaged ? 0 : content->bytes)));
+        if (damaged)
+                check.error = error->text;
+        else
+                check.content = *content;
+        (void) api_show(userdata, 200, &check);
 }
 
-void native_snapshot_verify(ApiRequest *q) {
+static void native_snapshot_verify(ApiRequest *q) {
         Snapshot *n = snapshot_of(q);
         Error error = { 0 };
-        int r;
 
-        if (!n)
-                return;
-        native_snapshots_keep(q);
-        r = snapshot_verify(q->api->rooms.state, n, native_snapshots_on_verified, q, &error);
-        if (r < 0)
-                (void) api_errno(q, r, error.text);
+        if (n)
+                native_begun(q, snapshot_verify(q->api->rooms.state, n, native_snapshots_on_verified, q, &error), &error);
 }
 
 /* POST …/restore */
@@ -209,37 +169,36 @@ typedef struct RestoreBody {
         char *snapshot;
 } RestoreBody;
 
-static const ShapeField native_restore_fields[] = {
-        { "snapshot", SHAPE_TEXT, offsetof(RestoreBody, snapshot), SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX },
-};
-const Shape native_restore_shape = SHAPE_BODY(native_restore_fields);
+static const Shape native_restore_shape = SHAPE_FIELDS(
+        { "snapshot", SHAPE_TEXT, offsetof(RestoreBody, snapshot), SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX });
 
-static void on_restored(Sandbox *sb, const Error *error, void *userdata) {
-        ApiRequest *q = userdata;
-
+static void native_snapshots_on_restored(Sandbox *sb, const Error *error, void *userdata) {
         if (error)
-                (void) native_core_error(q, error->code, error->text);
+                (void) native_core_error(userdata, error->code, error->text);
         else
-                (void) api_answer(q, 200, api_sandbox_json(sb));
+                (void) api_show(userdata, 200, sb);
 }
 
-void native_sandbox_restore(ApiRequest *q) {
+static void native_sandbox_restore(ApiRequest *q) {
         RestoreBody b = { 0 };
         State *s = state_of(q);
-        Snapshot *n = NULL;
+        Snapshot *n = s && api_read(q, &b) >= 0 ? snapshot_find_or_answer(q, s, b.snapshot) : NULL;
         Error error = { 0 };
-        int r;
 
-        if (!s || api_read(q, &b) < 0)
-                return;
-        n = snapshot_find(s, &q->who, b.snapshot);
-        if (!n)
-                (void) api_error(q, 404, "not_found", NULL, "there is no snapshot '%.100s'", b.snapshot);
+        if (n)
+                native_begun(q, sandbox_restore(s, q->sandbox, n, native_snapshots_on_restored, q, &error), &error);
         free(b.snapshot);
-        if (!n)
-                return;
-        native_snapshots_keep(q);
-        r = sandbox_restore(s, q->sandbox, n, on_restored, q, &error);
-        if (r < 0)
-                (void) api_errno(q, r, error.text);
 }
+
+#define SANDBOX  "/api/sandbox/{id}"
+#define SNAPSHOT "/api/snapshots/{snapshot}"
+
+const ApiRoute snapshot_routes[] = {
+        { "POST",   SANDBOX "/snapshots", SCOPE_USE,  .handle = native_snapshot_take, JSON_BODY(snapshot), ANSWER(snapshot) },
+        { "POST",   SANDBOX "/restore",   SCOPE_USE,  .handle = native_sandbox_restore, JSON_BODY(restore), ANSWER(sandbox) },
+        { "GET",    "/api/snapshots",     SCOPE_READ, .handle = native_snapshot_list, ANSWER_LIST(snapshot), .queries = QUERIES("sandbox", "limit", "cursor") },
+        { "GET",    SNAPSHOT,             SCOPE_READ, .handle = native_snapshot_get, ANSWER(snapshot) },
+        { "DELETE", SNAPSHOT,             SCOPE_USE,  .handle = native_snapshot_delete, ANSWER(snapshot_removed) },
+        { "POST",   SNAPSHOT "/verify",   SCOPE_USE,  .handle = native_snapshot_verify, JSON_BODY(empty), ANSWER(snapshot_check) },
+        { 0 },
+};

@@ -5,5 +5,5 @@
 #include "api/native/values.h"
 #include "state/state.h"
 
-State *state_of(ApiRequest *q);       /* NULL: answered */
+State *state_of(ApiRequest *q);       /* NULL: answered. What is asked of it goes on when the client does not wait any more */
 Snapshot *snapshot_of(ApiRequest *q); /* the one of its path; likewise */

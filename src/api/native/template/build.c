@@ -43,18 +43,16 @@ static int field_any(const ShapeField *f, json_t *v, const char *name, void *tar
 
 #define AT(field) offsetof(BuildBody, request.field)
 
-static const ShapeField build_fields[] = {
-        { "name",      SHAPE_TEXT,   AT(name),                     SHAPE_MANDATORY, .min = 1, .max = 511          },
-        { "text",      SHAPE_TEXT,   AT(text),                     SHAPE_NULLABLE,  .min = 1, .max = TEXT_MAX     },
-        { "recipe",    SHAPE_TEXT,   AT(recipe),                   SHAPE_NULLABLE,  .min = 1, .max = 64           },
-        { "file",      SHAPE_TEXT,   AT(file),                     SHAPE_NULLABLE,  .min = 1, .max = 1024         },
-        { "target",    SHAPE_TEXT,   AT(target),                   SHAPE_NULLABLE,  .min = 1, .max = 128          },
-        { "arguments", SHAPE_ENV,    AT(arguments),                SHAPE_NULLABLE,  .max = ARGUMENTS_MAX          },
-        { "noCache",   SHAPE_BOOL,   AT(no_cache),                 SHAPE_NULLABLE                                 },
+static const Shape build_shape = SHAPE_FIELDS(
+        { "name",      SHAPE_TEXT,   AT(name),                     SHAPE_MANDATORY, .min = 1, .max = 511 },
+        { "text",      SHAPE_TEXT,   AT(text),                     SHAPE_NULLABLE,  .min = 1, .max = TEXT_MAX },
+        { "recipe",    SHAPE_TEXT,   AT(recipe),                   SHAPE_NULLABLE,  .min = 1, .max = 64 },
+        { "file",      SHAPE_TEXT,   AT(file),                     SHAPE_NULLABLE,  .min = 1, .max = 1024 },
+        { "target",    SHAPE_TEXT,   AT(target),                   SHAPE_NULLABLE,  .min = 1, .max = 128 },
+        { "arguments", SHAPE_ENV,    AT(arguments),                SHAPE_NULLABLE,  .max = ARGUMENTS_MAX },
+        { "noCache",   SHAPE_BOOL,   AT(no_cache),                 SHAPE_NULLABLE },
         { "network",   SHAPE_CUSTOM, offsetof(BuildBody, network), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) },
-        { "policy",    SHAPE_CUSTOM, offsetof(BuildBody, policy),  SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) },
-};
-static const Shape build_shape = SHAPE_BODY(build_fields);
+        { "policy",    SHAPE_CUSTOM, offsetof(BuildBody, policy),  SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) });
 
 /* The network of a build is that of sandboxes: the same words, the same rules about who may say them. */
 static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
@@ -97,10 +95,7 @@ static void native_build_start(ApiRequest *q, BuildBody *b) {
                 return;
         }
         r = build_start(q->api->rooms.builds, &q->who, &b->request, &k, &error);
-        if (r < 0)
-                native_template_error(q, r, &error);
-        else
-                native_answer_making(q, k);
+        native_answer_making(q, k, r, &error);
 }
 
 /* By JSON: nothing but a text. */
@@ -175,20 +170,31 @@ static void from_archive(ApiRequest *q, int fd, uint64_t size) {
                 native_build_start(q, &b);
 }
 
-void native_template_build(ApiRequest *q) {
+static void native_template_build(ApiRequest *q) {
         const char *type = http_header(q->http, "Content-Type");
         const bool json = type && strncasecmp(type, "application/json", strlen("application/json")) == 0;
 
-        if (!q->api->rooms.builds)
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon builds no templates");
-        else
+        if (native_room(q, q->api->rooms.builds, "this daemon builds no templates"))
                 spool_begin(q, json ? JSON_MAX : q->manager->settings->build.context_bytes_max, json ? from_json : from_archive);
 }
 
-void native_recipe_list(ApiRequest *q) {
-        json_t *list = json_array();
+static const Shape native_recipe_answer = SHAPE_FIELDS(
+        { "name",  SHAPE_BORROWED, offsetof(Recipe, name),  SHAPE_ALWAYS },
+        { "about", SHAPE_BORROWED, offsetof(Recipe, about), SHAPE_ALWAYS },
+        { "text",  SHAPE_BORROWED, offsetof(Recipe, text),  SHAPE_ALWAYS });
 
-        for (const Recipe *r = recipes; r->name; r++)
-                (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", r->name, "about", r->about, "text", r->text));
-        (void) api_answer(q, 200, list);
+static void native_recipe_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_ALL(q);
+        int k = 0;
+
+        for (const Recipe *r = recipes; r->name && k >= 0; r++)
+                k = native_page_add(&p, r, 0);
+        native_page_answer(&p, k);
 }
+
+const ApiRoute build_routes[] = {
+        { "POST", "/api/templates/build",   SCOPE_USE,  .handle = native_template_build, BYTES_BODY(native_spool_data), ANSWER(making),
+          .queries = QUERIES("name", "file", "target", "recipe", "arg", "noCache", "network") },
+        { "GET",  "/api/templates/recipes", SCOPE_READ, .handle = native_recipe_list, ANSWER_LIST(recipe) },
+        { 0 },
+};

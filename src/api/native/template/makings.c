@@ -8,7 +8,6 @@
 
 #include "api/native/template/templates.h"
 #include "api/native/values.h"
-#include "api/page.h"
 #include "api/wait.h"
 #include "base/fd.h"
 
@@ -32,56 +31,82 @@ static bool makings_has_ended(const Making *k) {
         return m.status != MAKING_RUNNING;
 }
 
+/* One, as callers see it. */
+
+SHAPE_SHOWN(making_show_errno, MakingInfo, m, json_integer(-m->error_code));
+
+static const Shape making_error_shape = SHAPE_FIELDS(
+        { "errno",   SHAPE_INT,      0,                           .json = SHAPE_SHOW(making_show_errno) },
+        { "message", SHAPE_BORROWED, offsetof(MakingInfo, error), SHAPE_ALWAYS                          });
+
+static const Shape making_progress_shape = SHAPE_FIELDS(
+        { "done",  SHAPE_UINT64, offsetof(MakingInfo, done)  },
+        { "total", SHAPE_UINT64, offsetof(MakingInfo, total) });
+
+typedef struct NativeMaking {
+        MakingInfo info;
+        const MakingInfo *failed; /* NULL: it has not */
+} NativeMaking;
+
+#define OF(member) offsetof(NativeMaking, info.member)
+const Shape native_making_answer = SHAPE_FIELDS(
+        { "id",        SHAPE_BORROWED, OF(id),         SHAPE_ALWAYS },
+        { "kind",      SHAPE_ENUM,     OF(kind),       .names = &making_kind_names },
+        { "status",    SHAPE_ENUM,     OF(status),     .names = &making_status_names },
+        { "template", SHAPE_BORROWED, OF(name) }, { "tenant", SHAPE_BORROWED, OF(tenant) },
+        { "digest", SHAPE_BORROWED, OF(digest) }, { "stage", SHAPE_BORROWED, OF(stage) },
+        { "progress",  SHAPE_OBJECT,   offsetof(NativeMaking, info),   .shape = &making_progress_shape },
+        { "logBytes",  SHAPE_UINT64,   OF(log_bytes) },
+        { "error",     SHAPE_POINTER,  offsetof(NativeMaking, failed), .shape = &making_error_shape },
+        { "createdAt", SHAPE_UINT64,   OF(created_at), SHAPE_ALWAYS, .unit = SHAPE_TIME },
+        { "endedAt",   SHAPE_UINT64,   OF(ended_at),   .unit = SHAPE_TIME });
+
+static void making_view(const Making *k, NativeMaking *ret) {
+        making_info(k, &ret->info);
+        ret->failed = ret->info.error ? &ret->info : NULL;
+}
+
+static void making_show(ApiRequest *q, unsigned status, const Making *k) {
+        NativeMaking m;
+
+        making_view(k, &m);
+        (void) api_answer(q, status, shape_show(&native_making_answer, &m));
+}
+
+void native_answer_making(ApiRequest *q, const Making *k, int r, const Error *error) {
+        if (r < 0) {
+                native_template_error(q, r, error);
+                return;
+        }
+        native_add_location(q, "makings", making_id(k));
+        making_show(q, 202, k);
+}
+
 /* List. */
 
 typedef struct MakingsPage {
-        json_t *list;
-        int kind, status;
-        uint64_t skip, limit, seen;
-        bool more;
+        NativePage page;
+        unsigned kinds, statuses;
 } MakingsPage;
 
 static int add_making(Making *k, void *userdata) {
         MakingsPage *p = userdata;
-        MakingInfo m;
+        NativeMaking m;
 
-        making_info(k, &m);
-        if ((p->kind >= 0 && m.kind != p->kind) || (p->status >= 0 && m.status != p->status))
+        making_view(k, &m);
+        if ((p->kinds && !(p->kinds & 1U << m.info.kind)) || (p->statuses && !(p->statuses & 1U << m.info.status)))
                 return 0;
-        if (p->seen++ < p->skip)
-                return 0;
-        if (json_array_size(p->list) >= p->limit) {
-                p->more = true;
-                return -ECANCELED;
-        }
-        return json_array_append_new(p->list, native_making_json(k)) < 0 ? -ENOMEM : 0;
+        return native_page_add(&p->page, &m, 0);
 }
 
-static int makings_read_word(ApiRequest *q, const char *name, int (*from_name)(const char *), int *ret) {
-        const char *word = http_query(q->http, name);
-
-        *ret = word ? from_name(word) : -1;
-        return word && *ret < 0 ? native_complain(q, name, "there is no %s '%.64s'", name, word) : 0;
-}
-
-void native_making_list(ApiRequest *q) {
+static void native_making_list(ApiRequest *q) {
         Images *i = native_images(q);
-        MakingsPage p = { .limit = LIMIT_DEFAULT };
-        int r;
+        MakingsPage p = { .page = NATIVE_PAGE(q, LIMIT_DEFAULT, LIMIT_MAX, .counts = true, .cursor_max = UINT32_MAX) };
 
-        if (!i || makings_read_word(q, "kind", making_kind_from_name, &p.kind) < 0 || makings_read_word(q, "status", making_status_from_name, &p.status) < 0 ||
-                        api_query_uint(q, "limit", 1, LIMIT_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 0, UINT32_MAX, &p.skip) < 0)
-                return;
-        p.list = json_array();
-        r = makings_each(i, q->who.tenant, add_making, &p);
-        if (r < 0 && !p.more) {
-                json_decref(p.list);
-                (void) api_errno(q, r, NULL);
-                return;
-        }
-        if (p.more)
-                (void) api_page_next_number(q, p.skip + p.limit);
-        (void) api_answer(q, 200, p.list);
+        if (i && native_query_bits(q, "kind", &making_kind_names, &p.kinds) >= 0 && native_query_bits(q, "status", &making_status_names, &p.statuses) >= 0 &&
+            native_page_begin(&p.page) >= 0)
+                native_page_answer(&p.page, makings_each(i, q->who.tenant, add_making, &p));
+        native_page_done(&p.page);
 }
 
 /* Look, or wait for the end. */
@@ -97,7 +122,7 @@ static void waiting_stop(ApiWait *wait) {
 }
 
 static void waiting_answer(ApiWait *wait) {
-        (void) api_answer(wait->q, 200, native_making_json(((Waiting *) wait)->making));
+        making_show(wait->q, 200, ((Waiting *) wait)->making);
 }
 
 static void waiting_changed(Making *k, void *userdata) {
@@ -105,7 +130,7 @@ static void waiting_changed(Making *k, void *userdata) {
                 api_wait_over(userdata);
 }
 
-void native_making_get(ApiRequest *q) {
+static void native_making_get(ApiRequest *q) {
         static const ApiWaitKind kind = { .stop = waiting_stop, .answer = waiting_answer };
         Making *k = makings_find(q);
         usec_t wait = 0;
@@ -114,7 +139,7 @@ void native_making_get(ApiRequest *q) {
         if (!k || native_query_seconds(q, "wait", &wait) < 0)
                 return;
         if (wait == 0 || makings_has_ended(k)) {
-                (void) api_answer(q, 200, native_making_json(k));
+                making_show(q, 200, k);
                 return;
         }
         w = api_wait_new(q, sizeof(*w), &kind, MIN_OF(wait, WAIT_MAX));
@@ -164,7 +189,7 @@ static void log_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-void native_making_log(ApiRequest *q) {
+static void native_making_log(ApiRequest *q) {
         Making *k = makings_find(q);
         bool follow = false;
         uint64_t offset = 0;
@@ -193,11 +218,21 @@ void native_making_log(ApiRequest *q) {
         (void) http_answer_stream(q->http, 200, "text/plain; charset=utf-8", UINT64_MAX, log_next, s);
 }
 
-void native_making_cancel(ApiRequest *q) {
+static void native_making_cancel(ApiRequest *q) {
         Making *k = makings_find(q);
 
         if (!k)
                 return;
         making_cancel(k);
-        (void) api_answer(q, makings_has_ended(k) ? 200 : 202, native_making_json(k));
+        making_show(q, makings_has_ended(k) ? 200 : 202, k);
 }
+
+#define MAKING "/api/makings/{making}"
+
+const ApiRoute making_routes[] = {
+        { "GET",    "/api/makings", SCOPE_READ, .handle = native_making_list, ANSWER_LIST(making), .queries = QUERIES("kind", "status", "limit", "cursor") },
+        { "GET",    MAKING,         SCOPE_READ, .handle = native_making_get, ANSWER(making), .queries = QUERIES("wait") },
+        { "GET",    MAKING "/log",  SCOPE_READ, .handle = native_making_log, .queries = QUERIES("offset", "follow") },
+        { "DELETE", MAKING,         SCOPE_USE,  .handle = native_making_cancel, ANSWER(making) },
+        { 0 },
+};

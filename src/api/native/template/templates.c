@@ -7,7 +7,6 @@
 
 #include "api/native/template/templates.h"
 #include "api/native/values.h"
-#include "api/page.h"
 #include "base/fd.h"
 #include "config/config.h"
 
@@ -15,26 +14,10 @@
 #define LIMIT_MAX     10000
 #define REFERENCE_MAX 511
 
+#define USERS_MAX     100 /* that are named */
+
 Images *native_images(ApiRequest *q) {
-        if (!q->api->rooms.images)
-                (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no templates");
-        return q->api->rooms.images;
-}
-
-const char *native_template_tenant(ApiRequest *q) {
-        const char *own = q->who.tenant ? q->who.tenant : "", *named = http_query(q->http, "tenant");
-
-        if (!named || strcmp(named, own) == 0)
-                return own;
-        if (q->who.scope != SCOPE_ADMIN) {
-                (void) api_error(q, 403, "permission", NULL, "tenant: only an admin may name another's");
-                return NULL;
-        }
-        if (*named && !access_tenant(q->manager->access, named)) {
-                (void) api_error(q, 404, "not_found", NULL, "there is no tenant '%.80s'", named);
-                return NULL;
-        }
-        return named;
+        return native_room(q, q->api->rooms.images, "this daemon keeps no templates");
 }
 
 void native_template_error(ApiRequest *q, int r, const Error *error) {
@@ -44,94 +27,124 @@ void native_template_error(ApiRequest *q, int r, const Error *error) {
                 (void) api_errno(q, r, error->text);
 }
 
-void native_answer_making(ApiRequest *q, const Making *k) {
-        char where[128];
+/* One, as callers see it. */
 
-        (void) snprintf(where, sizeof(where), "/api/makings/%s", making_id(k));
-        (void) http_add_header(q->http, "Location", where);
-        (void) api_answer(q, 202, native_making_json(k));
+SHAPE_SHOWN(template_show_reference, TemplateInfo, t, json_sprintf("%s:%s", t->name, t->tag));
+SHAPE_SHOWN(template_show_base, Image, i, json_text_or_null(*i->layer ? NULL : i->base));
+
+static json_t *template_show_layers(const ShapeField *f, const void *object) {
+        const Image *image = object;
+        json_t *layers = image->layers ? json_loads(image->layers, 0, NULL) : NULL;
+
+        return layers ? layers : json_array();
+}
+
+static const Shape template_image_shape = SHAPE_FIELDS(
+        { "digest", SHAPE_CHARS, SHAPE_AT(Image, digest), .flags = SHAPE_ALWAYS        },
+        { "layer",  SHAPE_CHARS, SHAPE_AT(Image, layer)                                },
+        { "base",   SHAPE_TEXT,  0, .json = SHAPE_SHOW(template_show_base)             },
+        { "source", SHAPE_TEXT,  SHAPE_AT(Image, source)                               });
+
+static const Shape template_birth_shape = SHAPE_FIELDS(
+        { "createdAt", SHAPE_UINT64, SHAPE_AT(Image, created_at), .unit = SHAPE_TIME });
+
+#define OF_IMAGE(of) { NULL, SHAPE_POINTER, offsetof(TemplateInfo, image), SHAPE_BEARER, .shape = &(of) }
+static const Shape native_template_answer = SHAPE_FIELDS(
+        { "name",        SHAPE_BORROWED, offsetof(TemplateInfo, name),       SHAPE_ALWAYS },
+        { "tag",         SHAPE_BORROWED, offsetof(TemplateInfo, tag),        SHAPE_ALWAYS },
+        { "reference",   SHAPE_BORROWED, 0,                                  SHAPE_ALWAYS, .json = SHAPE_SHOW(template_show_reference) },
+        { "tenant",      SHAPE_BORROWED, offsetof(TemplateInfo, tenant) },
+        OF_IMAGE(template_image_shape),
+        { "bytes",       SHAPE_UINT64,   offsetof(TemplateInfo, bytes) },
+        { "sharedBytes", SHAPE_UINT64,   offsetof(TemplateInfo, shared_bytes) },
+        OF_IMAGE(template_birth_shape),
+        { "updatedAt",   SHAPE_UINT64,   offsetof(TemplateInfo, updated_at), .unit = SHAPE_TIME },
+        { "problem",     SHAPE_BORROWED, offsetof(TemplateInfo, problem) });
+
+#define CONFIG(member) offsetof(ImageConfig, member)
+static const Shape template_config_shape = SHAPE_FIELDS(
+        { "env", SHAPE_ENV, CONFIG(env) }, { "workdir", SHAPE_TEXT, CONFIG(workdir) },
+        { "user", SHAPE_TEXT, CONFIG(user) }, { "uid", SHAPE_UINT32, CONFIG(uid) },
+        { "gid", SHAPE_UINT32, CONFIG(gid) }, { "home", SHAPE_TEXT, CONFIG(home) },
+        { "entrypoint", SHAPE_STRV, CONFIG(entrypoint) }, { "cmd", SHAPE_STRV, CONFIG(cmd) },
+        { "exposed", SHAPE_STRV, CONFIG(exposed) }, { "labels", SHAPE_ENV, CONFIG(labels) },
+        { "startCommand", SHAPE_TEXT, CONFIG(start_command) },
+        { "readyCommand", SHAPE_TEXT, CONFIG(ready_command) });
+
+static const Shape template_content_shape = SHAPE_FIELDS(
+        { "layers", SHAPE_LIST,   0,                       .json = SHAPE_SHOW(template_show_layers) },
+        { "config", SHAPE_OBJECT, offsetof(Image, config), .shape = &template_config_shape          });
+
+typedef struct NativeTemplate {
+        TemplateInfo info; /* first: OF_IMAGE() */
+        json_t *users;
+        uint64_t n_users;
+} NativeTemplate;
+
+static const Shape native_template_details_answer = SHAPE_FIELDS(
+        { NULL,           SHAPE_OBJECT, 0,                                 SHAPE_BEARER, .shape = &native_template_answer },
+        OF_IMAGE(template_content_shape),
+        { "sandboxes",    SHAPE_STRV,   offsetof(NativeTemplate, users),   .json = SHAPE_MADE },
+        { "sandboxCount", SHAPE_UINT64, offsetof(NativeTemplate, n_users) });
+
+/* Sandboxes that stand on it and have not ended. */
+static void template_add_users(NativeTemplate *t, const Manager *m, const char *tenant) {
+        for (const Sandbox *sb = m->sandboxes; sb; sb = sb->hh.next) {
+                if (!sb->spec.digest || sandbox_status_is_ended(sb->status) || strcmp(sb->spec.digest, t->info.image->digest) != 0)
+                        continue;
+                if (tenant && strcmp(sb->spec.tenant ? sb->spec.tenant : "", tenant) != 0)
+                        continue;
+                if (t->n_users++ < USERS_MAX)
+                        (void) json_array_append_new(t->users, json_string(sb->id));
+        }
 }
 
 /* List. */
 
-typedef struct TemplatesPage {
-        Images *images;
-        json_t *list;
-        uint64_t skip, limit;
-        bool more;
-} TemplatesPage;
-
 static int templates_add(const TemplateInfo *info, void *userdata) {
-        TemplatesPage *p = userdata;
-
-        if (p->skip > 0) {
-                p->skip--;
-                return 0;
-        }
-        if (json_array_size(p->list) >= p->limit) {
-                p->more = true;
-                return -ECANCELED;
-        }
-        return json_array_append_new(p->list, native_template_json(p->images, info, /* all= */ false)) < 0 ? -ENOMEM : 0;
+        return native_page_add(userdata, info, 0);
 }
 
 /* An admin sees everybody's unless one tenant is named. */
-void native_template_list(ApiRequest *q) {
+static void native_template_list(ApiRequest *q) {
+        _cleanup_page_ NativePage p = NATIVE_PAGE(q, LIMIT_DEFAULT, LIMIT_MAX, .counts = true, .cursor_max = UINT32_MAX);
         Images *i = native_images(q);
-        const char *tenant = i ? native_template_tenant(q) : NULL;
-        uint64_t from = 0;
-        TemplatesPage p = { .images = i, .limit = LIMIT_DEFAULT };
-        int r;
+        const char *tenant = i ? native_tenant(q) : NULL;
 
-        if (!tenant || api_query_uint(q, "limit", 1, LIMIT_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 0, UINT32_MAX, &from) < 0)
-                return;
-        p.skip = from;
-        p.list = json_array();
-        r = images_each(i, q->who.tenant || http_query(q->http, "tenant") ? tenant : NULL, templates_add, &p);
-        if (r < 0 && !p.more) {
-                json_decref(p.list);
-                (void) api_errno(q, r, NULL);
-                return;
-        }
-        if (p.more)
-                (void) api_page_next_number(q, from + p.limit);
-        (void) api_answer(q, 200, p.list);
+        if (tenant && native_page_begin(&p) >= 0)
+                native_page_answer(&p, images_each(i, q->who.tenant || http_query(q->http, "tenant") ? tenant : NULL, templates_add, &p));
 }
 
-void native_template_get(ApiRequest *q) {
+static void native_template_get(ApiRequest *q) {
         Images *i = native_images(q);
-        const char *tenant = i ? native_template_tenant(q) : NULL;
-        TemplateInfo info;
+        const char *tenant = i ? native_tenant(q) : NULL;
+        NativeTemplate t = { 0 };
         Error error = { 0 };
-        json_t *j;
         int r;
 
         if (!tenant)
                 return;
-        r = images_get_info(i, tenant, q->parameters[0], &info, &error);
+        r = images_get_info(i, tenant, q->parameters[0], &t.info, &error);
         if (r < 0) {
                 native_template_error(q, r, &error);
                 return;
         }
-        j = native_template_json(i, &info, /* all= */ true);
-        if (j)
-                native_template_add_users(j, q, info.image);
-        (void) api_answer(q, 200, j);
+        t.users = json_array();
+        template_add_users(&t, q->manager, q->who.tenant);
+        (void) api_show(q, 200, &t);
+        json_decref(t.users);
 }
 
-void native_template_delete(ApiRequest *q) {
+static void native_template_delete(ApiRequest *q) {
         Images *i = native_images(q);
-        const char *tenant = i ? native_template_tenant(q) : NULL;
+        const char *tenant = i ? native_tenant(q) : NULL;
         Error error = { 0 };
-        int r;
+        int r = tenant ? images_remove(i, tenant, q->parameters[0], &error) : 0;
 
-        if (!tenant)
-                return;
-        r = images_remove(i, tenant, q->parameters[0], &error);
-        if (r < 0)
+        if (r == -EEXIST)
                 native_template_error(q, r, &error);
-        else
-                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "name", q->parameters[0], "deleted", 1));
+        else if (tenant)
+                native_answer_deleted(q, q->parameters[0], r, error.text);
 }
 
 /* Pull and push. */
@@ -145,30 +158,16 @@ typedef struct PullBody {
         AuthBody auth;
 } PullBody;
 
-static void auth_done(AuthBody *a) {
-        char *const texts[] = { a->username, a->password, a->token };
-
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                if (texts[i])
-                        explicit_bzero(texts[i], strlen(texts[i]));
-                free(texts[i]);
-        }
-}
-
-static const ShapeField auth_fields[] = {
+static const Shape auth_shape = SHAPE_FIELDS(
         { "username", SHAPE_TEXT, offsetof(AuthBody, username), SHAPE_NULLABLE, .max = 1024  },
         { "password", SHAPE_TEXT, offsetof(AuthBody, password), SHAPE_NULLABLE, .max = 65536 },
-        { "token",    SHAPE_TEXT, offsetof(AuthBody, token),    SHAPE_NULLABLE, .max = 65536 },
-};
-static const Shape auth_shape = SHAPE_BODY(auth_fields);
+        { "token",    SHAPE_TEXT, offsetof(AuthBody, token),    SHAPE_NULLABLE, .max = 65536 });
 
-static const ShapeField native_template_pull_fields[] = {
+static const Shape native_template_pull_shape = SHAPE_FIELDS(
         { "image",    SHAPE_TEXT,   offsetof(PullBody, image),    SHAPE_MANDATORY, .min = 1, .max = REFERENCE_MAX },
         { "name",     SHAPE_TEXT,   offsetof(PullBody, name),     SHAPE_NULLABLE,  .min = 1, .max = REFERENCE_MAX },
-        { "platform", SHAPE_TEXT,   offsetof(PullBody, platform), SHAPE_NULLABLE,  .min = 3, .max = 64            },
-        { "auth",     SHAPE_OBJECT, offsetof(PullBody, auth),     SHAPE_NULLABLE,  .shape = &auth_shape           },
-};
-const Shape native_template_pull_shape = SHAPE_BODY(native_template_pull_fields);
+        { "platform", SHAPE_TEXT,   offsetof(PullBody, platform), SHAPE_NULLABLE,  .min = 3, .max = 64 },
+        { "auth",     SHAPE_OBJECT, offsetof(PullBody, auth),     SHAPE_NULLABLE,  .shape = &auth_shape });
 
 /* As cove-registry takes it. NULL: none was given, or no memory. */
 static char *auth_text(const AuthBody *a) {
@@ -182,35 +181,33 @@ static char *auth_text(const AuthBody *a) {
         return n < 0 ? NULL : text;
 }
 
-static void templates_wipe(char **text) {
-        if (*text)
-                explicit_bzero(*text, strlen(*text));
-        free(*text);
+static void templates_wipe(char *text) {
+        if (text)
+                explicit_bzero(text, strlen(text));
 }
 
-static void pull_done(PullBody *b) {
-        free(b->image);
-        free(b->name);
-        free(b->platform);
-        auth_done(&b->auth);
+static void auth_wipe(const AuthBody *a) {
+        templates_wipe(a->username);
+        templates_wipe(a->password);
+        templates_wipe(a->token);
 }
 
-void native_template_pull(ApiRequest *q) {
-        _cleanup_(pull_done) PullBody b = { 0 };
-        _cleanup_(templates_wipe) char *auth = NULL;
+static void native_template_pull(ApiRequest *q) {
+        PullBody b = { 0 };
         Images *i = native_images(q);
         Error error = { 0 };
-        Making *k;
-        int r;
+        Making *k = NULL;
 
-        if (!i || api_read(q, &b) < 0)
-                return;
-        auth = auth_text(&b.auth);
-        r = images_pull(i, &q->who, &(ImagePull) { b.image, b.name, b.platform, auth }, &k, &error);
-        if (r < 0)
-                native_template_error(q, r, &error);
-        else
-                native_answer_making(q, k);
+        if (i && api_read(q, &b) >= 0) {
+                char *auth = auth_text(&b.auth);
+                int r = images_pull(i, &q->who, &(ImagePull) { b.image, b.name, b.platform, auth }, &k, &error);
+
+                native_answer_making(q, k, r, &error);
+                templates_wipe(auth);
+                free(auth);
+        }
+        auth_wipe(&b.auth);
+        shape_done(&native_template_pull_shape, &b);
 }
 
 typedef struct PushBody {
@@ -218,49 +215,39 @@ typedef struct PushBody {
         AuthBody auth;
 } PushBody;
 
-static const ShapeField native_template_push_fields[] = {
+static const Shape native_template_push_shape = SHAPE_FIELDS(
         { "reference", SHAPE_TEXT,   offsetof(PushBody, reference), SHAPE_MANDATORY, .min = 1, .max = REFERENCE_MAX },
-        { "auth",      SHAPE_OBJECT, offsetof(PushBody, auth),      SHAPE_NULLABLE, .shape = &auth_shape            },
-};
-const Shape native_template_push_shape = SHAPE_BODY(native_template_push_fields);
+        { "auth",      SHAPE_OBJECT, offsetof(PushBody, auth),      SHAPE_NULLABLE, .shape = &auth_shape });
 
-static void push_done(PushBody *b) {
-        free(b->reference);
-        auth_done(&b->auth);
-}
-
-void native_template_push(ApiRequest *q) {
-        _cleanup_(push_done) PushBody b = { 0 };
-        _cleanup_(templates_wipe) char *auth = NULL;
+static void native_template_push(ApiRequest *q) {
+        PushBody b = { 0 };
         Images *i = native_images(q);
         Error error = { 0 };
-        Making *k;
-        int r;
+        Making *k = NULL;
 
-        if (!i || api_read(q, &b) < 0)
-                return;
-        auth = auth_text(&b.auth);
-        r = images_push(i, &q->who, q->parameters[0], b.reference, auth, &k, &error);
-        if (r < 0)
-                native_template_error(q, r, &error);
-        else
-                native_answer_making(q, k);
+        if (i && api_read(q, &b) >= 0) {
+                char *auth = auth_text(&b.auth);
+                int r = images_push(i, &q->who, q->parameters[0], b.reference, auth, &k, &error);
+
+                native_answer_making(q, k, r, &error);
+                templates_wipe(auth);
+                free(auth);
+        }
+        auth_wipe(&b.auth);
+        shape_done(&native_template_push_shape, &b);
 }
 
 /* Import. */
 
 static void import_begin(ApiRequest *q, int fd, uint64_t size) {
         Error error = { 0 };
-        Making *k;
+        Making *k = NULL;
         int r = images_import(q->api->rooms.images, &q->who, http_query(q->http, "name"), fd, &k, &error);
 
-        if (r < 0)
-                native_template_error(q, r, &error);
-        else
-                native_answer_making(q, k);
+        native_answer_making(q, k, r, &error);
 }
 
-void native_template_import(ApiRequest *q) {
+static void native_template_import(ApiRequest *q) {
         Images *i = native_images(q);
         Error error = { 0 };
         int r;
@@ -284,27 +271,33 @@ typedef struct CommitBody {
         char *template_name;
 } CommitBody;
 
-static const ShapeField native_commit_fields[] = {
-        { "template", SHAPE_TEXT, offsetof(CommitBody, template_name), SHAPE_MANDATORY, .min = 1, .max = REFERENCE_MAX },
-};
-const Shape native_commit_shape = SHAPE_BODY(native_commit_fields);
+static const Shape native_commit_shape = SHAPE_FIELDS(
+        { "template", SHAPE_TEXT, offsetof(CommitBody, template_name), SHAPE_MANDATORY, .min = 1, .max = REFERENCE_MAX });
 
-static void commit_done(CommitBody *b) {
-        free(b->template_name);
-}
-
-void native_sandbox_commit(ApiRequest *q) {
-        _cleanup_(commit_done) CommitBody b = { 0 };
+static void native_sandbox_commit(ApiRequest *q) {
+        CommitBody b = { 0 };
         Images *i = native_images(q);
         Error error = { 0 };
-        Making *k;
-        int r;
+        Making *k = NULL;
 
-        if (!i || api_read(q, &b) < 0)
-                return;
-        r = images_commit(i, &q->who, q->sandbox, b.template_name, &k, &error);
-        if (r < 0)
-                native_template_error(q, r, &error);
-        else
-                native_answer_making(q, k);
+        if (i && api_read(q, &b) >= 0) {
+                int r = images_commit(i, &q->who, q->sandbox, b.template_name, &k, &error);
+
+                native_answer_making(q, k, r, &error);
+        }
+        free(b.template_name);
 }
+
+#define TEMPLATE "/api/templates/{name}"
+
+const ApiRoute template_routes[] = {
+        { "GET",    "/api/templates",           SCOPE_READ, .handle = native_template_list, ANSWER_LIST(template), .queries = QUERIES("tenant", "limit", "cursor") },
+        { "POST",   "/api/templates/pull",      SCOPE_USE,  .handle = native_template_pull, JSON_BODY(template_pull), ANSWER(making) },
+        { "POST",   "/api/templates/import",    SCOPE_USE,  .handle = native_template_import, BYTES_BODY(native_spool_data), ANSWER(making),
+          .queries = QUERIES("name") },
+        { "GET",    TEMPLATE,                   SCOPE_READ, .handle = native_template_get, ANSWER(template_details), .queries = QUERIES("tenant") },
+        { "DELETE", TEMPLATE,                   SCOPE_USE,  .handle = native_template_delete, ANSWER(deleted_name), .queries = QUERIES("tenant") },
+        { "POST",   TEMPLATE "/push",           SCOPE_USE,  .handle = native_template_push, JSON_BODY(template_push), ANSWER(making) },
+        { "POST",   "/api/sandbox/{id}/commit", SCOPE_USE,  .handle = native_sandbox_commit, JSON_BODY(commit), ANSWER(making) },
+        { 0 },
+};

@@ -1,19 +1,16 @@
 /* templates.h: what the files about templates and makings share. */
 #pragma once
 
-#include "api/native/native.h"
+#include "api/native/routes/routes.h"
 #include "image/image.h"
 
 /* NULL: answered. */
 Images *native_images(ApiRequest *q);
-/* Whose: the caller's own; an admin may name another by ?tenant=. NULL: answered. */
-const char *native_template_tenant(ApiRequest *q);
 
-json_t *native_template_json(Images *i, const TemplateInfo *info, bool all);
-void native_template_add_users(json_t *j, ApiRequest *q, const Image *image);
-json_t *native_making_json(const Making *k);
-/* 202 with the making, and where it is. */
-void native_answer_making(ApiRequest *q, const Making *k);
+extern const Shape native_making_answer;
+
+/* 202 with the making that has begun, and where it is; r: or why it could not. */
+void native_answer_making(ApiRequest *q, const Making *k, int r, const Error *error);
 /* The errno of one that could not be begun, as an answer. */
 void native_template_error(ApiRequest *q, int r, const Error *error);
 

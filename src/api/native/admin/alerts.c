@@ -1,4 +1,4 @@
-/* routes-alerts.c: alerts: what is wrong, by which rules, told where; taking care of one; trying a channel. */
+/* alerts.c: alerts: what is wrong, by which rules, told where; taking care of one; trying a channel. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,16 +16,7 @@ static Alerts *alerts_of(ApiRequest *q) {
                 (void) api_error(q, 403, "permission", "use a key that belongs to no tenant", "alerts are about all tenants");
                 return NULL;
         }
-        if (!q->api->rooms.alerts)
-                (void) api_errno(q, -EOPNOTSUPP, "this daemon has no alerts");
-        return q->api->rooms.alerts;
-}
-
-static void routes_alerts_answer_or_fail(ApiRequest *q, json_t *j) {
-        if (j)
-                (void) api_answer(q, 200, j);
-        else
-                (void) api_errno(q, -ENOMEM, NULL);
+        return native_room(q, q->api->rooms.alerts, "this daemon has no alerts");
 }
 
 static void alert_list(ApiRequest *q) {
@@ -41,7 +32,7 @@ static void alert_list(ApiRequest *q) {
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
-                routes_alerts_answer_or_fail(q, list);
+                (void) api_answer(q, 200, list);
 }
 
 static void alert_get(ApiRequest *q) {
@@ -61,14 +52,14 @@ static void alert_rule_list(ApiRequest *q) {
         Alerts *a = alerts_of(q);
 
         if (a)
-                routes_alerts_answer_or_fail(q, alerts_rules_json(a));
+                (void) api_answer(q, 200, alerts_rules_json(a));
 }
 
 static void alert_channel_list(ApiRequest *q) {
         Alerts *a = alerts_of(q);
 
         if (a)
-                routes_alerts_answer_or_fail(q, notify_channels_json(alerts_notify(a)));
+                (void) api_answer(q, 200, notify_channels_json(alerts_notify(a)));
 }
 
 /* Taking care. */
@@ -77,11 +68,9 @@ typedef struct AcknowledgeBody {
         char *by, *note;
 } AcknowledgeBody;
 
-static const ShapeField acknowledge_fields[] = {
+static const Shape native_acknowledge_shape = SHAPE_FIELDS(
         { "by",   SHAPE_TEXT, offsetof(AcknowledgeBody, by),   SHAPE_NULLABLE, .min = 1, .max = TEXT_MAX },
-        { "note", SHAPE_TEXT, offsetof(AcknowledgeBody, note), SHAPE_NULLABLE, .max = TEXT_MAX           },
-};
-static const Shape acknowledge_shape = SHAPE_BODY(acknowledge_fields);
+        { "note", SHAPE_TEXT, offsetof(AcknowledgeBody, note), SHAPE_NULLABLE, .max = TEXT_MAX           });
 
 static void alert_acknowledge(ApiRequest *q) {
         Alerts *a = alerts_of(q);
@@ -101,8 +90,7 @@ static void alert_acknowledge(ApiRequest *q) {
                 else
                         (void) api_answer(q, 200, j);
         }
-        free(b.by);
-        free(b.note);
+        shape_done(&native_acknowledge_shape, &b);
 }
 
 /* Trying a channel: the answer comes when the channel has answered. */
@@ -114,7 +102,7 @@ typedef struct TestBody {
 static const ShapeField test_fields[] = {
         { "channel", SHAPE_TEXT, offsetof(TestBody, channel), SHAPE_MANDATORY, .min = 1, .max = CONFIG_NAME_MAX },
 };
-static const Shape test_shape = SHAPE_BODY(test_fields);
+static const Shape native_alert_test_shape = SHAPE_BODY(test_fields);
 
 typedef struct TestState {
         NotifyTest *test;
@@ -129,14 +117,22 @@ static void test_destroy(ApiRequest *q, bool answered) {
         free(s);
 }
 
+typedef struct TestOutcome {
+        const char *channel;
+        bool delivered;
+        const char *error;
+} TestOutcome;
+
+static const Shape native_alert_test_answer = SHAPE_FIELDS(
+        { "channel",   SHAPE_BORROWED, offsetof(TestOutcome, channel), SHAPE_ALWAYS },
+        { "delivered", SHAPE_BOOL,     offsetof(TestOutcome, delivered)             },
+        { "error",     SHAPE_BORROWED, offsetof(TestOutcome, error)                 });
+
 static void test_answer(ApiRequest *q, const char *channel, int r, const char *text) {
-        routes_alerts_answer_or_fail(q, json_pack("{s:s,s:b,s:o}",
-                        "channel", channel,
-                        "delivered", r >= 0,
-                        "error", r < 0 ? json_text_or_null(text) : json_null()));
+        (void) api_show(q, 200, &(TestOutcome) { channel, r >= 0, r < 0 ? text : NULL });
 }
 
-static void routes_alerts_on_tested(int r, const char *text, void *userdata) {
+static void alerts_on_tested(int r, const char *text, void *userdata) {
         ApiRequest *q = userdata;
         TestState *s = q->state;
 
@@ -146,7 +142,7 @@ static void routes_alerts_on_tested(int r, const char *text, void *userdata) {
 
 static void test_begin(ApiRequest *q, Alerts *a, TestState *s) {
         Error error = { 0 };
-        int r = notify_test(alerts_notify(a), s->channel, routes_alerts_on_tested, q, &s->test, &error);
+        int r = notify_test(alerts_notify(a), s->channel, alerts_on_tested, q, &s->test, &error);
 
         if (r > 0)
                 test_answer(q, s->channel, 0, NULL);
@@ -179,15 +175,12 @@ static void alert_test(ApiRequest *q) {
         test_begin(q, a, s);
 }
 
-#define BODY(name)                                                                                           \
-        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .shape = &name##_shape
-
-const ApiRoute alerts_routes[] = {
+const ApiRoute alert_routes[] = {
         { "GET",  "/api/alerts",                       SCOPE_READ,  .handle = alert_list, .queries = QUERIES("status", "severity", "limit") },
         { "GET",  "/api/alerts/rules",                 SCOPE_READ,  .handle = alert_rule_list },
         { "GET",  "/api/alerts/channels",              SCOPE_READ,  .handle = alert_channel_list },
-        { "POST", "/api/alerts/test",                  SCOPE_ADMIN, .handle = alert_test, BODY(test) },
+        { "POST", "/api/alerts/test",                  SCOPE_ADMIN, .handle = alert_test, JSON_BODY(alert_test), ANSWER(alert_test) },
         { "GET",  "/api/alerts/{alert}",               SCOPE_READ,  .handle = alert_get },
-        { "POST", "/api/alerts/{alert}/acknowledge",   SCOPE_USE,   .handle = alert_acknowledge, BODY(acknowledge) },
+        { "POST", "/api/alerts/{alert}/acknowledge",   SCOPE_USE,   .handle = alert_acknowledge, JSON_BODY(acknowledge) },
         { 0 },
 };
