@@ -11,13 +11,7 @@
 
 static int finish_copy_list(Strv *to, const Strv *from) {
         to->max = IMAGE_STRINGS_MAX;
-        for (size_t i = 0; i < from->n; i++) {
-                int r = strv_push(to, from->items[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        return strv_extend(to, from);
 }
 
 static int make_config(const BuildStage *s, ImageConfig *c) {

@@ -11,13 +11,7 @@
 
 static int list_copy(Strv *to, const Strv *from) {
         to->max = ENTRIES_MAX;
-        for (size_t i = 0; i < from->n; i++) {
-                int r = strv_push(to, from->items[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        return strv_extend(to, from);
 }
 
 static int text_set(char **place, const char *text) {
@@ -219,9 +213,7 @@ static int scope_apply_command(BuildScope *s, const PlanStep *step, Strv *list) 
         strv_done(list);
         if (!step->exec)
                 r = list_copy(list, &s->shell);
-        for (size_t i = 0; r >= 0 && i < step->words.n; i++)
-                r = strv_push(list, step->words.items[i]);
-        return r;
+        return r < 0 ? r : strv_extend(list, &step->words);
 }
 
 static int scope_apply_list(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {

@@ -8,27 +8,17 @@
 #include "base/shape.h"
 #include "build/internal.h"
 
-static int stage_base_take_list(Strv *to, const Strv *from) {
-        for (size_t i = 0; i < from->n; i++) {
-                int r = strv_push(to, from->items[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
 static int take_config(BuildScope *s, const ImageConfig *c) {
-        int r = stage_base_take_list(&s->env, &c->env);
+        int r = strv_extend(&s->env, &c->env);
 
         if (r >= 0)
-                r = stage_base_take_list(&s->entrypoint, &c->entrypoint);
+                r = strv_extend(&s->entrypoint, &c->entrypoint);
         if (r >= 0)
-                r = stage_base_take_list(&s->cmd, &c->cmd);
+                r = strv_extend(&s->cmd, &c->cmd);
         if (r >= 0)
-                r = stage_base_take_list(&s->exposed, &c->exposed);
+                r = strv_extend(&s->exposed, &c->exposed);
         if (r >= 0)
-                r = stage_base_take_list(&s->labels, &c->labels);
+                r = strv_extend(&s->labels, &c->labels);
         if (r >= 0 && c->workdir && *c->workdir)
                 r = shape_text_set(&s->workdir, c->workdir);
         if (r >= 0 && c->user && *c->user)

@@ -32,12 +32,8 @@ void image_done(Image *image) {
 }
 
 static int copy_strv(const Strv *from, Strv *to) {
-        int r = 0;
-
         *to = (Strv) STRV_INIT(IMAGE_STRINGS_MAX);
-        for (size_t i = 0; i < from->n && r >= 0; i++)
-                r = strv_push(to, from->items[i]);
-        return r;
+        return strv_extend(to, from);
 }
 
 int image_config_copy(const ImageConfig *from, ImageConfig *to) {
