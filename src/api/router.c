@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/percent.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE" };
@@ -137,4 +138,18 @@ int router_parameter_place(const ApiRoute *route, const char *name) {
                         return place;
         }
         return -ENOENT;
+}
+
+int router_port(const char *text, size_t n, uint16_t *ret) {
+        char digits[6];
+        uint64_t port;
+
+        if (n == 0 || n >= sizeof(digits))
+                return -EINVAL;
+        memcpy(digits, text, n);
+        digits[n] = '\0';
+        if (parse_uint64(digits, 1, UINT16_MAX, &port) < 0)
+                return -EINVAL;
+        *ret = (uint16_t) port;
+        return 0;
 }

@@ -21,3 +21,6 @@ int router_find(const ApiRoute *const *tables, const char *method, const char *p
 
 /* The place of a parameter in the route's path, from 0; -ENOENT: it has none of that name. */
 int router_parameter_place(const ApiRoute *route, const char *name);
+
+/* A port, as a part of a name or a path has it. -EINVAL: these n letters are none. */
+int router_port(const char *text, size_t n, uint16_t *ret);

@@ -123,3 +123,15 @@ void log_sandbox(const char *level, const char *id, const char *format, ...) {
         log_write_line(level, message);
         errno = saved;
 }
+
+int log_failure(int code, const char *format, ...) {
+        char message[LINE_MAX_BYTES];
+        va_list ap;
+
+        errno = -code;
+        va_start(ap, format);
+        (void) vsnprintf(message, sizeof(message), format, ap);
+        va_end(ap);
+        log_write_line(/* level= */ NULL, message);
+        return code;
+}

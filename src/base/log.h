@@ -16,6 +16,8 @@ extern bool log_json;
 
 /* level NULL: an error. "notice" and "info" have no word in front. */
 void log_line(const char *level, const char *format, ...) _printf_(2, 3);
+/* Tells of an error and returns its code, as in `return log_failure(-errno, "cannot open '%s': %m", path)`. %m is the words for the code. */
+int log_failure(int code, const char *format, ...) _printf_(2, 3);
 /* level as above; what nobody wants to read is left out. */
 void log_sandbox(const char *level, const char *id, const char *format, ...) _printf_(3, 4);
 

@@ -25,19 +25,9 @@ typedef struct DoctorOptions {
         bool json, help;
 } DoctorOptions;
 
-static int doctor_apply_json(void *target, const char *value, Error *reterr) {
-        ((DoctorOptions *) target)->json = true;
-        return 0;
-}
-
-static int doctor_apply_help(void *target, const char *value, Error *reterr) {
-        ((DoctorOptions *) target)->help = true;
-        return 0;
-}
-
 static const Option doctor_options[] = {
-        { "json", 0, NULL, "for programs", doctor_apply_json },
-        { "help", 'h', NULL, "print this", doctor_apply_help },
+        { "json", 0, NULL, "for programs", OPTION_FLAG(DoctorOptions, json) },
+        { "help", 'h', NULL, "print this", OPTION_FLAG(DoctorOptions, help) },
 };
 
 static const char *const cgroup_names[] = {

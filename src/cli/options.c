@@ -1,70 +1,58 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/fd.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/strv.h"
 
 #define HELP_COLUMN 28
 
-static const Option *cli_options_find_name(const Option *options, size_t n, const char *name, size_t length) {
-        for (size_t i = 0; i < n; i++)
-                if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0)
-                        return options + i;
+const Option *option_find(const OptionTable *tables, size_t n_tables, const char *name, char letter) {
+        size_t length = name ? strcspn(name, "=") : 0;
+
+        for (const OptionTable *t = tables; t < tables + n_tables; t++)
+                for (const Option *o = t->options; o < t->options + t->n; o++)
+                        if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0
+                                 : letter && o->letter == letter)
+                                return o;
         return NULL;
 }
 
-static const Option *cli_options_find_letter(const Option *options, size_t n, char letter) {
-        for (size_t i = 0; i < n; i++)
-                if (options[i].letter == letter)
-                        return options + i;
-        return NULL;
-}
+int option_read(const OptionTable *tables, size_t n_tables, int argc, char **argv, void *target, Error *reterr) {
+        const char *word = argv[0], *name = word[1] == '-' ? word + 2 : NULL, *equals = name ? strchr(name, '=') : NULL;
+        const Option *o = option_find(tables, n_tables, name, !name && word[2] == '\0' ? word[1] : '\0');
+        bool apart = o && o->argument && !equals;
+        int r;
 
-static const Option *cli_options_find(const Option *options, size_t n, const char *word, const char **ret_value, bool *ret_inline) {
-        size_t length;
-
-        *ret_inline = false;
-        *ret_value = NULL;
-        if (word[1] != '-')
-                return word[2] == '\0' ? cli_options_find_letter(options, n, word[1]) : NULL;
-
-        length = strcspn(word + 2, "=");
-        if (word[2 + length] == '=') {
-                *ret_inline = true;
-                *ret_value = word + 2 + length + 1;
-        }
-        return cli_options_find_name(options, n, word + 2, length);
+        if (!o)
+                return error_set(reterr, -EINVAL, "unknown option '%s'", word);
+        if (!o->argument && equals)
+                return error_set(reterr, -EINVAL, "option --%s takes no value, got '%s'", o->name, equals + 1);
+        if (apart && argc < 2)
+                return error_set(reterr, -EINVAL, "option --%s needs a value: --%s %s", o->name, o->name, o->argument);
+        r = o->set(o, target, apart ? argv[1] : equals ? equals + 1 : NULL, reterr);
+        return r < 0 ? r : apart ? 2 : 1;
 }
 
 int options_parse(const Option *options, size_t n, int argc, char **argv, void *target, Error *reterr) {
-        int i;
+        const OptionTable table = { options, n };
+        int i, used;
 
-        for (i = 1; i < argc; i++) {
-                const char *word = argv[i], *value;
-                const Option *o;
-                bool is_inline;
-                int r;
-
-                if (strcmp(word, "--") == 0)
+        for (i = 1; i < argc; i += used) {
+                if (strcmp(argv[i], "--") == 0)
                         return i + 1;
-                if (word[0] != '-' || word[1] == '\0')
+                if (argv[i][0] != '-' || argv[i][1] == '\0')
                         return i;
-
-                o = cli_options_find(options, n, word, &value, &is_inline);
-                if (!o)
-                        return error_set(reterr, -EINVAL, "unknown option '%s'", word);
-                if (!o->argument && is_inline)
-                        return error_set(reterr, -EINVAL, "option --%s takes no value, got '%s'", o->name, value);
-                if (o->argument && !is_inline) {
-                        if (++i >= argc)
-                                return error_set(reterr, -EINVAL, "option --%s needs a value: --%s %s", o->name,
-                                                o->name, o->argument);
-                        value = argv[i];
-                }
-                r = o->set ? o->set(o, target, value, reterr) : o->apply(target, value, reterr);
-                if (r < 0)
-                        return r;
+                used = option_read(&table, 1, argc - i, argv + i, target, reterr);
+                if (used < 0)
+                        return used;
         }
         return i;
 }
@@ -95,4 +83,87 @@ void options_print(const Option *options, size_t n) {
                         printf("%s\n%*s", left, HELP_COLUMN, "");
                 print_help_text(o->help);
         }
+}
+
+void *option_field(const Option *o, void *target) {
+        if (o->has > 0)
+                *(bool *) ((char *) target + o->has) = true;
+        return (char *) target + o->offset;
+}
+
+OPTION_KIND(option_flag) {
+        *(bool *) option_field(o, target) = true;
+        return 0;
+}
+
+OPTION_KIND(option_text) {
+        *(const char **) option_field(o, target) = value;
+        return 0;
+}
+
+OPTION_KIND(option_copy) {
+        char **field = option_field(o, target), *copy = strdup(value);
+
+        if (!copy)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        free(*field);
+        *field = copy;
+        return 0;
+}
+
+OPTION_KIND(option_words) {
+        Strv *words = option_field(o, target);
+        int r;
+
+        if (o->max > 0)
+                words->max = o->max;
+        r = strv_push(words, value);
+        return r == -E2BIG ? error_set(reterr, r, "--%s: more than %zu of them", o->name, words->max)
+                : r < 0    ? error_set(reterr, r, "out of memory")
+                           : 0;
+}
+
+OPTION_KIND(option_number) {
+        int r = parse_uint64(value, o->min, o->max, option_field(o, target));
+
+        return r < 0 ? error_set(reterr, r, "--%s: '%s' is not a number from %llu to %llu", o->name, value,
+                                       (unsigned long long) o->min, (unsigned long long) o->max)
+                     : 0;
+}
+
+OPTION_KIND(option_number32) {
+        Option wide = *o;
+        uint64_t n;
+        int r;
+
+        wide.offset = wide.has = 0;
+        r = option_number(&wide, &n, value, reterr);
+        if (r >= 0)
+                *(uint32_t *) option_field(o, target) = (uint32_t) n;
+        return r;
+}
+
+int option_each_line(const Option *o, const char *path, size_t max,
+                int (*take)(const Option *o, void *target, const OptionLine *line, Error *reterr),
+                void *target, Error *reterr) {
+        _cleanup_free_ char *text = NULL;
+        OptionLine line = { .path = path };
+        size_t size;
+        int r = file_read_alloc(AT_FDCWD, path, max, &text, &size);
+
+        if (r < 0)
+                return error_set(reterr, r, "--%s: cannot read '%s': %m", o->name, path);
+        for (char *at = text, *end; at < text + size && r >= 0; at = end + 1) {
+                end = memchr(at, '\n', (size_t) (text + size - at));
+                if (!end)
+                        end = text + size;
+                line.number++;
+                if (memchr(at, '\0', (size_t) (end - at)))
+                        return error_set(reterr, -EINVAL, "--%s: NUL byte in %s line %u", o->name, path, line.number);
+                *end = '\0';
+                line.text = at;
+                if (*at != '\0' && *at != '#')
+                        r = take(o, target, &line, reterr);
+        }
+        return r < 0 ? r : 0;
 }

@@ -30,7 +30,7 @@ static RunNetMode mode_from_string(const char *text) {
         return _RUN_NET_MODE_INVALID;
 }
 
-int apply_net(void *target, const char *value, Error *reterr) {
+OPTION_KIND(run_net_mode) {
         RunNet *n = &((RunOptions *) target)->net;
         RunNetMode mode = mode_from_string(value);
 
@@ -44,41 +44,9 @@ int apply_net(void *target, const char *value, Error *reterr) {
 }
 
 /* A word that goes into a list or onto a command line: what it means is found out later. */
-static int run_net_add_word(Strv *list, const char *option, const char *value, Error *reterr) {
-        int r;
-
-        if (value[0] == '\0')
-                return error_set(reterr, -EINVAL, "--%s: an empty value", option);
-        r = strv_push(list, value);
-        if (r == -E2BIG)
-                return error_set(reterr, r, "--%s: more than %zu of them", option, list->max);
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
-}
-
-int apply_allow(void *target, const char *value, Error *reterr) {
-        return run_net_add_word(&((RunOptions *) target)->net.allow, "allow", value, reterr);
-}
-
-int apply_deny(void *target, const char *value, Error *reterr) {
-        return run_net_add_word(&((RunOptions *) target)->net.deny, "deny", value, reterr);
-}
-
-int apply_reachable(void *target, const char *value, Error *reterr) {
-        return run_net_add_word(&((RunOptions *) target)->net.reachable, "reachable", value, reterr);
-}
-
-int apply_dns(void *target, const char *value, Error *reterr) {
-        return run_net_add_word(&((RunOptions *) target)->net.dns, "dns", value, reterr);
-}
-
-int apply_plain_http(void *target, const char *value, Error *reterr) {
-        ((RunOptions *) target)->net.plain_http = true;
-        return 0;
-}
-
-int apply_quiet(void *target, const char *value, Error *reterr) {
-        ((RunOptions *) target)->net.quiet = true;
-        return 0;
+OPTION_KIND(run_net_words) {
+        return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: an empty value", o->name)
+                                : option_words(o, target, value, reterr);
 }
 
 static const char *first_of_gate(const RunNet *n) {

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "base/error.h"
 #include "base/strv.h"
+#include "cli/options.h"
 
 #define RUN_NET_RULES_MAX 1024 /* EGRESS_RULES_MAX */
 
@@ -36,13 +36,8 @@ typedef struct RunNet {
 
 void run_net_done(RunNet *n);
 
-int apply_net(void *target, const char *value, Error *reterr);
-int apply_allow(void *target, const char *value, Error *reterr);
-int apply_deny(void *target, const char *value, Error *reterr);
-int apply_reachable(void *target, const char *value, Error *reterr);
-int apply_dns(void *target, const char *value, Error *reterr);
-int apply_plain_http(void *target, const char *value, Error *reterr);
-int apply_quiet(void *target, const char *value, Error *reterr);
+OPTION_KIND(run_net_mode);
+OPTION_KIND(run_net_words); /* into a Strv */
 
 /* When all options are read: rules mean egress unless somebody said otherwise; what contradicts itself is refused. */
 int run_net_finish(RunNet *n, Error *reterr);

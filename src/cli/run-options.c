@@ -34,92 +34,42 @@
 #define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 #define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-static int run_options_apply_size(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
+static int run_size(const Option *o, void *target, const char *value, Error *reterr) {
         uint64_t bytes;
         int r = parse_size(value, &bytes);
 
         if (r == -EINVAL)
-                return error_set(reterr, r, "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M", name,
-                                value);
-        if (r < 0 || bytes < min || bytes > max)
-                return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (%llu%s to %lluT)", name, value,
-                                (unsigned long long) (min < 1024 ? min : min >> 10), min < 1024 ? "" : "K",
-                                (unsigned long long) (max >> 40));
-        *ret = bytes;
+                return error_set(reterr, r,
+                                "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M",
+                                o->name, value);
+        if (r < 0 || bytes < o->min || bytes > o->max)
+                return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (%llu%s to %lluT)", o->name, value,
+                                (unsigned long long) (o->min < 1024 ? o->min : o->min >> 10), o->min < 1024 ? "" : "K",
+                                (unsigned long long) (o->max >> 40));
+        *(uint64_t *) option_field(o, target) = bytes;
         return 0;
 }
 
-static int apply_duration(const char *name, const char *value, usec_t *ret, Error *reterr) {
+static int run_duration(const Option *o, void *target, const char *value, Error *reterr) {
         usec_t usec;
         int r = parse_duration(value, &usec);
 
         if (r == -EINVAL)
-                return error_set(reterr, r, "--%s: '%s' is no time; write a number with us, ms, s, m, h or d, as in 30s", name,
-                                value);
+                return error_set(reterr, r,
+                                "--%s: '%s' is no time; write a number with us, ms, s, m, h or d, as in 30s",
+                                o->name, value);
         if (r < 0 || usec == 0 || usec > DURATION_MAX)
-                return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (more than 0, up to 365d)", name, value);
-        *ret = usec;
+                return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (more than 0, up to 365d)", o->name, value);
+        *(usec_t *) option_field(o, target) = usec;
         return 0;
 }
 
-static int run_options_apply_number(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
-        int r = parse_uint64(value, min, max, ret);
-
-        if (r < 0)
-                return error_set(reterr, r, "--%s: '%s' is not a number from %llu to %llu", name, value,
-                                (unsigned long long) min, (unsigned long long) max);
-        return 0;
-}
-
-static int run_options_apply_memory(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        return run_options_apply_size("memory", value, MEMORY_MIN, BYTES_MAX, &o->spec.limits.memory_bytes, reterr);
-}
-
-static int run_options_apply_disk(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        o->disk_given = true;
-        return run_options_apply_size("disk", value, DISK_MIN, BYTES_MAX, &o->spec.limits.disk_bytes, reterr);
-}
-
-static int run_options_apply_output_limit(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        return run_options_apply_size("output-limit", value, 1, BYTES_MAX, &o->output_max, reterr);
-}
-
-static int run_options_apply_cpus(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        int r = parse_cpus(value, &o->spec.limits.cpu_milli);
+static int run_cpus(const Option *o, void *target, const char *value, Error *reterr) {
+        int r = parse_cpus(value, option_field(o, target));
 
         if (r < 0)
                 return error_set(reterr, r, "--cpus: '%s' is not a number of cores from 0.01 to 4096, as in 0.5", value);
         return 0;
-}
-
-static int run_options_apply_cpu_time(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        return apply_duration("cpu-time", value, &o->cpu_time, reterr);
-}
-
-static int run_options_apply_timeout(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        return apply_duration("timeout", value, &o->timeout, reterr);
-}
-
-static int run_options_apply_pids(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        uint64_t n;
-        int r = run_options_apply_number("pids", value, 1, 4194303, &n, reterr);
-
-        if (r < 0)
-                return r;
-        o->spec.limits.pids = (uint32_t) n;
-        return 0;
-}
-
-static int run_options_apply_nofile(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        return run_options_apply_number("nofile", value, 3, 1048576, &o->nofile, reterr);
 }
 
 static int run_options_add_env(RunOptions *o, const char *assignment, Error *reterr) {
@@ -139,7 +89,7 @@ static int run_options_add_env(RunOptions *o, const char *assignment, Error *ret
         return 0;
 }
 
-static int run_options_apply_env(void *target, const char *value, Error *reterr) {
+static int run_env(const Option *o, void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *assignment = NULL;
         const char *inherited;
 
@@ -156,36 +106,18 @@ static int run_options_apply_env(void *target, const char *value, Error *reterr)
         return run_options_add_env(target, assignment, reterr);
 }
 
-static int run_options_apply_env_file(void *target, const char *value, Error *reterr) {
-        _cleanup_free_ char *text = NULL;
-        unsigned line_number = 0;
-        size_t size;
+static int run_options_take_line(const Option *o, void *target, const OptionLine *line, Error *reterr) {
         int r;
 
-        r = file_read_alloc(AT_FDCWD, value, ENV_FILE_MAX, &text, &size);
-        if (r < 0)
-                return error_set(reterr, r, "--env-file: cannot read '%s': %m", value);
+        if (line->text[0] == '=' || !strchr(line->text, '='))
+                return error_set(reterr, -EINVAL, "--env-file: %s line %u is not NAME=value: '%.60s'",
+                                line->path, line->number, line->text);
+        r = run_options_add_env(target, line->text, reterr);
+        return r < 0 ? error_prefix(reterr, r, "--env-file: %s line %u", line->path, line->number) : 0;
+}
 
-        for (char *line = text, *next; line < text + size; line = next) {
-                char *end = memchr(line, '\n', (size_t) (text + size - line));
-
-                line_number++;
-                if (!end)
-                        end = text + size;
-                next = end + 1;
-                if (memchr(line, 0, (size_t) (end - line)))
-                        return error_set(reterr, -EINVAL, "--env-file: NUL byte in %s line %u", value, line_number);
-                *end = '\0';
-                if (line[0] == '\0' || line[0] == '#')
-                        continue;
-                if (line[0] == '=' || !strchr(line, '='))
-                        return error_set(reterr, -EINVAL, "--env-file: %s line %u is not NAME=value: '%.60s'", value,
-                                        line_number, line);
-                r = run_options_add_env(target, line, reterr);
-                if (r < 0)
-                        return error_prefix(reterr, r, "--env-file: %s line %u", value, line_number);
-        }
-        return 0;
+static int run_env_file(const Option *o, void *target, const char *value, Error *reterr) {
+        return option_each_line(o, value, ENV_FILE_MAX, run_options_take_line, target, reterr);
 }
 
 /* A path inside the sandbox: absolute, and without "..", which would mean another place than it says. */
@@ -203,14 +135,15 @@ static int inside_path(const char *name, const char *value, char **ret, Error *r
         return 0;
 }
 
-static int run_options_apply_workdir(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        free(TAKE_PTR(o->workdir));
-        return inside_path("workdir", value, &o->workdir, reterr);
+static int run_workdir(const Option *o, void *target, const char *value, Error *reterr) {
+        char **workdir = option_field(o, target);
+
+        free(TAKE_PTR(*workdir));
+        return inside_path(o->name, value, workdir, reterr);
 }
 
-static int run_options_apply_user(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
+static int run_user(const Option *o, void *target, const char *value, Error *reterr) {
+        RunOptions *run = target;
         uint64_t uid;
         int r;
 
@@ -226,8 +159,8 @@ static int run_options_apply_user(void *target, const char *value, Error *reterr
                         return error_set(reterr, r, "--user: '%s' is not 'user', 'root' or a number from 0 to %d", value,
                                         UID_MAX);
         }
-        o->spec.uid = (uid_t) uid;
-        o->spec.gid = (gid_t) uid;
+        run->spec.uid = (uid_t) uid;
+        run->spec.gid = (gid_t) uid;
         return 0;
 }
 
@@ -240,10 +173,27 @@ static bool covers_guard(const char *path) {
         return strcmp(path, "/") == 0;
 }
 
-static int run_options_check_target(const char *name, const char *path, Error *reterr) {
-        if (covers_guard(path))
-                return error_set(reterr, -EINVAL, "--%s: '%s' is a place that the sandbox guards; choose another", name,
-                                path);
+/* Where something of the host is shown inside. */
+static int run_options_target(const Option *o, const char *value, char **ret, Error *reterr) {
+        int r = inside_path(o->name, value, ret, reterr);
+
+        if (r >= 0 && covers_guard(*ret))
+                return error_set(reterr, -EINVAL,
+                                "--%s: '%s' is a place that the sandbox guards; choose another", o->name,
+                                *ret);
+        return r;
+}
+
+/* A directory of the host that we can look into. */
+static int run_options_check_directory(const Option *o, const char *path, const char *alternative, Error *reterr) {
+        struct stat st;
+
+        if (stat(path, &st) < 0)
+                return error_set(reterr, -errno, "--%s: '%s': %m", o->name, path);
+        if (!S_ISDIR(st.st_mode))
+                return error_set(reterr, -ENOTDIR, "--%s: '%s' is not a directory%s", o->name, path, alternative);
+        if (access(path, R_OK | X_OK) < 0)
+                return error_set(reterr, -errno, "--%s: '%s' cannot be read: %m", o->name, path);
         return 0;
 }
 
@@ -271,30 +221,27 @@ static int split_bind(const char *value, char **ret_source, char **ret_target, b
         return *ret_target ? 0 : -ENOMEM;
 }
 
-static int add_bind(RunOptions *o, JailBind bind) {
-        if (ARRAY_RESERVE(o->spec.binds, o->binds_room, o->spec.n_binds + 1) < 0)
+static int add_bind(RunOptions *run, JailBind bind) {
+        if (ARRAY_EXTEND(run->spec.binds, run->spec.n_binds) < 0)
                 return -ENOMEM;
         bind.layer_fd = bind.source_fd = -EBADF;
-        o->spec.binds[o->spec.n_binds++] = bind;
+        run->spec.binds[run->spec.n_binds++] = bind;
         return 0;
 }
 
-static int apply_bind(void *target, const char *value, Error *reterr) {
+static int run_bind(const Option *o, void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *source = NULL, *raw = NULL, *inside = NULL;
-        RunOptions *o = target;
+        RunOptions *run = target;
         bool writable;
         struct stat st;
         int r;
 
-        if (o->spec.n_binds >= LIST_MAX)
+        if (run->spec.n_binds >= LIST_MAX)
                 return error_set(reterr, -E2BIG, "--bind: more than %d, '%s' is one too many", LIST_MAX, value);
         r = split_bind(value, &source, &raw, &writable);
         if (r < 0)
                 return error_set(reterr, r, "--bind: '%s' is not SOURCE:TARGET or SOURCE:TARGET:rw", value);
-        r = inside_path("bind", raw, &inside, reterr);
-        if (r < 0)
-                return r;
-        r = run_options_check_target("bind", inside, reterr);
+        r = run_options_target(o, raw, &inside, reterr);
         if (r < 0)
                 return r;
         if (stat(source, &st) < 0)
@@ -304,83 +251,68 @@ static int apply_bind(void *target, const char *value, Error *reterr) {
         if (access(source, R_OK) < 0)
                 return error_set(reterr, -errno, "--bind: source '%s' cannot be read: %m", source);
 
-        if (add_bind(o, (JailBind) { .source = source, .target = inside, .writable = writable }) < 0)
+        if (add_bind(run, (JailBind) { .source = source, .target = inside, .writable = writable }) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
         source = inside = NULL;
         return 0;
 }
 
-static int apply_txn(void *target, const char *value, Error *reterr) {
+static int run_txn(const Option *o, void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *raw = NULL, *source = NULL, *inside = NULL;
-        RunOptions *o = target;
-        struct stat st;
+        RunOptions *run = target;
         int r;
 
-        if (o->txn.dir)
+        if (run->txn.dir)
                 return error_set(reterr, -EINVAL, "--txn: '%s' is the second; a run has one transaction", value);
-        r = run_txn_split(value, &o->txn.dir, &raw);
+        r = run_txn_split(value, &run->txn.dir, &raw);
         if (r < 0)
                 return error_set(reterr, r, "--txn: '%s' is not DIR or DIR:TARGET", value);
-        r = inside_path("txn", raw ? raw : "/workspace", &o->txn.target, reterr);
+        r = run_options_target(o, raw ? raw : "/workspace", &run->txn.target, reterr);
+        if (r >= 0)
+                r = run_options_check_directory(o, run->txn.dir, "", reterr);
         if (r < 0)
                 return r;
-        r = run_options_check_target("txn", o->txn.target, reterr);
-        if (r < 0)
-                return r;
-        if (stat(o->txn.dir, &st) < 0)
-                return error_set(reterr, -errno, "--txn: '%s': %m", o->txn.dir);
-        if (!S_ISDIR(st.st_mode))
-                return error_set(reterr, -ENOTDIR, "--txn: '%s' is not a directory", o->txn.dir);
-        if (access(o->txn.dir, R_OK | X_OK) < 0)
-                return error_set(reterr, -errno, "--txn: '%s' cannot be read: %m", o->txn.dir);
-        source = realpath(o->txn.dir, NULL);
-        inside = strdup(o->txn.target);
-        o->txn.bind = o->spec.n_binds;
-        if (!source || !inside || add_bind(o, (JailBind) { .source = source, .target = inside, .writable = true }) < 0)
+        source = realpath(run->txn.dir, NULL);
+        inside = strdup(run->txn.target);
+        run->txn.bind = run->spec.n_binds;
+        if (!source || !inside || add_bind(run, (JailBind) { .source = source, .target = inside, .writable = true }) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
         source = inside = NULL;
         return 0;
 }
 
-static int apply_txn_id(void *target, const char *value, Error *reterr) {
+static int run_txn_id(const Option *o, void *target, const char *value, Error *reterr) {
         if (!txn_id_is_valid(value))
                 return error_set(reterr, -EINVAL, "--txn-id: '%s' is no transaction's id: `cove txn ls` lists them", value);
-        ((RunOptions *) target)->txn.id = value;
-        return 0;
+        return option_text(o, target, value, reterr);
 }
 
-static int apply_txn_auto(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
+static int run_txn_auto(const Option *o, void *target, const char *value, Error *reterr) {
+        bool commit = strcmp(value, "commit") == 0;
 
-        if (strcmp(value, "commit") == 0)
-                o->txn.at_end = TXN_AUTO_COMMIT;
-        else if (strcmp(value, "discard") == 0)
-                o->txn.at_end = TXN_AUTO_DISCARD;
-        else
+        if (!commit && strcmp(value, "discard") != 0)
                 return error_set(reterr, -EINVAL, "--txn-auto: '%s' is neither commit nor discard", value);
+        ((RunOptions *) target)->txn.at_end = commit ? TXN_AUTO_COMMIT : TXN_AUTO_DISCARD;
         return 0;
 }
 
-static int run_options_apply_file(void *target, const char *value, Error *reterr) {
+static int run_file(const Option *o, void *target, const char *value, Error *reterr) {
         const char *equals = strchr(value, '=');
         _cleanup_free_ char *raw = NULL, *inside = NULL, *source = NULL;
         _cleanup_close_ int fd = -EBADF;
-        RunOptions *o = target;
+        RunOptions *run = target;
         struct stat st;
         int r;
 
         if (!equals || equals == value || equals[1] == '\0')
                 return error_set(reterr, -EINVAL, "--file: '%s' is not TARGET=SOURCE", value);
-        if (o->spec.n_files >= LIST_MAX)
+        if (run->spec.n_files >= LIST_MAX)
                 return error_set(reterr, -E2BIG, "--file: more than %d, '%s' is one too many", LIST_MAX, value);
         raw = strndup(value, (size_t) (equals - value));
         source = strdup(equals + 1);
         if (!raw || !source)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = inside_path("file", raw, &inside, reterr);
-        if (r < 0)
-                return r;
-        r = run_options_check_target("file", inside, reterr);
+        r = run_options_target(o, raw, &inside, reterr);
         if (r < 0)
                 return r;
         fd = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -390,156 +322,121 @@ static int run_options_apply_file(void *target, const char *value, Error *reterr
                 return error_set(reterr, -EINVAL, "--file: source '%s' is not a regular file (for a directory: --bind)",
                                 source);
 
-        if (ARRAY_RESERVE(o->spec.files, o->files_room, o->spec.n_files + 1) < 0)
+        if (ARRAY_EXTEND(run->spec.files, run->spec.n_files) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        o->spec.files[o->spec.n_files++] = (JailFile) {
-                .source = TAKE_PTR(source),
-                .target = TAKE_PTR(inside),
-                .fd = TAKE_FD(fd),
+        run->spec.files[run->spec.n_files++] = (JailFile) {
+                .source = TAKE_PTR(source), .target = TAKE_PTR(inside), .fd = TAKE_FD(fd)
         };
         return 0;
 }
 
-static int run_options_apply_template(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-        struct stat st;
+static int run_template(const Option *o, void *target, const char *value, Error *reterr) {
+        bool host = strcmp(value, "host") == 0;
+        int r = host ? 0 : run_options_check_directory(o, value, " (and not 'host')", reterr);
 
-        o->spec.template_dir = NULL;
-        if (strcmp(value, "host") == 0)
-                return 0;
-        if (stat(value, &st) < 0)
-                return error_set(reterr, -errno, "--template: '%s': %m", value);
-        if (!S_ISDIR(st.st_mode))
-                return error_set(reterr, -ENOTDIR, "--template: '%s' is not a directory (and not 'host')", value);
-        if (access(value, R_OK | X_OK) < 0)
-                return error_set(reterr, -errno, "--template: '%s' cannot be read: %m", value);
-        o->spec.template_dir = value;
-        return 0;
+        return r < 0 ? r : option_text(o, target, host ? NULL : value, reterr);
 }
 
-static int apply_hostname(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
+static int run_hostname(const Option *o, void *target, const char *value, Error *reterr) {
         size_t n = strlen(value);
 
         if (n == 0 || n > 63 || strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") != n ||
                         value[0] == '-' || value[0] == '.')
                 return error_set(reterr, -EINVAL, "--hostname: '%.80s' is no host name (1 to 63 letters, digits, '-', '.')",
                                 value);
-        o->spec.hostname = value;
-        return 0;
+        return option_text(o, target, value, reterr);
 }
 
-static int run_options_apply_keep(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-
-        free(TAKE_PTR(o->keep));
-        if (value[0] == '\0')
-                return error_set(reterr, -EINVAL, "--keep: needs a directory, got ''");
-        o->keep = strdup(value);
-        return o->keep ? 0 : error_set(reterr, -ENOMEM, "out of memory");
+/* A text that says something; its key is the words for it. */
+static int run_named(const Option *o, void *target, const char *value, Error *reterr) {
+        return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: needs %s, got ''", o->name, o->key)
+                                : option_text(o, target, value, reterr);
 }
 
-static int apply_report(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-
-        if (value[0] == '\0')
-                return error_set(reterr, -EINVAL, "--report: needs a file or '-', got ''");
-        o->report = value;
-        return 0;
-}
-
-static int run_options_apply_allow_missing(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
+static int run_allow_missing(const Option *o, void *target, const char *value, Error *reterr) {
         Guard g = guard_from_name(value);
 
         if (g < 0)
                 return error_set(reterr, -EINVAL, "--allow-missing: there is no guard '%s'; `cove doctor` lists them", value);
         if (!guard_is_optional(g))
                 return error_set(reterr, -EINVAL, "--allow-missing: there is no sandbox without the guard '%s'", value);
-        o->spec.allow_missing |= GUARD_BIT(g);
+        ((RunOptions *) target)->spec.allow_missing |= GUARD_BIT(g);
         return 0;
 }
 
-static int run_options_apply_tty(void *target, const char *value, Error *reterr) {
-        ((RunOptions *) target)->tty = true;
-        return 0;
-}
-
-static int run_options_apply_verbose(void *target, const char *value, Error *reterr) {
+static int run_verbose(const Option *o, void *target, const char *value, Error *reterr) {
         log_verbosity++;
         return 0;
 }
 
-static int run_options_apply_help(void *target, const char *value, Error *reterr) {
-        ((RunOptions *) target)->help = true;
-        return 0;
-}
+#define RUN_FIELD(field)     OPTION_FIELD(RunOptions, field)
+#define RUN_SIZE(field, low) run_size, RUN_FIELD(field), .min = (low), .max = BYTES_MAX
 
 static const Option run_options[] = {
-        { "memory", 0, "SIZE", "memory and swap of the whole sandbox (default 2G)", run_options_apply_memory },
-        { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", run_options_apply_cpus },
-        { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", run_options_apply_cpu_time },
-        { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", run_options_apply_timeout },
-        { "pids", 0, "N", "processes at the same time (default 512)", run_options_apply_pids },
+        { "memory", 0, "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN) },
+        { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", run_cpus, RUN_FIELD(spec.limits.cpu_milli) },
+        { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", run_duration, RUN_FIELD(cpu_time) },
+        { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", run_duration, RUN_FIELD(timeout) },
+        { "pids", 0, "N", "processes at the same time (default 512)", OPTION_NUMBER32(RunOptions, spec.limits.pids, 1, 4194303) },
         { "disk", 0, "SIZE",
                 "everything written; the guest meets ENOSPC. Up to half of --memory\n"
                 "it lies in memory and counts as such, else in a disk image\n"
                 "(default: half of --memory, at most 1G)",
-                run_options_apply_disk },
-        { "output-limit", 0, "SIZE", "stdout and stderr together; more ends the sandbox (status 137)", run_options_apply_output_limit },
-        { "nofile", 0, "N", "open files of each process (default 4096)", run_options_apply_nofile },
-        { "env", 'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", run_options_apply_env },
-        { "env-file", 0, "FILE", "lines of NAME=VALUE", run_options_apply_env_file },
-        { "workdir", 'w', "DIR", "working directory (default /workspace); made if missing", run_options_apply_workdir },
-        { "user", 'u', "USER", "user (uid 1000, default), root (of the sandbox) or a UID", run_options_apply_user },
+                RUN_SIZE(spec.limits.disk_bytes, DISK_MIN), OPTION_HAS(RunOptions, disk_given) },
+        { "output-limit", 0, "SIZE", "stdout and stderr together; more ends the sandbox (status 137)", RUN_SIZE(output_max, 1) },
+        { "nofile", 0, "N", "open files of each process (default 4096)", OPTION_NUMBER(RunOptions, nofile, 3, 1048576) },
+        { "env", 'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", run_env },
+        { "env-file", 0, "FILE", "lines of NAME=VALUE", run_env_file },
+        { "workdir", 'w', "DIR", "working directory (default /workspace); made if missing", run_workdir, RUN_FIELD(workdir) },
+        { "user", 'u', "USER", "user (uid 1000, default), root (of the sandbox) or a UID", run_user },
         { "bind", 0, "SRC:DST[:rw]",
                 "show a file or directory of the host inside, read-only\n"
                 "unless :rw; its owner appears as the guest's user",
-                apply_bind },
+                run_bind },
         { "txn", 0, "DIR[:TARGET]",
                 "a directory of the host that the guest may change (at /workspace,\n"
                 "and works in): the host's stays as it is, the changes are kept for\n"
                 "cove diff, commit and discard",
-                apply_txn },
-        { "txn-id", 0, "ID", "go on with a kept transaction on --txn DIR", apply_txn_id },
-        { "txn-auto", 0, "commit|discard", "at the end: take the changes if the command ended with 0; drop them", apply_txn_auto },
-        { "file", 0, "DST=SRC", "put a copy of a file inside", run_options_apply_file },
-        { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", run_options_apply_template },
+                run_txn },
+        { "txn-id", 0, "ID", "go on with a kept transaction on --txn DIR", run_txn_id, RUN_FIELD(txn.id) },
+        { "txn-auto", 0, "commit|discard", "at the end: take the changes if the command ended with 0; drop them", run_txn_auto },
+        { "file", 0, "DST=SRC", "put a copy of a file inside", run_file },
+        { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", run_template, RUN_FIELD(spec.template_dir) },
         { "net", 0, "none|egress|open|host",
                 "loopback only (default); what --allow names, through a gate;\n"
                 "the world, through it, but no private networks; or the host's\n"
                 "network, unguarded",
-                apply_net },
+                run_net_mode },
         { "allow", 0, "RULE",
                 "may be reached: example.org, *.example.org, https://example.org,\n"
                 "tcp://example.org:5432, 203.0.113.0/24:8000-8100; means --net egress",
-                apply_allow },
-        { "deny", 0, "RULE", "may not be reached, whatever else allows it", apply_deny },
-        { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", apply_plain_http },
-        { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", apply_reachable },
-        { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", apply_dns },
-        { "quiet", 'q', NULL, "do not tell of each connection that is denied, nor of a transaction", apply_quiet },
-        { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", apply_read_only_path },
+                run_net_words, RUN_FIELD(net.allow) },
+        { "deny", 0, "RULE", "may not be reached, whatever else allows it", run_net_words, RUN_FIELD(net.deny) },
+        { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", OPTION_FLAG(RunOptions, net.plain_http) },
+        { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", run_net_words, RUN_FIELD(net.reachable) },
+        { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", run_net_words, RUN_FIELD(net.dns) },
+        { "quiet", 'q', NULL, "do not tell of each connection that is denied, nor of a transaction", OPTION_FLAG(RunOptions, net.quiet) },
+        { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", run_rules_path, .min = RULES_READ_ONLY },
         { "writable-path", 0, "PATH|none",
                 "only such paths are writable, everything else is read-only;\n"
                 "made if missing",
-                apply_writable_path },
-        { "deny-path", 0, "PATH", "a path of the sandbox that nobody can look into", apply_deny_path },
-        { "max-file-size", 0, "SIZE", "of each file; beyond it the guest meets EFBIG (default: no limit)", apply_max_file_size },
-        { "no-processes", 0, NULL, "the command may have threads, but make no processes", apply_no_processes },
-        { "tty", 't', NULL, "give the command a terminal", run_options_apply_tty },
-        { "hostname", 0, "NAME", "host name inside (default cove)", apply_hostname },
+                run_rules_path, .min = RULES_WRITABLE },
+        { "deny-path", 0, "PATH", "a path of the sandbox that nobody can look into", run_rules_path, .min = RULES_DENIED },
+        { "max-file-size", 0, "SIZE", "of each file; beyond it the guest meets EFBIG (default: no limit)", run_rules_file_size },
+        { "no-processes", 0, NULL, "the command may have threads, but make no processes", run_rules_no_processes },
+        { "tty", 't', NULL, "give the command a terminal", OPTION_FLAG(RunOptions, tty) },
+        { "hostname", 0, "NAME", "host name inside (default cove)", run_hostname, RUN_FIELD(spec.hostname) },
         { "keep", 0, "DIR",
                 "leave the writable layer in DIR (new or empty); there is no\n"
                 "limit on the disk then",
-                run_options_apply_keep },
-        { "report", 0, "FILE|-", "write a JSON report when it has ended (- is stdout)", apply_report },
+                run_named, RUN_FIELD(keep), .key = "a directory" },
+        { "report", 0, "FILE|-", "write a JSON report when it has ended (- is stdout)", run_named, RUN_FIELD(report), .key = "a file or '-'" },
         { "allow-missing", 0, "GUARD",
                 "run also if this guard cannot be raised here; the report\n"
                 "lists what was left out",
-                run_options_apply_allow_missing },
-        { "verbose", 'v', NULL, "say more", run_options_apply_verbose },
-        { "help", 'h', NULL, "print this", run_options_apply_help },
+                run_allow_missing },
+        { "verbose", 'v', NULL, "say more", run_verbose },
+        { "help", 'h', NULL, "print this", OPTION_FLAG(RunOptions, help) },
 };
 
 void run_options_print_help(void) {
@@ -689,7 +586,6 @@ void run_options_done(RunOptions *o) {
         free(o->spec.binds);
         free(o->spec.files);
         free(o->workdir);
-        free(o->keep);
         (void) fd_close(o->spec.keep_fd);
         strv_done(&o->command);
         strv_done(&o->env);

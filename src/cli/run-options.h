@@ -25,12 +25,10 @@ typedef struct RunOptions {
         usec_t cpu_time;     /* likewise */
         uint64_t output_max; /* UINT64_MAX: none */
         uint64_t nofile;
-        const char *report; /* NULL: none */
+        const char *report, *keep; /* NULL: none */
         bool tty, help;
         bool disk_given;
         char *workdir; /* owned */
-        char *keep;    /* owned */
-        size_t binds_room, files_room;
         Rules rules; /* the spec's */
         RunNet net;
         RunTxn txn;

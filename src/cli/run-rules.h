@@ -3,10 +3,8 @@
  * Must not know: how any of it is enforced. */
 #pragma once
 
-#include "base/error.h"
+#include "cli/options.h"
 
-int apply_read_only_path(void *target, const char *value, Error *reterr);
-int apply_writable_path(void *target, const char *value, Error *reterr);
-int apply_deny_path(void *target, const char *value, Error *reterr);
-int apply_max_file_size(void *target, const char *value, Error *reterr);
-int apply_no_processes(void *target, const char *value, Error *reterr);
+OPTION_KIND(run_rules_path); /* min is the RulesPathKind */
+OPTION_KIND(run_rules_file_size);
+OPTION_KIND(run_rules_no_processes);

@@ -1,6 +1,5 @@
 #include "cli/run-txn.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,8 @@
 #include "txn/commit.h"
 
 static const char *const fate_names[_TXN_FATE_MAX] = {
-        [TXN_KEPT] = "kept",
-        [TXN_EMPTY_GONE] = "unchanged",
-        [TXN_COMMITTED] = "committed",
-        [TXN_DISCARDED] = "discarded",
-        [TXN_CONFLICT] = "conflict",
+        [TXN_KEPT] = "kept",           [TXN_EMPTY_GONE] = "unchanged", [TXN_COMMITTED] = "committed",
+        [TXN_DISCARDED] = "discarded", [TXN_CONFLICT] = "conflict",
 };
 
 /* The target is absolute; what has a colon and is none belongs to the directory's name. */

@@ -96,32 +96,22 @@ static void supervise_inside_main(const JailInside *inside, void *arg) {
         });
 }
 
-static const struct {
-        int number;
-        const char *name;
-} signals[] = {
-        { SIGINT, "SIGINT" }, { SIGTERM, "SIGTERM" }, { SIGHUP, "SIGHUP" }, { SIGQUIT, "SIGQUIT" }, { SIGWINCH, "SIGWINCH" },
-};
-
 static const char *supervise_signal_name(int number) {
-        for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                if (signals[i].number == number)
-                        return signals[i].name;
-        return "a signal";
+        return number == SIGINT    ? "SIGINT"
+               : number == SIGTERM ? "SIGTERM"
+               : number == SIGHUP  ? "SIGHUP"
+               : number == SIGQUIT ? "SIGQUIT"
+                                   : "a signal";
 }
 
 static int supervise_open_signals(void) {
-        sigset_t set;
+        static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH };
 
-        (void) sigemptyset(&set);
-        for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&set, signals[i].number);
-        (void) sigprocmask(SIG_BLOCK, &set, NULL);
         (void) signal(SIGPIPE, SIG_IGN); /* a reader that goes away is the guest's news, not ours */
         (void) signal(SIGCHLD, SIG_DFL); /* a caller who ignores it would have our children vanish before we look */
         (void) signal(SIGTTOU, SIG_IGN); /* in the background the terminal may still be set back */
         (void) signal(SIGXFSZ, SIG_IGN); /* a limit on our file sizes is an error, not our end */
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        return terminal_signals(signals, ELEMENTSOF(signals));
 }
 
 /* Output goes straight to the caller's descriptors unless somebody wants it counted or limited. */

@@ -1,10 +1,11 @@
 #include "cli/terminal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/signalfd.h>
 #include <termios.h>
-#include <unistd.h>
 
 static struct termios saved;
 static int saved_fd = -EBADF;
@@ -31,6 +32,15 @@ void terminal_restore(void) {
         if (saved_fd >= 0)
                 (void) tcsetattr(saved_fd, TCSADRAIN, &saved);
         saved_fd = -EBADF;
+}
+
+int terminal_signals(const int *numbers, size_t n) {
+        sigset_t set;
+
+        (void) sigemptyset(&set);
+        for (size_t i = 0; i < n; i++)
+                (void) sigaddset(&set, numbers[i]);
+        return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -1 : signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 struct winsize terminal_size(void) {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "client/sandbox/listing.h"
@@ -23,14 +22,16 @@ int verb_refuse(const char *format, ...) {
 
 /* The question. */
 
-static void ask_build_url(const Common *c, char *const *words, Url *u) {
-        url_fill(u, c->verb->path, words);
+static Url ask_url(const Common *c, const Operands *words) {
+        Url u = url_fill(c->verb->path, words->items);
+
         for (size_t i = 0; i < c->queries.n; i++) {
                 size_t n = strcspn(c->queries.items[i], "=");
                 _cleanup_free_ char *name = strndup(c->queries.items[i], n);
 
-                url_query(u, name ? name : "", c->queries.items[i] + n + 1);
+                url_query(&u, name ? name : "", c->queries.items[i] + n + 1);
         }
+        return u;
 }
 
 /* What the table says, where no option says something else. */
@@ -47,12 +48,18 @@ static void ask_build_body(Common *c, const Operands *words) {
 
 int ask_need(const Place *place, void *options, const Operands *words, Answer *ret) {
         Common *c = options;
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = ask_url(c, words);
 
-        ask_build_url(c, words->items, &u);
         if (c->verb->body)
                 ask_build_body(c, words);
         return client_need(place, c->verb->method, &u, c->verb->body ? &c->body : NULL, ret);
+}
+
+int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink,
+                void *sink_data, const Error *error) {
+        _cleanup_url_ Url u = ask_url(options, words);
+
+        return client_receive(place, &u, accept, sink, sink_data, error) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 /* The answer. */
@@ -60,26 +67,49 @@ int ask_need(const Place *place, void *options, const Operands *words, Answer *r
 void show_nothing(const json_t *answer, const char *word) {
 }
 
-void show_pretty(const json_t *answer, const char *word) {
-        _cleanup_free_ char *text = client_json_print(answer, /* pretty= */ true);
+static void show_json(const json_t *answer, bool pretty) {
+        _cleanup_free_ char *text = client_json_print(answer, pretty);
 
         puts(text ? text : "?");
+}
+
+void show_pretty(const json_t *answer, const char *word) {
+        show_json(answer, /* pretty= */ true);
+}
+
+void show_compact(const json_t *answer, const char *word) {
+        show_json(answer, /* pretty= */ false);
+}
+
+static int ask_status(const Verb *v, const json_t *answer) {
+        bool negated = v->good && v->good[0] == '!';
+
+        return !v->good || json_get_bool(answer, v->good + negated) != negated ? 0 : v->bad > 0 ? v->bad : 1;
+}
+
+static void ask_print_word(const Common *c, const json_t *answer, const char *word) {
+        const char *name = c->verb->named ? json_get_text(c->body.object, "name") : NULL;
+
+        puts(name ? name : c->verb->prints ? json_get_text_or(answer, c->verb->prints, "") : word ? word : "");
 }
 
 int ask_show(const Common *c, const Operands *words, const Answer *a) {
         const Verb *v = c->verb;
         const char *word = words->n > 0 ? words->items[0] : NULL;
+        const json_t *answer = v->only ? json_object_get(a->json, v->only) : a->json;
         int status = 0;
 
-        if (c->json)
+        if (c->json && v->only)
+                show_compact(answer, word);
+        else if (c->json)
                 answer_print(a);
         else if (v->columns)
-                status = columns_show(v->columns, v->n_columns, v->list ? json_at(a->json, v->list) : a->json);
+                status = columns_show(v->columns, v->n_columns, v->list ? json_at(answer, v->list) : answer);
         else if (v->show)
-                v->show(a->json, word);
+                v->show(answer, word);
         else
-                puts(v->prints ? json_get_text_or(a->json, v->prints, "") : word ? word : "");
-        return status == 0 && v->status ? v->status(a->json) : status;
+                ask_print_word(c, answer, word);
+        return status == 0 ? ask_status(v, answer) : status;
 }
 
 static int ask_one(const Place *place, Common *c, char **word, bool *first) {
@@ -116,9 +146,8 @@ static int ask_each(const Place *place, Common *c, const Operands *words) {
 }
 
 static int ask_get_pages(const Place *place, const Common *c, const Operands *words, Listing *ret) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = ask_url(c, words);
 
-        ask_build_url(c, words->items, &u);
         return listing_get(place, &u, c->verb->list, ret);
 }
 
@@ -213,6 +242,7 @@ static void verb_end(const Verb *v, Common *options) {
                         strv_done((Strv *) (void *) ((char *) options + v->options[i].offset));
         json_builder_done(&options->body);
         strv_done(&options->queries);
+        strv_done(&options->own);
         free(options);
 }
 

@@ -28,12 +28,14 @@ int ask_need(const Place *place, void *options, const Operands *words, Answer *r
 /* All rows of all pages. Returns the exit status. */
 int ask_rows(const Place *place, void *options, const Operands *words, void (*each)(const json_t *row));
 
+/* The question, of which the body goes to a sink as it comes: see client_receive(). Returns the exit status. */
+int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink,
+                void *sink_data, const Error *error);
+
 /* Only what is shown of an answer. Returns the exit status. */
 int ask_show(const Common *c, const Operands *words, const Answer *a);
 
 /* Ways to show an answer. */
 void show_nothing(const json_t *answer, const char *word);
 void show_pretty(const json_t *answer, const char *word); /* as JSON, indented */
-
-/* Says what is wrong, and returns EXIT_OWN_FAILURE. */
-int verb_refuse(const char *format, ...) _printf_(1, 2);
+void show_compact(const json_t *answer, const char *word); /* as JSON, on a line */

@@ -72,7 +72,7 @@ int call_start(Call *c, const Place *place, const Request *request, Error *reter
         fresh.source_left = request->source_size;
         http_reader_init(&fresh.answer, /* bodyless= */ request->method && strcmp(request->method, "HEAD") == 0, request->sink,
                         request->sink_data);
-        r = print_request(&fresh, place, request);
+        r = request->path ? print_request(&fresh, place, request) : -ENOMEM;
         if (r < 0)
                 r = error_set(reterr, r, "out of memory");
         else
@@ -168,7 +168,7 @@ static int call_take_extra(Call *c, const char *data, size_t size) {
 static int at_end(Call *c, Error *reterr) {
         int r = http_reader_end(&c->answer);
 
-        if (r < 0 && c->answer.state == HTTP_HEAD && c->answer.head_size == 0)
+        if (r < 0 && !http_reader_has_head(&c->answer) && c->answer.kept_size == 0)
                 return error_set(reterr, r, "the daemon closed the connection without an answer");
         if (r < 0)
                 return error_set(reterr, r, "the connection to the daemon broke off in the middle of an answer");

@@ -10,6 +10,7 @@
  * Must not know: JSON, which requests there are. */
 #pragma once
 
+#include <errno.h>
 #include <poll.h>
 
 #include "base/error.h"
@@ -23,7 +24,7 @@ typedef ssize_t (*CallSource)(void *userdata, void *buffer, size_t size);
 
 typedef struct Request {
         const char *method; /* NULL: GET */
-        const char *path;   /* with its query, encoded */
+        const char *path;   /* with its query, encoded; NULL: there was no memory for it */
         const char *accept, *type;
         const char *headers; /* further lines, each with its CRLF; NULL: none */
         bool upgrade;        /* to another protocol: the headers say which */
@@ -37,7 +38,8 @@ typedef struct Request {
         void *sink_data;
 } Request;
 
-#define REQUEST_INIT { .source_fd = -EBADF }
+#define REQUEST_INIT  { .source_fd = -EBADF }
+#define REQUEST(...)  ((Request) { .source_fd = -EBADF, __VA_ARGS__ }) /* of one whose body is given whole, or that has none */
 
 typedef struct Call {
         int fd;
@@ -62,7 +64,7 @@ static inline bool call_is_open(const Call *c) {
 }
 
 static inline bool call_is_over(const Call *c) {
-        return c->answer.state == HTTP_OVER;
+        return http_reader_is_over(&c->answer);
 }
 
 /* Two things to wait for. */

@@ -1,6 +1,5 @@
 #include "client/client.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,10 +9,10 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 
 #define RECOVERY_MAX   (30 * USEC_PER_SEC) /* how long we wait for a daemon that has just started */
-#define PATH_WORDS_MAX 4
 #define RECOVERY_PAUSE (100 * USEC_PER_MSEC)
 
 void answer_done(Answer *a) {
@@ -36,6 +35,11 @@ int answer_collect(void *answer, const void *data, size_t size) {
         return 0;
 }
 
+void answer_parse(Answer *a) {
+        if (a->size > 0)
+                a->json = json_parse(a->text, a->size, /* reterr= */ NULL);
+}
+
 static const json_t *error_object(const Answer *a) {
         return json_object_get(a->json, "error");
 }
@@ -56,17 +60,17 @@ static void tell_complaints(const json_t *complaints, const char *message) {
                 log_error("%s: %s", json_get_text_or(complaint, "field", "?"), json_get_text_or(complaint, "message", "?"));
 }
 
-void answer_tell(const Answer *a) {
+int answer_tell(const Answer *a) {
         const json_t *error = error_object(a);
         const char *message = json_get_text(error, "message"), *hint = json_get_text(error, "hint");
 
-        if (!message) {
-                log_error("the daemon answers with status %u and says nothing about it", a->head.status);
-                return;
-        }
+        if (!message)
+                return log_failure(-EREMOTEIO, "the daemon answers with status %u and says nothing about it",
+                                a->head.status);
         tell_complaints(json_object_get(error, "errors"), message);
         if (hint)
                 log_error("hint: %s", hint);
+        return -EREMOTEIO;
 }
 
 void answer_print(const Answer *a) {
@@ -77,175 +81,146 @@ void answer_print(const Answer *a) {
                 putchar('\n');
 }
 
-static int client_ask_once(const Place *p, const Request *q, Answer *ret, Error *reterr) {
-        Call call = CALL_INIT;
-        int r = call_start(&call, p, q, reterr);
+/* Which of the two gets the body, the request's sink or the answer, is known when the head is there. */
+typedef struct ClientExchange {
+        Call call;
+        const Request *request;
+        Answer *answer;
+} ClientExchange;
 
+static int client_take_body(void *userdata, const void *data, size_t size) {
+        ClientExchange *x = userdata;
+        bool good = x->call.answer.status >= 200 && x->call.answer.status < 300;
+
+        return good && x->request->sink ? x->request->sink(x->request->sink_data, data, size)
+                                        : answer_collect(x->answer, data, size);
+}
+
+static int client_exchange_once(const Place *p, const Request *request, Answer *ret, Error *reterr) {
+        ClientExchange x = { .call = CALL_INIT, .request = request, .answer = ret };
+        Request q = *request;
+        int r;
+
+        q.sink = client_take_body;
+        q.sink_data = &x;
+        r = call_start(&x.call, p, &q, reterr);
         if (r >= 0)
-                r = call_run(&call, reterr);
+                r = call_run(&x.call, reterr);
         if (r >= 0) {
-                ret->head = call.answer;
-                call.answer = (HttpReader) { 0 };
+                ret->head = x.call.answer;
+                x.call.answer = (HttpReader) { 0 };
+                answer_parse(ret);
         }
-        call_done(&call);
+        call_done(&x.call);
         return r;
 }
 
-static void take_a_breath(void) {
-        (void) nanosleep(&(struct timespec) { .tv_nsec = (long) RECOVERY_PAUSE * 1000 }, NULL);
-}
+/* Once more while the daemon recovers; but what a source has given cannot be given again. *ret is the caller's also on failure. */
+static int client_exchange(const Place *p, const Request *q, Answer *ret, Error *reterr) {
+        usec_t until = clock_usec() + RECOVERY_MAX;
 
-static bool is_recovering(const Answer *a) {
-        return a->head.status == 503 && answer_has_code(a, "recovering");
+        for (;;) {
+                int r = client_exchange_once(p, q, ret, reterr);
+
+                if (r < 0 || q->source || ret->head.status != 503 || !answer_has_code(ret, "recovering") ||
+                                clock_usec() > until)
+                        return r;
+                answer_done(ret);
+                (void) nanosleep(&(struct timespec) { .tv_nsec = (long) RECOVERY_PAUSE * 1000 }, NULL);
+        }
 }
 
 int client_ask(const Place *p, const char *method, const Url *url, JsonBuilder *body, Answer *ret, Error *reterr) {
-        usec_t until = clock_usec() + RECOVERY_MAX;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_free_ char *text = NULL;
-        Request q = REQUEST_INIT;
+        _cleanup_free_ char *text = body ? json_builder_print(body, reterr) : NULL;
         int r;
 
-        if (url->error < 0)
-                return error_set(reterr, url->error, "out of memory");
-        if (body) {
-                text = json_builder_print(body, reterr);
-                if (!text)
-                        return reterr->code;
-                q.type = "application/json";
-                q.body = text;
-                q.body_size = strlen(text);
-        }
-        q.method = method;
-        q.path = url->text;
-        q.accept = "application/json";
-        q.sink = answer_collect;
-        q.sink_data = &a;
-        for (;;) {
-                r = client_ask_once(p, &q, &a, reterr);
-                if (r < 0)
-                        return r;
-                if (a.size > 0)
-                        a.json = json_parse(a.text, a.size, /* reterr= */ NULL);
-                if (!is_recovering(&a) || clock_usec() > until)
-                        break;
-                answer_done(&a);
-                take_a_breath();
-        }
+        if (body && !text)
+                return reterr->code;
+        r = client_exchange(p,
+                        &REQUEST(.method = method, .path = url_text(url), .accept = "application/json",
+                                        .type = body ? "application/json" : NULL, .body = text,
+                                        .body_size = body ? strlen(text) : 0),
+                        &a, reterr);
+        if (r < 0)
+                return r;
         *ret = a;
         a = (Answer) { 0 };
         return 0;
 }
 
+static int client_ask_told(const Place *p, const char *method, const Url *url, JsonBuilder *body, Answer *ret) {
+        Error error = { 0 };
+        int r = client_ask(p, method, url, body, ret, &error);
+
+        return r < 0 ? log_failure(r, "%s", error.text) : 0;
+}
+
+int client_try(const Place *p, const char *method, JsonBuilder *body, Answer *ret, const char *path, ...) {
+        _cleanup_url_ Url u = { 0 };
+        va_list words;
+
+        va_start(words, path);
+        u = url_of_words(path, words);
+        va_end(words);
+        return client_ask_told(p, method, &u, body, ret);
+}
+
 int client_need(const Place *p, const char *method, const Url *url, JsonBuilder *body, Answer *ret) {
         _cleanup_answer_ Answer a = { 0 };
-        Error error = { 0 };
-        int r = client_ask(p, method, url, body, &a, &error);
+        int r = client_ask_told(p, method, url, body, &a);
 
-        if (r < 0) {
-                log_error("%s", error.text);
+        if (r < 0)
                 return r;
-        }
-        if (!answer_is_good(&a)) {
-                answer_tell(&a);
-                return -EREMOTEIO;
-        }
-        if (!a.json) {
-                log_error("the daemon's answer is not JSON");
-                return -EBADMSG;
-        }
+        if (!answer_is_good(&a))
+                return answer_tell(&a);
+        if (!a.json)
+                return log_failure(-EBADMSG, "the daemon's answer is not JSON");
         *ret = a;
         a = (Answer) { 0 };
         return 0;
 }
 
 int client_need_path(const Place *p, JsonBuilder *body, Answer *ret, const char *path, ...) {
-        char *words[PATH_WORDS_MAX];
         _cleanup_url_ Url u = { 0 };
-        size_t n = 0;
-        va_list ap;
+        va_list words;
 
-        va_start(ap, path);
-        for (const char *at = path; (at = strchr(at, '%')); at++) {
-                assert(n < PATH_WORDS_MAX);
-                words[n++] = va_arg(ap, char *);
-        }
-        va_end(ap);
-        url_fill(&u, path, words);
+        va_start(words, path);
+        u = url_of_words(path, words);
+        va_end(words);
         return client_need(p, body ? "POST" : NULL, &u, body, ret);
 }
 
-/* Which of the two sinks gets the body is known when the head is there. */
-typedef struct Transfer {
-        Call call;
-        Answer refusal;
-        const Request *request;
-} Transfer;
-
-static int client_take_body(void *userdata, const void *data, size_t size) {
-        Transfer *t = userdata;
-
-        if (t->call.answer.status < 200 || t->call.answer.status >= 300)
-                return answer_collect(&t->refusal, data, size);
-        return t->request->sink ? t->request->sink(t->request->sink_data, data, size) : 0;
-}
-
-static void transfer_done(Transfer *t) {
-        call_done(&t->call);
-        answer_done(&t->refusal);
-}
-
-static int transfer_once(Transfer *t, const Place *p, Error *reterr) {
-        Request q = *t->request;
-        int r;
-
-        q.sink = client_take_body;
-        q.sink_data = t;
-        r = call_start(&t->call, p, &q, reterr);
-        if (r >= 0)
-                r = call_run(&t->call, reterr);
-        t->refusal.head.status = t->call.answer.status;
-        if (t->refusal.size > 0)
-                t->refusal.json = json_parse(t->refusal.text, t->refusal.size, /* reterr= */ NULL);
-        return r;
-}
-
-int client_transfer(const Place *p, const Request *q, const Error *error, HttpReader *ret_head) {
-        usec_t until = clock_usec() + RECOVERY_MAX;
-        Transfer t = { .call = CALL_INIT, .request = q };
+int client_transfer(const Place *p, const Request *q, const Error *error, Answer *ret) {
+        _cleanup_answer_ Answer a = { 0 };
         Error own = { 0 };
-        int r;
+        int r = client_exchange(p, q, &a, &own);
 
-        for (;;) {
-                r = transfer_once(&t, p, &own);
-                if (r < 0 || q->source || !is_recovering(&t.refusal) || clock_usec() > until)
-                        break;
-                transfer_done(&t);
-                take_a_breath();
-        }
         if (r < 0)
-                log_error("%s", error && error->code < 0 ? error->text : own.text);
-        else if (!answer_is_good(&t.refusal)) {
-                answer_tell(&t.refusal);
-                r = -EREMOTEIO;
-        } else if (ret_head) {
-                *ret_head = t.call.answer;
-                t.call.answer = (HttpReader) { 0 };
+                return log_failure(r, "%s", error && error->code < 0 ? error->text : own.text);
+        if (!answer_is_good(&a))
+                return answer_tell(&a);
+        if (ret) {
+                *ret = a;
+                a = (Answer) { 0 };
         }
-        transfer_done(&t);
-        return r;
+        return 0;
+}
+
+int client_file_take(void *file, const void *data, size_t size) {
+        ClientFile *f = file;
+        int r = fd_write_all(f->fd, data, size);
+
+        if (r < 0)
+                return error_set(&f->error, r, f->name ? "cannot write '%s': %m" : "cannot write %s: %m",
+                                f->name ? f->name : "it");
+        f->size += size;
+        return 0;
 }
 
 int client_receive(const Place *p, const Url *u, const char *accept, HttpBody sink, void *sink_data, const Error *error) {
-        Request q = REQUEST_INIT;
-
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.path = u->text;
-        q.accept = accept;
-        q.sink = sink;
-        q.sink_data = sink_data;
-        return client_transfer(p, &q, error, /* ret_head= */ NULL);
+        return client_transfer(p,
+                        &REQUEST(.path = url_text(u), .accept = accept, .sink = sink,
+                                        .sink_data = sink_data),
+                        error, /* ret= */ NULL);
 }

@@ -1,7 +1,6 @@
 #include "client/column.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +52,12 @@ void cell_count(Table *t, const json_t *row, const Column *c) {
         table_cell_format(t, "%.0f", column_number(row, c, 0));
 }
 
+void cell_of(Table *t, const json_t *row, const Column *c) {
+        const Column total = { .key = c->unit };
+
+        table_cell_format(t, "%.0f/%.0f", column_number(row, c, 0), column_number(row, &total, 0));
+}
+
 void cell_size(Table *t, const json_t *row, const Column *c) {
         char text[HUMAN_MAX];
 
@@ -61,7 +66,7 @@ void cell_size(Table *t, const json_t *row, const Column *c) {
 
 void cell_age(Table *t, const json_t *row, const Column *c) {
         const char *text = json_text_of(json_at(row, c->key));
-        usec_t at, now = human_now();
+        usec_t at, now = clock_wall_usec();
         char age[HUMAN_MAX];
 
         table_cell(t, human_parse_time(text, &at) < 0 ? c->otherwise : human_span(now > at ? now - at : 0, age));

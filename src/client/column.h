@@ -24,6 +24,8 @@ void cell_megabytes(Table *t, const json_t *row, const Column *c);
 void cell_span(Table *t, const json_t *row, const Column *c);      /* of so many microseconds, times the scale */
 
 void cell_count(Table *t, const json_t *row, const Column *c);     /* 0: none */
+void cell_of(Table *t, const json_t *row,
+                const Column *c); /* "3/20": of so many, which is the member that the unit names */
 void cell_size(Table *t, const json_t *row, const Column *c);      /* of bytes; likewise */
 void cell_age(Table *t, const json_t *row, const Column *c);       /* since a time; "-": it is none */
 void cell_status(Table *t, const json_t *row, const Column *c);    /* a text in its colour */

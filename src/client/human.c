@@ -1,6 +1,7 @@
 #include "client/human.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,13 +55,6 @@ const char *human_megabytes(double megabytes, char buffer[static HUMAN_MAX]) {
         return human_size(megabytes * 1048576, buffer);
 }
 
-usec_t human_now(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_REALTIME, &t);
-        return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
-}
-
 int human_parse_time(const char *text, usec_t *ret) {
         struct tm tm = { 0 };
         const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
@@ -112,6 +106,18 @@ char *human_clean(const char *text) {
         }
         *to = '\0';
         return copy;
+}
+
+void human_line(const char *format, ...) {
+        _cleanup_free_ char *text = NULL, *clean = NULL;
+        va_list ap;
+
+        va_start(ap, format);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
+        va_end(ap);
+        clean = text ? human_clean(text) : NULL;
+        puts(clean ? clean : "?");
 }
 
 size_t human_width(const char *text) {

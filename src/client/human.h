@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/macro.h"
 
 #define HUMAN_MAX 24
 
@@ -16,11 +17,13 @@ const char *human_megabytes(double megabytes, char buffer[static HUMAN_MAX]);
 
 /* "2026-01-02T03:04:05.678Z" to microseconds since 1970; -EINVAL. */
 int human_parse_time(const char *text, usec_t *ret);
-usec_t human_now(void); /* wall clock */
 
 /* What is printed to people must not command their terminal: control characters become "?", as do bytes that are no UTF-8.
  * Caller frees; NULL: no memory. */
 char *human_clean(const char *text);
+
+/* Formatted text and a newline on stdout, cleaned as a whole: the format has no control characters of its own. */
+void human_line(const char *format, ...) _printf_(1, 2);
 
 /* Columns that clean text takes on a terminal. */
 size_t human_width(const char *text);

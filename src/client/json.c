@@ -1,7 +1,7 @@
 #include "client/json.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "client/human.h"
@@ -46,6 +46,10 @@ int64_t json_get_integer(const json_t *object, const char *key, int64_t otherwis
                 return otherwise;
         real = json_real_value(value);
         return real >= -9e18 && real <= 9e18 ? (int64_t) real : otherwise;
+}
+
+long long json_count(const json_t *object, const char *key) {
+        return json_get_integer(object, key, 0);
 }
 
 const json_t *json_at(const json_t *object, const char *path) {
@@ -94,7 +98,7 @@ static json_t *client_json_parent(JsonBuilder *b, const char **key) {
         return object;
 }
 
-static void client_json_put(JsonBuilder *b, const char *key, json_t *value) {
+void json_put_value(JsonBuilder *b, const char *key, json_t *value) {
         const char *name = key;
         json_t *object = client_json_parent(b, &name);
 
@@ -110,7 +114,7 @@ static json_t *client_json_inside(JsonBuilder *b, const char *key, json_t *empty
         if (inside)
                 json_decref(empty);
         else
-                client_json_put(b, key, empty);
+                json_put_value(b, key, empty);
         return json_object_get(object, name);
 }
 
@@ -125,11 +129,11 @@ static json_t *text_value(JsonBuilder *b, const char *key, const char *text) {
 
 void json_put_text(JsonBuilder *b, const char *key, const char *value) {
         if (value)
-                client_json_put(b, key, text_value(b, key, value));
+                json_put_value(b, key, text_value(b, key, value));
 }
 
 void json_put_integer(JsonBuilder *b, const char *key, int64_t value) {
-        client_json_put(b, key, json_pack("I", (json_int_t) value));
+        json_put_value(b, key, json_pack("I", (json_int_t) value));
 }
 
 void json_put_number(JsonBuilder *b, const char *key, double value) {
@@ -137,17 +141,17 @@ void json_put_number(JsonBuilder *b, const char *key, double value) {
         double rest = value - (double) whole;
 
         if (rest < 0 || rest > 0)
-                client_json_put(b, key, json_real(value));
+                json_put_value(b, key, json_real(value));
         else
                 json_put_integer(b, key, whole);
 }
 
 void json_put_bool(JsonBuilder *b, const char *key, bool value) {
-        client_json_put(b, key, json_boolean(value));
+        json_put_value(b, key, json_boolean(value));
 }
 
 void json_put_true(JsonBuilder *b, const char *key) {
-        client_json_put(b, key, json_true());
+        json_put_value(b, key, json_true());
 }
 
 void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t n) {
@@ -156,7 +160,7 @@ void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t 
         for (size_t i = 0; i < n; i++)
                 if (json_array_append_new(list, text_value(b, key, words[i])) < 0)
                         client_json_fail(b, key, -ENOMEM);
-        client_json_put(b, key, list);
+        json_put_value(b, key, list);
 }
 
 size_t json_add_text(JsonBuilder *b, const char *key, const char *value) {
@@ -181,17 +185,6 @@ size_t json_put_assignments(JsonBuilder *b, const char *key, char *const *assign
         return json_object_size(object);
 }
 
-void json_put_value(JsonBuilder *b, const char *key, json_t *value) {
-        client_json_put(b, key, value);
-}
-
-void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner) {
-        if (inner->error < 0)
-                client_json_fail(b, inner->where, inner->error);
-        else if (inner->object)
-                client_json_put(b, key, TAKE_PTR(inner->object));
-}
-
 char *json_builder_print(JsonBuilder *b, Error *reterr) {
         char *text = NULL;
 
@@ -213,4 +206,10 @@ char *human_value(const json_t *value) {
         const char *text = json_is_string(value) ? json_string_value(value) : raw;
 
         return text ? human_clean(text) : NULL;
+}
+
+void human_member(const char *indent, int width, const char *key, const json_t *value) {
+        _cleanup_free_ char *text = value && !json_is_null(value) ? human_value(value) : NULL;
+
+        printf("%s%-*s %s\n", indent, width, key, !value || json_is_null(value) ? "-" : text ? text : "?");
 }

@@ -25,6 +25,7 @@ json_t *json_parse(const char *text, size_t size, Error *reterr);
 const char *json_get_text(const json_t *object, const char *key);                     /* NULL: no text */
 const char *json_get_text_or(const json_t *object, const char *key, const char *otherwise);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t otherwise);
+long long json_count(const json_t *object, const char *key); /* an integer for printf; none: 0 */
 double json_get_number(const json_t *object, const char *key, double otherwise);
 bool json_get_bool(const json_t *object, const char *key);
 bool json_has(const json_t *object, const char *key);                                 /* and it is not null */
@@ -51,12 +52,14 @@ void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t 
 size_t json_add_text(JsonBuilder *b, const char *key, const char *value); /* to a list; returns how many there are now */
 size_t json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n); /* NAME=value, likewise; none: no key */
 void json_put_value(JsonBuilder *b, const char *key, json_t *value); /* takes it */
-void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner); /* takes it; an empty one: no key */
 
 /* The document; the caller frees. An empty builder is {}. */
 char *json_builder_print(JsonBuilder *b, Error *reterr);
 
 char *client_json_print(const json_t *value, bool pretty); /* NULL: no memory; the caller frees */
+
+/* A line of a key, so wide, and its value; "-": there is none. */
+void human_member(const char *indent, int width, const char *key, const json_t *value);
 
 /* A value for a person: a text as it is, anything else as JSON, both cleaned. The caller frees; NULL: no memory. */
 char *human_value(const json_t *value);

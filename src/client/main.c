@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "client/ask.h"
 #include "client/verbs.h"
 

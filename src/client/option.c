@@ -6,62 +6,16 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "client/assign.h"
 
-#define QUERIES_MAX 128
-
-/* "--memory", for complaints. */
-typedef struct OptionName {
-        char text[40];
-} OptionName;
-
-static OptionName option_name(const Option *o) {
-        OptionName n;
-
-        (void) snprintf(n.text, sizeof(n.text), "--%s", o->name);
-        return n;
-}
-
-static void *option_field(const Option *o, void *target) {
-        if (o->has > 0)
-                *(bool *) ((char *) target + o->has) = true;
-        return (char *) target + o->offset;
-}
-
-OPTION_KIND(option_flag) {
-        *(bool *) option_field(o, target) = true;
-        return 0;
-}
-
-OPTION_KIND(option_text) {
-        *(const char **) option_field(o, target) = value;
-        return 0;
-}
-
-OPTION_KIND(option_words) {
-        Strv *words = option_field(o, target);
-        int r;
-
-        words->max = o->max;
-        r = strv_push(words, value);
-        return r == -E2BIG ? error_set(reterr, r, "--%s: more than %zu of them", o->name, words->max)
-                : r < 0    ? error_set(reterr, r, "out of memory")
-                           : 0;
-}
+#define QUERIES_MAX  128
+#define ASSIGN_MAX   1024
+#define ENV_FILE_MAX (4 << 20)
 
 OPTION_KIND(option_duration) {
-        return value_duration(option_name(o).text, value, option_field(o, target), reterr);
+        return value_duration(o->name, value, option_field(o, target), reterr);
 }
 
-OPTION_KIND(option_number) {
-        return value_number(option_name(o).text, value, o->min, o->max, option_field(o, target), reterr);
-}
-
-OPTION_KIND(option_size) {
-        return value_size(option_name(o).text, value, option_field(o, target), reterr);
-}
-
-/* The body. */
+/* The body. What is read on the way is no field of the target: the option's offset is 0. */
 
 static JsonBuilder *option_body(void *target) {
         return &((Common *) target)->body;
@@ -79,7 +33,7 @@ OPTION_KIND(body_true) {
 
 OPTION_KIND(body_seconds) {
         usec_t usec;
-        int r = value_duration(option_name(o).text, value, &usec, reterr);
+        int r = option_duration(o, &usec, value, reterr);
 
         if (r >= 0)
                 json_put_number(option_body(target), o->key, (double) usec / USEC_PER_SEC);
@@ -88,11 +42,14 @@ OPTION_KIND(body_seconds) {
 
 static int body_put_size(const Option *o, void *target, const char *value, double unit, Error *reterr) {
         uint64_t bytes;
-        int r = value_size(option_name(o).text, value, &bytes, reterr);
+        int r = parse_size(value, &bytes);
 
-        if (r >= 0)
-                json_put_number(option_body(target), o->key, (double) bytes / unit);
-        return r;
+        if (r < 0 || bytes > INT64_MAX)
+                return error_set(reterr, r < 0 ? r : -ERANGE,
+                                "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M",
+                                o->name, value);
+        json_put_number(option_body(target), o->key, (double) bytes / unit);
+        return 0;
 }
 
 OPTION_KIND(body_megabytes) {
@@ -105,7 +62,7 @@ OPTION_KIND(body_bytes) {
 
 OPTION_KIND(body_number) {
         uint64_t n;
-        int r = value_number(option_name(o).text, value, o->min, o->max, &n, reterr);
+        int r = option_number(o, &n, value, reterr);
 
         if (r >= 0)
                 json_put_integer(option_body(target), o->key, (int64_t) n);
@@ -128,27 +85,59 @@ OPTION_KIND(body_words) {
         return 0;
 }
 
-static int body_assign(const Option *o, void *target, const char *value, int (*assign)(Strv *v, const char *option, const char *value, Error *reterr),
-                Error *reterr) {
-        Strv assignments = STRV_INIT(ASSIGN_MAX);
-        int r = assign(&assignments, option_name(o).text, value, reterr);
-
-        if (r >= 0 && json_put_assignments(option_body(target), o->key, assignments.items, assignments.n) > ASSIGN_MAX)
-                r = error_set(reterr, -E2BIG, "--%s: more than %d of them", o->name, ASSIGN_MAX);
-        strv_done(&assignments);
-        return r;
-}
-
+/* NAME=VALUE; a later one replaces an earlier one. */
 OPTION_KIND(body_pair) {
-        return body_assign(o, target, value, assign_pair, reterr);
+        char *assignment = (char *) value;
+
+        if (value[0] == '=' || !strchr(value, '='))
+                return error_set(reterr, -EINVAL, "--%s: '%s' is not NAME=VALUE", o->name, value);
+        return json_put_assignments(option_body(target), o->key, &assignment, 1) > ASSIGN_MAX
+                ? error_set(reterr, -E2BIG, "--%s: more than %d of them", o->name, ASSIGN_MAX)
+                : 0;
 }
 
 OPTION_KIND(body_env) {
-        return body_assign(o, target, value, assign_env, reterr);
+        const char *own = strchr(value, '=') ? NULL : getenv(value);
+        _cleanup_free_ char *assignment = NULL;
+
+        if (!own && !strchr(value, '='))
+                return error_set(reterr, -EINVAL, "--%s: '%s' is not set here; write %s=VALUE", o->name, value, value);
+        if (own && asprintf(&assignment, "%s=%s", value, own) < 0) {
+                assignment = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        return body_pair(o, target, own ? assignment : value, reterr);
+}
+
+static int body_take_line(const Option *o, void *target, const OptionLine *line, Error *reterr) {
+        int r = body_pair(o, target, line->text, reterr);
+
+        return r < 0 ? error_prefix(reterr, r, "%s line %u", line->path, line->number) : 0;
 }
 
 OPTION_KIND(body_env_file) {
-        return body_assign(o, target, value, assign_env_file, reterr);
+        return option_each_line(o, value, ENV_FILE_MAX, body_take_line, target, reterr);
+}
+
+static int option_keep(Strv *list, const char *name, const char *value, Error *reterr) {
+        _cleanup_free_ char *assignment = NULL;
+        int r;
+
+        if (asprintf(&assignment, "%s=%s", name, value) < 0) {
+                assignment = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        list->max = QUERIES_MAX;
+        r = strv_set_env(list, assignment);
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
+OPTION_KIND(option_own) {
+        return option_keep(&((Common *) target)->own, o->name, value ? value : "", reterr);
+}
+
+const char *common_said(const Common *c, const char *option) {
+        return strv_get_env(&c->own, option);
 }
 
 /* The query. */
@@ -158,17 +147,7 @@ const char *common_query(const Common *c, const char *parameter) {
 }
 
 static int query_put(const Option *o, void *target, const char *value, Error *reterr) {
-        Strv *queries = &((Common *) target)->queries;
-        _cleanup_free_ char *assignment = NULL;
-        int r;
-
-        if (asprintf(&assignment, "%s=%s", o->key, value) < 0) {
-                assignment = NULL;
-                return error_set(reterr, -ENOMEM, "out of memory");
-        }
-        queries->max = QUERIES_MAX;
-        r = strv_set_env(queries, assignment);
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+        return option_keep(&((Common *) target)->queries, o->key, value, reterr);
 }
 
 static int query_put_number(const Option *o, void *target, uint64_t n, Error *reterr) {
@@ -188,14 +167,14 @@ OPTION_KIND(query_true) {
 
 OPTION_KIND(query_number) {
         uint64_t n;
-        int r = value_number(option_name(o).text, value, o->min, o->max, &n, reterr);
+        int r = option_number(o, &n, value, reterr);
 
         return r < 0 ? r : query_put_number(o, target, n, reterr);
 }
 
 static int query_put_duration(const Option *o, void *target, const char *value, usec_t unit, Error *reterr) {
         usec_t usec;
-        int r = value_duration(option_name(o).text, value, &usec, reterr);
+        int r = option_duration(o, &usec, value, reterr);
 
         return r < 0 ? r : query_put_number(o, target, usec / unit, reterr);
 }

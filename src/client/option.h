@@ -7,24 +7,16 @@
 
 #include "client/usage.h"
 
-#define OPTION_KIND(kind) int kind(const Option *o, void *target, const char *value, Error *reterr)
-
-/* Into a field: bool, const char *, Strv, usec_t, uint64_t. The last two may have a bool beside them: OPTION_HAS(). */
-OPTION_KIND(option_flag);
-OPTION_KIND(option_text);
-OPTION_KIND(option_words);
+/* Into a field, beside the kinds of cli/options.h: usec_t. */
 OPTION_KIND(option_duration);
-OPTION_KIND(option_number);
-OPTION_KIND(option_size);
+#define OPTION_DURATION(type, field) .set = option_duration, OPTION_FIELD(type, field)
 
-#define OPTION_FIELD(type, field)             .offset = offsetof(type, field)
-#define OPTION_FLAG(type, field)              .set = option_flag, OPTION_FIELD(type, field)
-#define OPTION_TEXT(type, field)              .set = option_text, OPTION_FIELD(type, field)
-#define OPTION_WORDS(type, field, ceiling)    .set = option_words, OPTION_FIELD(type, field), .max = (ceiling)
-#define OPTION_DURATION(type, field)          .set = option_duration, OPTION_FIELD(type, field)
-#define OPTION_NUMBER(type, field, low, high) .set = option_number, OPTION_FIELD(type, field), .min = (low), .max = (high)
-#define OPTION_SIZE(type, field)              .set = option_size, OPTION_FIELD(type, field)
-#define OPTION_HAS(type, field)               .has = offsetof(type, field)
+/* For the verb itself, by the option's name. */
+OPTION_KIND(option_own);
+#define OPTION_OWN .set = option_own
+
+/* Its value, "" where it takes none; NULL: it was not given. */
+const char *common_said(const Common *c, const char *option);
 
 /* Into the body. */
 OPTION_KIND(body_text);

@@ -42,7 +42,9 @@ static const struct {
         { "initializing", COLOUR_YELLOW }, { "ready", COLOUR_GREEN },        { "running", COLOUR_GREEN },
         { "paused", COLOUR_YELLOW },       { "stopped", COLOUR_YELLOW },     { "terminating", COLOUR_YELLOW },
         { "completed", COLOUR_FAINT },     { "failed", COLOUR_RED },         { "terminated", COLOUR_FAINT },
-        { "starting", COLOUR_YELLOW },     { "exited", COLOUR_FAINT },
+        { "starting", COLOUR_YELLOW },     { "exited", COLOUR_FAINT },       { "dead", COLOUR_RED },
+        { "open", COLOUR_YELLOW },         { "allowed", COLOUR_GREEN },      { "denied", COLOUR_RED },
+        { "expired", COLOUR_FAINT },
 };
 
 bool colours_wanted(int fd) {

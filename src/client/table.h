@@ -25,7 +25,7 @@ bool colours_wanted(int fd);
 const char *colour_on(Colour c);
 const char *colour_off(void);
 
-/* The colour of a status, of a sandbox or of an execution. */
+/* The colour of a status: of a sandbox, of an execution, of what was asked for. */
 Colour colour_of_status(const char *status);
 
 /* Column heads, ended by NULL; one that begins with ">" is aligned to the right. The words are borrowed, the list is not. NULL: no memory. */

@@ -19,49 +19,26 @@ static const Option common_options[] = {
         { "help",   'h', NULL,   "print this",                                          OPTION_FLAG(Common, help)         },
 };
 
-/* The table that has an option, by its name up to the end or "=", or by its letter. The verb's own comes first. */
-typedef struct UsageFound {
-        const Option *table, *option; /* option NULL: none has it */
-        size_t n;
-} UsageFound;
+/* The verb's own come first. */
+typedef struct UsageTables {
+        OptionTable tables[2];
+} UsageTables;
 
-static UsageFound usage_find(const Verb *v, const char *name, char letter) {
-        size_t skipped = v->local ? ELEMENTSOF(common_options) - 1 : 0, length = name ? strcspn(name, "=") : 0;
-        const UsageFound tables[] = {
-                { v->options, NULL, v->n_options },
-                { common_options + skipped, NULL, ELEMENTSOF(common_options) - skipped },
-        };
+static UsageTables usage_tables(const Verb *v) {
+        size_t skipped = v->local ? ELEMENTSOF(common_options) - 1 : 0;
 
-        for (size_t t = 0; t < ELEMENTSOF(tables); t++)
-                for (size_t i = 0; i < tables[t].n; i++) {
-                        const Option *o = tables[t].table + i;
-
-                        if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0 : letter && o->letter == letter)
-                                return (UsageFound) { tables[t].table, o, tables[t].n };
-                }
-        return tables[0];
-}
-
-/* One option: this word, and the next one where that is its value. Returns how many words it was. */
-static int read_option(const Verb *v, int argc, char **argv, void *target, Error *reterr) {
-        const char *word = argv[0];
-        UsageFound found = usage_find(v, word[1] == '-' ? word + 2 : NULL, word[1] != '-' && word[2] == '\0' ? word[1] : '\0');
-        bool apart = found.option && found.option->argument && !(word[1] == '-' && strchr(word, '='));
-        int n = apart && argc > 1 ? 2 : 1;
-        char *words[] = { (char *) "cove", argv[0], n == 2 ? argv[1] : NULL, NULL };
-        int r = options_parse(found.table, found.n, n + 1, words, target, reterr);
-
-        return r < 0 ? r : n;
+        return (UsageTables) { { { v->options, v->n_options },
+                        { common_options + skipped, ELEMENTSOF(common_options) - skipped } } };
 }
 
 /* "-it" is "-i -t"; the last letter may have a value. Anything else is left to the parser, which refuses it as it is. */
-static bool is_cluster(const Verb *v, const char *word) {
+static bool is_cluster(const UsageTables *t, const char *word) {
         size_t n = strlen(word);
 
         if (n < 3 || word[1] == '-')
                 return false;
         for (size_t i = 1; i < n; i++) {
-                const Option *o = usage_find(v, /* name= */ NULL, word[i]).option;
+                const Option *o = option_find(t->tables, ELEMENTSOF(t->tables), /* name= */ NULL, word[i]);
 
                 if (!o || (o->argument && i + 1 < n))
                         return false;
@@ -69,21 +46,20 @@ static bool is_cluster(const Verb *v, const char *word) {
         return true;
 }
 
-static int read_cluster(const Verb *v, int argc, char **argv, void *target, Error *reterr) {
+static int read_cluster(const UsageTables *t, int argc, char **argv, void *target, Error *reterr) {
         int n = 1;
 
-        for (const char *letter = argv[0] + 1; *letter; letter++) {
+        for (const char *letter = argv[0] + 1; *letter && n >= 0; letter++) {
                 char word[] = { '-', *letter, '\0' };
                 char *words[] = { word, argc > 1 && letter[1] == '\0' ? argv[1] : NULL, NULL };
 
-                n = read_option(v, words[1] ? 2 : 1, words, target, reterr);
-                if (n < 0)
-                        return n;
+                n = option_read(t->tables, ELEMENTSOF(t->tables), words[1] ? 2 : 1, words, target, reterr);
         }
         return n;
 }
 
 int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret, Error *reterr) {
+        UsageTables t = usage_tables(v);
         unsigned n = 0;
         int i = 1;
 
@@ -95,10 +71,10 @@ int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret
                         break;
                 if (argv[i][0] != '-' || argv[i][1] == '\0')
                         argv[1 + n++] = argv[i];
-                else if (is_cluster(v, argv[i]))
-                        r = read_cluster(v, argc - i, argv + i, target, reterr);
+                else if (is_cluster(&t, argv[i]))
+                        r = read_cluster(&t, argc - i, argv + i, target, reterr);
                 else
-                        r = read_option(v, argc - i, argv + i, target, reterr);
+                        r = option_read(t.tables, ELEMENTSOF(t.tables), argc - i, argv + i, target, reterr);
                 if (r < 0)
                         return r;
                 i += r;
@@ -125,9 +101,11 @@ static int check_operands(const Verb *v, const Operands *words, Error *reterr) {
 }
 
 void usage_print(const Verb *v) {
+        UsageTables t = usage_tables(v);
+
         printf("usage: cove %s\n\n%s\n\noptions:\n", v->synopsis, v->about);
-        options_print(v->options, v->n_options);
-        options_print(common_options + (v->local ? ELEMENTSOF(common_options) - 1 : 0), v->local ? 1 : ELEMENTSOF(common_options));
+        for (size_t i = 0; i < ELEMENTSOF(t.tables); i++)
+                options_print(t.tables[i].options, t.tables[i].n);
         if (v->more)
                 printf("\n%s\n", v->more);
 }
@@ -156,16 +134,7 @@ int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *re
         return 0;
 }
 
-int value_size(const char *name, const char *value, uint64_t *ret, Error *reterr) {
-        int r = parse_size(value, ret);
-
-        if (r < 0 || *ret > INT64_MAX)
-                return error_set(reterr, r < 0 ? r : -ERANGE,
-                                "%s: '%s' is no size; write a number with K, M, G or T, as in 512M", name, value);
-        return 0;
-}
-
-int value_duration(const char *name, const char *value, usec_t *ret, Error *reterr) {
+int value_duration(const char *option, const char *value, usec_t *ret, Error *reterr) {
         int r;
 
         if (strcmp(value, "none") == 0 || strcmp(value, "never") == 0) {
@@ -174,16 +143,9 @@ int value_duration(const char *name, const char *value, usec_t *ret, Error *rete
         }
         r = parse_duration(value, ret);
         if (r < 0)
-                return error_set(reterr, r, "%s%s'%s' is no time; write a number with ms, s, m, h or d, as in 30s, or none",
-                                name ? name : "", name ? ": " : "", value);
-        return 0;
-}
-
-int value_number(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
-        int r = parse_uint64(value, min, max, ret);
-
-        if (r < 0)
-                return error_set(reterr, r, "%s: '%s' is not a number from %llu to %llu", name, value,
-                                (unsigned long long) min, (unsigned long long) max);
+                return error_set(reterr, r,
+                                "%s%s%s'%s' is no time; write a number with ms, s, m, h or d, as in 30s, or "
+                                "none",
+                                option ? "--" : "", option ? option : "", option ? ": " : "", value);
         return 0;
 }

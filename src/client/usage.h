@@ -21,6 +21,7 @@ typedef struct Common {
         bool json, help, quiet;
         JsonBuilder body; /* of the request, as far as options say what is in it */
         Strv queries;     /* likewise: NAME=VALUE */
+        Strv own;         /* what options say to the verb: NAME=VALUE */
         const Verb *verb;
 } Common;
 
@@ -55,7 +56,8 @@ struct Verb {
         bool each;           /* ask once for each operand */
         bool lines;          /* each, with --json: one answer a line, not a list of them */
 
-        /* What is shown of the answer, unless --json is given: a table, or what a function prints, or one text of it, or the operand. */
+        /* What is shown of the answer (of `only` this member), unless --json is given: a table, or what a function prints, or one text of it, or the operand. */
+        const char *only;
         const struct Column *columns;
         size_t n_columns;
         const char *list;  /* the member that has the rows; NULL: the answer is the list */
@@ -63,7 +65,9 @@ struct Verb {
         const char *quiet; /* the member of each row that --quiet prints */
         void (*show)(const json_t *answer, const char *word);
         const char *prints;
-        int (*status)(const json_t *answer); /* the exit status; NULL: 0 */
+        bool named;       /* prints: the name instead that the body gives it, if it gives one */
+        const char *good; /* the member that is true when all is well ("!stuck": that is false), else … */
+        int bad;          /* … this is the exit status; 0: 1 */
 
         /* Or it has verbs of its own. */
         const Verb *parts;
@@ -81,6 +85,7 @@ struct Verb {
 
 #define VERB_ANY_NUMBER         UINT_MAX
 #define VERB_ONE(complaint)     .operands_min = 1, .operands_max = 1, .missing = (complaint)
+#define VERB_UP_TO(n, complaint) .operands_min = 1, .operands_max = (n), .missing = (complaint)
 #define VERB_SOME(complaint)    .operands_min = 1, .operands_max = VERB_ANY_NUMBER, .missing = (complaint)
 #define VERB_TWO(first, second) .operands_min = 2, .operands_max = 2, .missing = (first), .missing_last = (second)
 
@@ -93,7 +98,5 @@ int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *re
 
 void usage_print(const Verb *v);
 
-/* Values that people write. name goes in front of the complaint: "--memory"; NULL: nothing does. */
-int value_size(const char *name, const char *value, uint64_t *ret, Error *reterr);
-int value_duration(const char *name, const char *value, usec_t *ret, Error *reterr); /* "0", "none", "never": 0 */
-int value_number(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr);
+/* "0", "none" and "never" are 0. option goes in front of the complaint; NULL: nothing does. */
+int value_duration(const char *option, const char *value, usec_t *ret, Error *reterr);

@@ -1,7 +1,11 @@
 /* verbs.h: the verbs that speak to a daemon, one file each; some that differ by a word share one. Each is a table (usage.h). */
 #pragma once
 
+#include "base/macro.h"
 #include "cli/verbs.h"
+
+/* Says what is wrong, and returns EXIT_OWN_FAILURE. */
+int verb_refuse(const char *format, ...) _printf_(1, 2);
 
 #define EXIT_SIGPIPE (EXIT_SIGNAL_BASE + 13)
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "client/ask.h"
@@ -26,7 +25,7 @@ static void version_print_text(const Answer *a, const Place *place) {
         if (!a->json)
                 return;
         printf("coved %s, API %lld, provider %s, at %s\n", json_get_text_or(a->json, "version", "?"),
-                        (long long) json_get_integer(a->json, "api", 0), json_get_text_or(a->json, "provider", "?"),
+                        json_count(a->json, "api"), json_get_text_or(a->json, "provider", "?"),
                         place->label);
         json_array_foreach(missing, i, guard)
                 printf("%s%s", i == 0 ? "guards missing: " : ", ", json_text_of(guard) ? json_text_of(guard) : "?");
@@ -38,11 +37,10 @@ static void version_print_text(const Answer *a, const Place *place) {
 static int version_run(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/version");
         Error error = { 0 };
         int r, status = 0;
 
-        url_begin(&u, "/api/version");
         r = client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
         if (r >= 0 && !answer_is_good(&a)) {
                 answer_tell(&a);

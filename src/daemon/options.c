@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/parse.h"
-#include "base/text.h"
 #include "cli/options.h"
 #include "daemon/settings.h"
 #include "wire/guard.h"
@@ -25,80 +24,67 @@
 #define IDLE_DEFAULT        620 /* more than what stands in front of us keeps its connections for, mostly 600 */
 #define TEMPLATES_MAX       64
 
-static int daemon_options_replace(char **target, const char *value, Error *reterr) {
-        return string_copy(target, value) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
-}
+/* Absolute: of one that is there, where it really lies. */
+static int daemon_path(const Option *o, void *target, const char *value, Error *reterr) {
+        char *path = realpath(value, NULL);
+        char **field = option_field(o, target);
 
-/* Kinds of options: what most do with their value. */
+        if (!*value)
+                return error_set(reterr, -EINVAL, "--%s: %s is wanted", o->name, o->key);
+        if (!path && value[0] != '/') {
+                _cleanup_free_ char *here = getcwd(NULL, 0);
 
-static void *option_place(const Option *o, void *target) {
-        return (char *) target + o->offset;
-}
-
-static int option_set_text(const Option *o, void *target, const char *value, Error *reterr) {
-        return daemon_options_replace(option_place(o, target), value, reterr);
+                if (!here || asprintf(&path, "%s/%s", here, value) < 0)
+                        return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", o->name, value);
+        }
+        if (!path)
+                return option_copy(o, target, value, reterr);
+        free(*field);
+        *field = path;
+        return 0;
 }
 
 /* Absolute, but not resolved: a link may lead elsewhere when it is read again. */
-static int option_set_file(const Option *o, void *target, const char *value, Error *reterr) {
+static int daemon_file(const Option *o, void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *here = NULL, *path = NULL;
 
         if (!*value)
-                return error_set(reterr, -EINVAL, "--%s: a %s is wanted", o->name, o->key ? o->key : "file");
+                return error_set(reterr, -EINVAL, "--%s: a file is wanted", o->name);
         if (value[0] == '/')
-                return option_set_text(o, target, value, reterr);
+                return option_copy(o, target, value, reterr);
         here = getcwd(NULL, 0);
         if (!here || asprintf(&path, "%s/%s", here, value) < 0) {
                 path = NULL;
                 return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", o->name, value);
         }
-        return option_set_text(o, target, path, reterr);
+        return option_copy(o, target, path, reterr);
 }
 
-/* Resolved, if it is there. */
-static int option_set_place(const Option *o, void *target, const char *value, Error *reterr) {
-        _cleanup_free_ char *path = *value ? realpath(value, NULL) : NULL;
+/* The command line gives no value, the file yes or no. */
+static int daemon_switch(const Option *o, void *target, const char *value, Error *reterr) {
+        static const char *const words[][2] = { { "yes", "no" }, { "true", "false" }, { "on", "off" }, { "1", "0" } };
+        bool *flag = option_field(o, target);
 
-        return path ? option_set_text(o, target, path, reterr) : option_set_file(o, target, value, reterr);
+        *flag = !value;
+        for (size_t i = 0; value && i < ELEMENTSOF(words); i++)
+                for (size_t k = 0; k < 2; k++)
+                        if (strcmp(value, words[i][k]) == 0) {
+                                *flag = k == 0;
+                                return 0;
+                        }
+        return value ? error_set(reterr, -EINVAL, "%s: '%s' is neither yes nor no", o->name, value) : 0;
 }
 
-static int option_set_true(const Option *o, void *target, const char *value, Error *reterr) {
-        *(bool *) option_place(o, target) = true;
-        return 0;
-}
+static int daemon_verbose(const Option *o, void *target, const char *value, Error *reterr) {
+        const Option on = { .name = "verbose" };
+        bool debug = false;
+        int r = daemon_switch(&on, &debug, value, reterr);
 
-static int apply_flag(bool *flag, const char *name, const char *value, Error *reterr) {
-        if (!value || strcmp(value, "yes") == 0 || strcmp(value, "true") == 0 || strcmp(value, "on") == 0 || strcmp(value, "1") == 0)
-                *flag = true;
-        else if (strcmp(value, "no") == 0 || strcmp(value, "false") == 0 || strcmp(value, "off") == 0 || strcmp(value, "0") == 0)
-                *flag = false;
-        else
-                return error_set(reterr, -EINVAL, "%s: '%s' is neither yes nor no", name, value);
-        return 0;
-}
-
-static int option_set_flag(const Option *o, void *target, const char *value, Error *reterr) {
-        return apply_flag(option_place(o, target), o->name, value, reterr);
-}
-
-static int option_set_number(const Option *o, void *target, const char *value, Error *reterr) {
-        if (parse_uint64(value, o->min, o->max, option_place(o, target)) < 0)
-                return error_set(reterr, -EINVAL, "--%s: '%s' is not a number from %llu to %llu", o->name, value,
-                                (unsigned long long) o->min, (unsigned long long) o->max);
-        return 0;
-}
-
-/* Those of a kind of their own. */
-
-static int daemon_options_apply_verbose(void *target, const char *value, Error *reterr) {
-        bool on = false;
-        int r = apply_flag(&on, "verbose", value, reterr);
-
-        ((DaemonOptions *) target)->log_level = on ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
+        ((DaemonOptions *) target)->log_level = debug ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
         return r;
 }
 
-static int apply_log_format(void *target, const char *value, Error *reterr) {
+static int daemon_log_format(const Option *o, void *target, const char *value, Error *reterr) {
         bool json = strcmp(value, "json") == 0;
 
         if (!json && strcmp(value, "text") != 0)
@@ -107,7 +93,7 @@ static int apply_log_format(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_log_level(void *target, const char *value, Error *reterr) {
+static int daemon_log_level(const Option *o, void *target, const char *value, Error *reterr) {
         static const char *const names[] = { "error", "warning", "info", "debug" };
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
@@ -118,7 +104,7 @@ static int apply_log_level(void *target, const char *value, Error *reterr) {
         return error_set(reterr, -EINVAL, "--log-level: '%s' is none of error, warning, info, debug", value);
 }
 
-static int apply_journals(void *target, const char *value, Error *reterr) {
+static int daemon_journals(const Option *o, void *target, const char *value, Error *reterr) {
         uint64_t bytes;
 
         if (parse_size(value, &bytes) < 0 || bytes < (UINT64_C(1) << 20))
@@ -127,7 +113,7 @@ static int apply_journals(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_keep_ended(void *target, const char *value, Error *reterr) {
+static int daemon_keep_ended(const Option *o, void *target, const char *value, Error *reterr) {
         usec_t usec;
 
         if (parse_duration(value, &usec) < 0)
@@ -136,7 +122,7 @@ static int apply_keep_ended(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int daemon_options_apply_allow_missing(void *target, const char *value, Error *reterr) {
+static int daemon_allow_missing(const Option *o, void *target, const char *value, Error *reterr) {
         Guard g = guard_from_name(value);
 
         if (g < 0)
@@ -145,7 +131,7 @@ static int daemon_options_apply_allow_missing(void *target, const char *value, E
         return 0;
 }
 
-static int daemon_options_apply_template(void *target, const char *value, Error *reterr) {
+static int daemon_template(const Option *o, void *target, const char *value, Error *reterr) {
         const char *equals = strchr(value, '=');
 
         if (!equals || equals == value || equals[1] != '/')
@@ -155,55 +141,51 @@ static int daemon_options_apply_template(void *target, const char *value, Error 
         return 0;
 }
 
-static int apply_secret_key_fd(void *target, const char *value, Error *reterr) {
-        uint64_t fd = 0;
-        int r = option_set_number(&(Option) { .name = "secret-key-fd", .min = 3, .max = INT32_MAX }, &fd, value, reterr);
+static int daemon_secret_key_fd(const Option *o, void *target, const char *value, Error *reterr) {
+        uint32_t fd = 0;
+        int r = option_number32(o, &fd, value, reterr);
 
         ((DaemonOptions *) target)->secret_key_fd = r < 0 ? -EBADF : (int) fd;
         return r;
 }
 
-#define AT(member)                .offset = offsetof(DaemonOptions, member)
-#define TEXT(member)              .set = option_set_text, AT(member)
-#define FILE_AT(member)           .set = option_set_file, AT(member)
-#define PLACE(member, what)       .set = option_set_place, AT(member), .key = (what)
-#define TRUE(member)              .set = option_set_true, AT(member)
-#define SWITCH(member)            .set = option_set_flag, AT(member)
-#define NUMBER(member, low, high) .set = option_set_number, AT(member), .min = (low), .max = (high)
+#define DAEMON_FIELD(field) OPTION_FIELD(DaemonOptions, field)
+#define DAEMON_TEXT(field)  OPTION_COPY(DaemonOptions, field)
+#define DAEMON_FLAG(field)  OPTION_FLAG(DaemonOptions, field)
 
 static const Option options[] = {
-        { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", TEXT(listen) },
-        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", FILE_AT(tls_cert) },
-        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", FILE_AT(tls_key) },
-        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", TEXT(tls_listen) },
-        { "public", 0, NULL, "allow an address that other machines can reach", SWITCH(public) },
-        { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", PLACE(state_dir, "directory") },
-        { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", PLACE(socket_path, "path") },
-        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", FILE_AT(config_file) },
-        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", TEXT(user) },
-        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", SWITCH(stop_all) },
-        { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_options_apply_template },
-        { "journals", 0, "SIZE", "what the output of all ended commands may take (default 10G)", apply_journals },
-        { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", apply_keep_ended },
-        { "max-sandboxes", 0, "N", "at the same time (default 10000)", NUMBER(sandboxes_max, 1, 12288) },
-        { "max-connections", 0, "N", "at the same time (default 4096)", NUMBER(connections_max, 8, 65536) },
-        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", NUMBER(idle_seconds, 1, 86400) },
-        { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", daemon_options_apply_allow_missing },
-        { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", apply_secret_key_fd },
-        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", TEXT(check_file) },
-        { "default-config", 0, NULL, "print a config file with all defaults and end", TRUE(default_config) },
-        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", TRUE(config_keys) },
-        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", TEXT(policy_file) },
-        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", TEXT(policy_url) },
-        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", TEXT(policy_method) },
-        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", TRUE(policy_presets) },
-        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", TRUE(json) },
-        { "routes", 0, NULL, "print the routes of the API as JSON and end", TRUE(routes) },
-        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", TRUE(metrics_table) },
-        { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", apply_log_format },
-        { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", apply_log_level },
-        { "verbose", 'v', NULL, "say more: --log-level debug", daemon_options_apply_verbose },
-        { "help", 'h', NULL, "print this", TRUE(help) },
+        { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", DAEMON_TEXT(listen) },
+        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", daemon_file, DAEMON_FIELD(tls_cert) },
+        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", daemon_file, DAEMON_FIELD(tls_key) },
+        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", DAEMON_TEXT(tls_listen) },
+        { "public", 0, NULL, "allow an address that other machines can reach", daemon_switch, DAEMON_FIELD(public) },
+        { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", daemon_path, DAEMON_FIELD(state_dir), .key = "a directory" },
+        { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", daemon_path, DAEMON_FIELD(socket_path), .key = "a path" },
+        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", daemon_file, DAEMON_FIELD(config_file) },
+        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", DAEMON_TEXT(user) },
+        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", daemon_switch, DAEMON_FIELD(stop_all) },
+        { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_template },
+        { "journals", 0, "SIZE", "what the output of all ended commands may take (default 10G)", daemon_journals },
+        { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", daemon_keep_ended },
+        { "max-sandboxes", 0, "N", "at the same time (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 12288) },
+        { "max-connections", 0, "N", "at the same time (default 4096)", OPTION_NUMBER(DaemonOptions, connections_max, 8, 65536) },
+        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", OPTION_NUMBER(DaemonOptions, idle_seconds, 1, 86400) },
+        { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", daemon_allow_missing },
+        { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", daemon_secret_key_fd, .min = 3, .max = INT32_MAX },
+        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", DAEMON_TEXT(check_file) },
+        { "default-config", 0, NULL, "print a config file with all defaults and end", DAEMON_FLAG(default_config) },
+        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", DAEMON_FLAG(config_keys) },
+        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", DAEMON_TEXT(policy_file) },
+        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", DAEMON_TEXT(policy_url) },
+        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", DAEMON_TEXT(policy_method) },
+        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", DAEMON_FLAG(policy_presets) },
+        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", DAEMON_FLAG(json) },
+        { "routes", 0, NULL, "print the routes of the API as JSON and end", DAEMON_FLAG(routes) },
+        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", DAEMON_FLAG(metrics_table) },
+        { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", daemon_log_format },
+        { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", daemon_log_level },
+        { "verbose", 'v', NULL, "say more: --log-level debug", daemon_verbose },
+        { "help", 'h', NULL, "print this", DAEMON_FLAG(help) },
 };
 
 void daemon_options_print_help(void) {
@@ -231,7 +213,7 @@ static bool is_for_the_file(const char *name) {
 static int apply_named(DaemonOptions *o, const char *name, const char *value, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if (strcmp(options[i].name, name) == 0 && is_for_the_file(name))
-                        return options[i].set ? options[i].set(options + i, o, value, reterr) : options[i].apply(o, value, reterr);
+                        return options[i].set(options + i, o, value, reterr);
         return -ENOENT;
 }
 
@@ -281,7 +263,10 @@ static int daemon_options_check_tls(DaemonOptions *o, Error *reterr) {
                 return error_set(reterr, -EINVAL, "--tls-cert and --tls-key: one is of no use without the other");
         if (o->tls_listen && !o->tls_cert)
                 return error_set(reterr, -EINVAL, "--tls-listen: say --tls-cert FILE and --tls-key FILE too");
-        return o->tls_cert && !o->tls_listen ? daemon_options_replace(&o->tls_listen, TLS_LISTEN_DEFAULT, reterr) : 0;
+        return o->tls_cert && !o->tls_listen ? (o->tls_listen = strdup(TLS_LISTEN_DEFAULT))
+                                                               ? 0
+                                                               : error_set(reterr, -ENOMEM, "out of memory")
+                                             : 0;
 }
 
 static int fill_defaults(DaemonOptions *o, Error *reterr) {
@@ -356,8 +341,17 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
 }
 
 void daemon_options_done(DaemonOptions *o) {
-        for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                if (options[i].set == option_set_text || options[i].set == option_set_file || options[i].set == option_set_place)
-                        free(*(char **) option_place(options + i, o));
+        free(o->listen);
+        free(o->tls_cert);
+        free(o->tls_key);
+        free(o->tls_listen);
+        free(o->state_dir);
+        free(o->socket_path);
+        free(o->config_file);
+        free(o->check_file);
+        free(o->policy_file);
+        free(o->policy_url);
+        free(o->policy_method);
+        free(o->user);
         strv_done(&o->templates);
 }

@@ -163,16 +163,20 @@ TEST(tables_have_colours_when_asked) {
 }
 
 TEST(urls_are_encoded) {
-        Url u = { 0 };
+        const char *volatile nothing = NULL; /* the compiler shall not know */
+        Url u = url_of("/api/sandbox/%s/exec/%s/output?path=%s&none=%s&from=%llu&n=%u&as=it,is", "a/b c", "e1", "/x&y=\xc3\xa9", nothing,
+                        (unsigned long long) UINT64_MAX, 7U);
 
-        url_execution(&u, "a/b c", "e1", "output");
-        url_query(&u, "path", "/x&y=\xc3\xa9");
         url_query(&u, "none", NULL);
-        url_query_number(&u, "from", UINT64_MAX);
-        check_string("url", u.text, "/api/sandbox/a%2Fb%20c/exec/e1/output?path=%2Fx%26y%3D%C3%A9&from=18446744073709551615");
+        url_query(&u, "q", "");
+        check_string("url", u.text,
+                        "/api/sandbox/a%2Fb%20c/exec/e1/output?path=%2Fx%26y%3D%C3%A9&from=18446744073709551615&n=7&as=it%2Cis&q=");
         check_int("error", u.error, 0);
         url_done(&u);
-        url_fill(&u, "/api/sandbox/%/exec/%?limit=9", (char *const[]) { (char *) "a b", (char *) "x/%" });
+        u = url_of("/api/%s?a=%s", "x", nothing);
+        check_string("no query", url_text(&u), "/api/x");
+        url_done(&u);
+        u = url_fill("/api/sandbox/%/exec/%?limit=9", (char *const[]) { (char *) "a b", (char *) "x/%" });
         url_query(&u, "q", "1");
         check_string("filled", u.text, "/api/sandbox/a%20b/exec/x%2F%25?limit=9&q=1");
         url_done(&u);
@@ -260,7 +264,7 @@ TEST(ends_as_exit_statuses) {
 
 TEST(requests_are_built) {
         const char *env[] = { "A=1", "B=", "C=x=y" };
-        JsonBuilder b = { 0 }, inner = { 0 };
+        JsonBuilder b = { 0 };
         _cleanup_free_ char *text = NULL, *empty = NULL;
         Error error = { 0 };
 
@@ -270,9 +274,7 @@ TEST(requests_are_built) {
         json_put_text(&b, "text", "\"\xc3\xa9");
         json_put_number(&b, "whole", 512);
         json_put_number(&b, "half", 0.5);
-        json_put_object(&b, "empty", &inner);
-        json_put_true(&inner, "yes");
-        json_put_object(&b, "object", &inner);
+        json_put_true(&b, "object.yes");
         json_put_assignments(&b, "env", (char *const *) env, 3);
         json_put_words(&b, "words", (char *const *) env, 1);
         text = json_builder_print(&b, &error);
@@ -280,7 +282,6 @@ TEST(requests_are_built) {
                         "{\"text\":\"\\\"\xc3\xa9\",\"whole\":512,\"half\":0.5,\"object\":{\"yes\":true},"
                         "\"env\":{\"A\":\"1\",\"B\":\"\",\"C\":\"x=y\"},\"words\":[\"A=1\"]}");
         json_builder_done(&b);
-        json_builder_done(&inner);
 }
 
 TEST(what_is_no_utf8_is_refused) {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/assign.h"
 #include "client/option.h"
 
 typedef struct Target {
@@ -246,44 +245,64 @@ TEST(places_that_are_none) {
 }
 
 TEST(values) {
+        const Option memory = { .name = "memory", BODY_BYTES("memory") }, tail = { .name = "tail", .max = 10 };
+        Common c = { 0 };
         Error error = { 0 };
         uint64_t n;
         usec_t t;
 
-        check_result("size", value_size("--memory", "1.5G", &n, &error), 0);
-        check_uint("size", n, 1610612736);
-        check_result("no size", value_size("--memory", "much", &n, &error), -EINVAL);
+        check_result("size", body_bytes(&memory, &c, "1.5G", &error), 0);
+        check_int("size", json_get_integer(c.body.object, "memory", 0), 1610612736);
+        check_result("no size", body_bytes(&memory, &c, "much", &error), -EINVAL);
         check_part("words", error.text, "--memory: 'much'");
+        check_result("beyond all", body_bytes(&memory, &c, "9000000T", &error), -ERANGE);
         check_result("never", value_duration(NULL, "never", &t, &error), 0);
         check_uint("never", t, 0);
         check_result("time", value_duration(NULL, "1m30s", &t, &error), 0);
         check_uint("time", t, 90 * USEC_PER_SEC);
-        check_result("no time", value_duration("--timeout", "soon", &t, &error), -EINVAL);
-        check_result("number", value_number("--tail", "7", 0, 10, &n, &error), 0);
-        check_result("too large", value_number("--tail", "11", 0, 10, &n, &error), -ERANGE);
+        check_result("no time", value_duration("timeout", "soon", &t, &error), -EINVAL);
+        check_part("words", error.text, "--timeout: 'soon' is no time");
+        check_result("no time", value_duration(NULL, "soon", &t, &error), -EINVAL);
+        check_int("no option", strncmp(error.text, "'soon' is no time", 17), 0);
+        check_result("number", option_number(&tail, &n, "7", &error), 0);
+        check_uint("number", n, 7);
+        check_result("too large", option_number(&tail, &n, "11", &error), -ERANGE);
+        json_builder_done(&c.body);
+}
+
+static const char *env_of(const Common *c, const char *name) {
+        return json_get_text(json_object_get(c->body.object, "env"), name);
 }
 
 TEST(environments) {
-        Strv v = STRV_INIT(3);
+        const Option env = { .name = "env", BODY_ENV("env") }, pair = { .name = "metadata", BODY_PAIR("env") }, file = { .name = "env-file", BODY_ENV_FILE("env") };
+        Common c = { 0 };
         Error error = { 0 };
         const char *path = unit_path("env");
+        char many[16];
 
         (void) setenv("UNIT_OWN", "mine", 1);
-        check_result("pair", assign_env(&v, "--env", "A=1=2", &error), 0);
-        check_result("again", assign_env(&v, "--env", "A=3", &error), 0);
-        check_result("own", assign_env(&v, "--env", "UNIT_OWN", &error), 0);
-        check_string("replaced", strv_get_env(&v, "A"), "3");
-        check_string("own", strv_get_env(&v, "UNIT_OWN"), "mine");
-        check_result("not set", assign_env(&v, "--env", "UNIT_NONE", &error), -EINVAL);
-        check_result("no name", assign_pair(&v, "--metadata", "=x", &error), -EINVAL);
-        check_result("no value", assign_pair(&v, "--metadata", "x", &error), -EINVAL);
+        check_result("pair", body_env(&env, &c, "A=1=2", &error), 0);
+        check_string("pair", env_of(&c, "A"), "1=2");
+        check_result("again", body_env(&env, &c, "A=3", &error), 0);
+        check_result("own", body_env(&env, &c, "UNIT_OWN", &error), 0);
+        check_string("replaced", env_of(&c, "A"), "3");
+        check_string("own", env_of(&c, "UNIT_OWN"), "mine");
+        check_result("not set", body_env(&env, &c, "UNIT_NONE", &error), -EINVAL);
+        check_result("no name", body_pair(&pair, &c, "=x", &error), -EINVAL);
+        check_result("no value", body_pair(&pair, &c, "x", &error), -EINVAL);
+        check_part("words", error.text, "--metadata: 'x' is not NAME=VALUE");
 
         unit_write_text(path, "# words\n\nB=2\nA=4");
-        check_result("file", assign_env_file(&v, "--env-file", path, &error), 0);
-        check_string("file", strv_get_env(&v, "A"), "4");
+        check_result("file", body_env_file(&file, &c, path, &error), 0);
+        check_string("file", env_of(&c, "A"), "4");
         unit_write_text(path, "B=2\nwrong\n");
-        check_result("bad line", assign_env_file(&v, "--env-file", path, &error), -EINVAL);
+        check_result("bad line", body_env_file(&file, &c, path, &error), -EINVAL);
         check_part("words", error.text, "line 2");
-        check_result("too many", assign_pair(&v, "--env", "D=1", &error), -E2BIG);
-        strv_done(&v);
+        for (int i = 3; i < 1024; i++) {
+                (void) snprintf(many, sizeof(many), "V%d=1", i);
+                check_result("as many as may be", body_pair(&pair, &c, many, &error), 0);
+        }
+        check_result("too many", body_pair(&env, &c, "D=1", &error), -E2BIG);
+        json_builder_done(&c.body);
 }

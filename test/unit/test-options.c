@@ -24,19 +24,19 @@ static int note(Record *r, const char *name, const char *value) {
         return 0;
 }
 
-static int apply_size(void *target, const char *value, _unused_ Error *reterr) {
+static int apply_size(const Option *o, void *target, const char *value, Error *reterr) {
         return note(target, "size", value);
 }
 
-static int apply_si(void *target, const char *value, _unused_ Error *reterr) {
+static int apply_si(const Option *o, void *target, const char *value, Error *reterr) {
         return note(target, "si", value);
 }
 
-static int apply_flag(void *target, const char *value, _unused_ Error *reterr) {
+static int apply_flag(const Option *o, void *target, const char *value, Error *reterr) {
         return note(target, "flag", value);
 }
 
-static int apply_bad(void *target, const char *value, Error *reterr) {
+static int apply_bad(const Option *o, void *target, const char *value, Error *reterr) {
         (void) note(target, "bad", value);
         return error_set(reterr, -ERANGE, "bad: '%s'", value);
 }

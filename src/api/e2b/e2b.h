@@ -41,9 +41,11 @@ extern const ApiRoute e2b_envd_routes[], e2b_interpreter_routes[];              
 int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) _printf_(3, 4);
 int e2b_errno(ApiRequest *q, int r, const char *text); /* by the table of api_errno(), in that shape */
 int e2b_empty(ApiRequest *q, unsigned status);         /* no body, and that is said: 204, or Content-Length: 0 */
-int e2b_complaints(ApiRequest *q, const JsonComplaints *c); /* 400 with the first of them */
+int e2b_done(ApiRequest *q, int r, const char *text);  /* 204, or the errno */
+int e2b_judge(ApiRequest *q, int r, const JsonComplaints *c); /* 0: nothing is wrong; else has answered: by the errno, or 400 with the first complaint */
 /* The collected body by the fields; others are nobody's business: SDKs grow. Has answered (400) when it is negative. */
 int e2b_read(ApiRequest *q, const Shape *shape, void *target);
+int e2b_read_field(ApiRequest *q, const char *name, unsigned flags, const ShapeJson *json, void *target); /* of a body that has one only */
 
 /* What every route of the dialect has. */
 int e2b_refuse(ApiRequest *q, unsigned status, const char *message);

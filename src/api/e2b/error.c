@@ -45,7 +45,11 @@ int e2b_empty(ApiRequest *q, unsigned status) {
         return http_answer(q->http, status, /* type= */ NULL, "", 0);
 }
 
-int e2b_complaints(ApiRequest *q, const JsonComplaints *c) {
+int e2b_done(ApiRequest *q, int r, const char *text) {
+        return r < 0 ? e2b_errno(q, r, text) : e2b_empty(q, 204);
+}
+
+static int e2b_complaints(ApiRequest *q, const JsonComplaints *c) {
         json_t *first = json_array_get(c->list, 0);
 
         return e2b_error(q, 400, "%s: %s", json_string_value(json_object_get(first, "field")), json_string_value(json_object_get(first, "message")));
@@ -89,20 +93,26 @@ static json_t *error_load(ApiRequest *q) {
         return document;
 }
 
+int e2b_judge(ApiRequest *q, int r, const JsonComplaints *c) {
+        if (r < 0)
+                (void) e2b_errno(q, r, NULL);
+        else if (json_has_complaints(c))
+                (void) e2b_complaints(q, c);
+        return r < 0 ? r : json_has_complaints(c) ? -EINVAL : 0;
+}
+
 int e2b_read(ApiRequest *q, const Shape *shape, void *target) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_json_ json_t *document = error_load(q);
-        int r;
 
         if (!document)
                 return -EINVAL;
         error_drop_unknown(document, shape);
-        r = shape_read(document, "", shape, target, &c);
-        if (r < 0)
-                (void) e2b_errno(q, r, NULL);
-        else if (json_has_complaints(&c)) {
-                (void) e2b_complaints(q, &c);
-                r = -EINVAL;
-        }
-        return r;
+        return e2b_judge(q, shape_read(document, "", shape, target, &c), &c);
+}
+
+int e2b_read_field(ApiRequest *q, const char *name, unsigned flags, const ShapeJson *json, void *target) {
+        const ShapeField field = { name, SHAPE_CUSTOM, .flags = flags, .json = json };
+
+        return e2b_read(q, &(const Shape) { .fields = &field, .n_fields = 1 }, target);
 }

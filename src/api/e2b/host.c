@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/parse.h"
+#include "api/router.h"
 
 #define SHARED "sandbox."
 
@@ -16,20 +16,6 @@ bool e2b_id_is_possible(const char *text, size_t n) {
                 if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9'))
                         return false;
         return true;
-}
-
-int e2b_port_read(const char *text, size_t n, uint16_t *ret) {
-        char digits[6];
-        uint64_t port;
-
-        if (n == 0 || n >= sizeof(digits))
-                return -ERANGE;
-        memcpy(digits, text, n);
-        digits[n] = '\0';
-        if (parse_uint64(digits, 1, UINT16_MAX, &port) < 0)
-                return -ERANGE;
-        *ret = (uint16_t) port;
-        return 0;
 }
 
 /* An address has dots and digits too, and no dash before the first dot. */
@@ -47,7 +33,7 @@ int e2b_host_read(const char *host, ApiTarget *ret) {
         if (!e2b_id_is_possible(id, n))
                 return -EINVAL;
         memcpy(t.id, id, n);
-        if (e2b_port_read(host, number, &t.port) < 0)
+        if (router_port(host, number, &t.port) < 0)
                 return -ERANGE;
         *ret = t;
         return 1;

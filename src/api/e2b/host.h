@@ -14,4 +14,3 @@ bool e2b_host_is_shared(const char *host);
 bool e2b_host_is_below(const char *host, const char *domain);
 
 bool e2b_id_is_possible(const char *text, size_t n); /* as E2B's proxy has it: not empty, [a-z0-9] */
-int e2b_port_read(const char *text, size_t n, uint16_t *ret);

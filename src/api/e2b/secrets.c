@@ -275,7 +275,7 @@ void e2b_secret_delete(ApiRequest *q) {
                 return;
         json_decref(s.json);
         r = vault_remove(v, e2b_own_tenant(q), s.name, &error);
-        (void) (r < 0 ? e2b_errno(q, r, error.text) : e2b_empty(q, 204));
+        (void) e2b_done(q, r, error.text);
 }
 
 /* GET /secrets: by name; the token is the last one's. */

@@ -23,12 +23,8 @@ const ApiRoute *const e2b_interpreter_tables[] = {
 };
 
 static int e2b_start(const Api *api, void **ret, Error *reterr) {
-        FsWatchers *watchers = fs_watchers_new();
-
-        if (!watchers)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        *ret = watchers;
-        return 0;
+        *ret = fs_watchers_new();
+        return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }
 
 static void e2b_stop(void *state) {

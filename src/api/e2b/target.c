@@ -49,7 +49,7 @@ static int by_headers(ApiRequest *q, ApiTarget *ret) {
                 return 0;
         if (!has_id || !has_port)
                 return refuse_text(q, "missing header");
-        if (e2b_port_read(port, strlen(port), &ret->port) < 0)
+        if (router_port(port, strlen(port), &ret->port) < 0)
                 return refuse_address(q, -ERANGE);
         if (!e2b_id_is_possible(id, strlen(id)))
                 return refuse_address(q, -EINVAL);

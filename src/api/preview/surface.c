@@ -3,13 +3,11 @@
 #include "api/preview/preview.h"
 
 static int preview_start(const Api *api, void **ret, Error *reterr) {
-        Previews *p;
+        Previews *p = NULL;
         int r = previews_new(api->manager, &p, reterr);
 
-        if (r < 0)
-                return r;
         *ret = p;
-        return 0;
+        return r;
 }
 
 static void preview_stop(void *state) {

@@ -4,25 +4,11 @@
 #include <strings.h>
 
 #include "api/preview/preview.h"
+#include "api/router.h"
 #include "base/id.h"
-#include "base/parse.h"
 #include "config/config.h"
 
 #define PREFIX "/preview/"
-
-static int target_take_port(const char *text, size_t n, uint16_t *ret) {
-        char digits[6];
-        uint64_t port;
-
-        if (n == 0 || n >= sizeof(digits))
-                return -EINVAL;
-        memcpy(digits, text, n);
-        digits[n] = '\0';
-        if (parse_uint64(digits, 1, UINT16_MAX, &port) < 0)
-                return -EINVAL;
-        *ret = (uint16_t) port;
-        return 0;
-}
 
 /* "8000", or "8000~" and a signature. */
 static int take_port_and_token(const char *text, size_t n, ApiTarget *ret) {
@@ -34,7 +20,7 @@ static int take_port_and_token(const char *text, size_t n, ApiTarget *ret) {
         if (size > 0)
                 memcpy(ret->token, tilde + 1, size);
         ret->token[size] = '\0';
-        return target_take_port(text, tilde ? (size_t) (tilde - text) : n, &ret->port);
+        return router_port(text, tilde ? (size_t) (tilde - text) : n, &ret->port);
 }
 
 static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, ApiTarget *ret) {

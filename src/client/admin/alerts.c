@@ -76,12 +76,9 @@ static void alerts_show(const json_t *alert, const char *word) {
         const char *key;
         json_t *value;
 
-        json_object_foreach((json_t *) alert, key, value) {
-                _cleanup_free_ char *text = json_is_null(value) ? NULL : human_value(value);
-
-                if (text)
-                        printf("%-16s %s\n", key, text);
-        }
+        json_object_foreach((json_t *) alert, key, value)
+                if (!json_is_null(value))
+                        human_member("", 16, key, value);
 }
 
 static void alerts_show_test(const json_t *answer, const char *channel) {
@@ -89,10 +86,6 @@ static void alerts_show_test(const json_t *answer, const char *channel) {
                 printf("✓ %s\n", channel);
         else
                 log_error("channel '%s': %s", channel, json_get_text_or(answer, "error", "was not delivered"));
-}
-
-static int alerts_test_status(const json_t *answer) {
-        return json_get_bool(answer, "delivered") ? 0 : EXIT_OWN_FAILURE;
 }
 
 static const Verb alerts_parts[] = {
@@ -107,7 +100,8 @@ static const Verb alerts_parts[] = {
         { "channels", "alerts channels [options]", "Lists where alerts are sent, and how that goes.", .path = "/api/alerts/channels",
           VERB_COLUMNS(channel_columns) },
         { "test", "alerts test CHANNEL [options]", "Sends a test message to a channel.", VERB_ONE("no channel given"),
-          VERB_POST("/api/alerts/test"), .operand = "channel", .show = alerts_show_test, .status = alerts_test_status },
+          VERB_POST("/api/alerts/test"), .operand = "channel", .show = alerts_show_test, .good = "delivered",
+          .bad = EXIT_OWN_FAILURE },
 };
 
 const Verb command_alerts = {

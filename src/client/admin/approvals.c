@@ -1,45 +1,29 @@
 /* cove approvals: what sandboxes ask for, and the answers. */
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "client/ask.h"
 #include "client/human.h"
 #include "client/verbs.h"
 
-typedef struct ApprovalsOptions {
-        Common common;
-        bool watch;
-} ApprovalsOptions;
-
 static const Option ls_options[] = {
         { "status", 0, "STATUS", "open, allowed, denied or expired (default: all)", QUERY_TEXT("status")                 },
         { "limit",  0, "N",      "so many, the newest (default: 100)",              QUERY_TEXT("limit")                  },
-        { "watch",  0, NULL,     "go on, and print each one that is asked for",     OPTION_FLAG(ApprovalsOptions, watch) },
+        { "watch",  0, NULL,     "go on, and print each one that is asked for",     OPTION_OWN },
 };
 
 static const Option allow_options[] = {
         { "scope", 0, "SCOPE", "once (default), sandbox, or profile: also for later\nsandboxes of the same profile", BODY_TEXT("scope") },
 };
 
-static void cell_decision(Table *t, const json_t *approval, const Column *c) {
-        const char *status = json_get_text_or(approval, "status", "");
-
-        table_cell_colour(t, status,
-                        strcmp(status, "open") == 0            ? COLOUR_YELLOW
-                                : strcmp(status, "allowed") == 0 ? COLOUR_GREEN
-                                : strcmp(status, "denied") == 0  ? COLOUR_RED
-                                                                 : COLOUR_FAINT);
-}
-
 static const Column approval_columns[] = {
-        { "ID", "id" }, { "STATUS", "status", cell_decision }, { ">AGE", "askedAt", cell_age }, { "SANDBOX", "sandbox" }, { "WHAT", "object" },
+        { "ID", "id" }, { "STATUS", "status", cell_status }, { ">AGE", "askedAt", cell_age }, { "SANDBOX", "sandbox" }, { "WHAT", "object" },
         { "SCOPE", "scope" }, { "BY", "by" },
 };
 
-static void approvals_print(const ApprovalsOptions *o, const json_t *a) {
-        _cleanup_free_ char *raw = o->common.json ? client_json_print(a, /* pretty= */ false) : NULL;
+static void approvals_print(const Common *o, const json_t *a) {
+        _cleanup_free_ char *raw = o->json ? client_json_print(a, /* pretty= */ false) : NULL;
         _cleanup_free_ char *object = human_clean(json_get_text_or(a, "object", ""));
 
         if (raw)
@@ -51,7 +35,7 @@ static void approvals_print(const ApprovalsOptions *o, const json_t *a) {
 
 /* Everything that is open and was not printed before: the list comes newest first, and ids that were seen are remembered for as long as
  * they are in it. */
-static int approvals_watch(const Place *place, ApprovalsOptions *o, const Operands *words) {
+static int approvals_watch(const Place *place, Common *o, const Operands *words) {
         _cleanup_json_ json_t *seen = json_object();
         const Option open = { .name = "status", QUERY_TEXT("status") };
         Error error = { 0 };
@@ -81,14 +65,14 @@ static int approvals_watch(const Place *place, ApprovalsOptions *o, const Operan
 }
 
 static int approvals_list(const Place *place, void *options, const Operands *words) {
-        ApprovalsOptions *o = options;
+        Common *o = options;
 
-        return o->watch ? approvals_watch(place, o, words) : ask_run(place, o, words);
+        return common_said(o, "watch") ? approvals_watch(place, o, words) : ask_run(place, o, words);
 }
 
 static const Verb approvals_parts[] = {
         { "ls", "approvals ls [options]", "Lists what sandboxes wanted to reach and had to ask for, the newest first.", VERB_OPTIONS(ls_options),
-          VERB_RUN(approvals_list, ApprovalsOptions), .path = "/api/approvals", VERB_COLUMNS(approval_columns) },
+          .run = approvals_list, .path = "/api/approvals", VERB_COLUMNS(approval_columns) },
         { "allow", "approvals allow ID… [options]", "Lets it pass.", VERB_OPTIONS(allow_options), VERB_SOME("no approval given"), .method = "POST",
           .path = "/api/approvals/%", .body = "{\"allow\":true}", .each = true, .lines = true },
         { "deny", "approvals deny ID… [options]", "Refuses it.", VERB_SOME("no approval given"), .method = "POST", .path = "/api/approvals/%",

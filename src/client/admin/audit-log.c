@@ -18,8 +18,6 @@
 #include "client/verbs.h"
 #include "observe/audit-chain.h"
 
-#define EXIT_BROKEN 1
-
 /* Records. */
 
 #define LINE_MAX_BYTES ((size_t) 16 << 20)
@@ -35,7 +33,7 @@ static void print_part(const char *before, const char *text, int width) {
 
 static void print_call(const json_t *record) {
         print_part(" ", json_get_text_or(record, "actor", "-"), 12);
-        printf(" %3lld", (long long) json_get_integer(record, "status", 0));
+        printf(" %3lld", json_count(record, "status"));
         print_part(" ", json_get_text_or(record, "method", "-"), 0);
         print_part(" ", json_get_text_or(record, "path", "-"), 0);
         print_part(" ", json_get_text(record, "file"), 0);
@@ -54,7 +52,7 @@ static void print_record(const char *line, size_t size) {
         Error error = { 0 };
         json_t *record = json_parse(line, size, &error);
 
-        printf("%8lld", (long long) json_get_integer(record, "seq", 0));
+        printf("%8lld", json_count(record, "seq"));
         print_part(" ", json_get_text_or(record, "at", "-"), 0);
         if (strcmp(json_get_text_or(record, "kind", ""), "call") == 0)
                 print_call(record);
@@ -71,42 +69,25 @@ static int audit_log_take_line(void *userdata, const char *line, size_t size) {
                 print_record(line, size);
         else if (fwrite(line, 1, size, stdout) == size)
                 putchar('\n');
-        return o->follow && fflush(stdout) != 0 ? -errno : 0;
+        return common_query(&o->common, "follow") && fflush(stdout) != 0 ? -errno : 0;
 }
 
-/* "10m" is so many seconds ago. */
-static void query_time(Url *u, const char *name, const char *value) {
-        usec_t usec;
-
-        if (value && parse_duration(value, &usec) >= 0)
-                url_query_number(u, name, usec / USEC_PER_SEC);
-        else
-                url_query(u, name, value);
-}
-
-static int audit_log_show(const Place *place, AuditOptions *o, bool raw, bool tail) {
+static int audit_log_show(const Place *place, AuditOptions *o, const Operands *words, bool raw) {
         _cleanup_lines_ LineReader lines = { .line = audit_log_take_line, .userdata = o, .max = LINE_MAX_BYTES };
-        _cleanup_url_ Url u = { 0 };
 
-        url_begin(&u, "/api/audit");
-        query_time(&u, "since", o->since);
-        query_time(&u, "until", o->until);
-        url_query(&u, "sandbox", o->sandbox);
-        url_query(&u, "actor", o->actor);
-        if (tail)
-                url_query_number(&u, "tail", o->count);
-        if (o->follow)
-                url_query(&u, "follow", "1");
         o->raw = raw || o->common.json;
-        return client_receive(place, &u, /* accept= */ NULL, line_reader_feed, &lines, /* error= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
+        return ask_receive(place, o, words, /* accept= */ NULL, line_reader_feed, &lines, /* error= */ NULL);
 }
 
 int audit_ls(const Place *place, void *options, const Operands *words) {
-        return audit_log_show(place, options, /* raw= */ false, /* tail= */ false);
+        return audit_log_show(place, options, words, /* raw= */ false);
 }
 
 int audit_tail(const Place *place, void *options, const Operands *words) {
-        return audit_log_show(place, options, /* raw= */ false, /* tail= */ true);
+        char count[24];
+
+        (void) snprintf(count, sizeof(count), "%" PRIu64, ((AuditOptions *) options)->count);
+        return audit_log_show(place, options, &(const Operands) { (char *[]) { count }, 1 }, /* raw= */ false);
 }
 
 /* A directory. */
@@ -120,8 +101,9 @@ static int open_dir(const char *path) {
 }
 
 /* Words for a time that the daemon would understand, as records have it. */
-static int time_text(const char *name, const char *value, char ret[static 32]) {
-        usec_t usec, now = human_now();
+static int time_text(const AuditOptions *o, const char *name, char ret[static 32]) {
+        const char *value = common_query(&o->common, name);
+        usec_t usec, now = clock_wall_usec();
 
         if (!value)
                 return 0;
@@ -152,13 +134,14 @@ static int print_files(int dirfd, const AuditFilter *filter) {
 
 int audit_export(const Place *place, void *options, const Operands *words) {
         AuditOptions *o = options;
-        AuditFilter filter = { .sandbox = o->sandbox, .actor = o->actor };
+        AuditFilter filter = { .sandbox = common_query(&o->common, "sandbox"),
+                .actor = common_query(&o->common, "actor") };
         _cleanup_close_ int fd = -EBADF;
         int r;
 
         if (!o->dir)
-                return audit_log_show(place, o, /* raw= */ true, /* tail= */ false);
-        if (time_text("since", o->since, filter.since) < 0 || time_text("until", o->until, filter.until) < 0)
+                return audit_log_show(place, o, words, /* raw= */ true);
+        if (time_text(o, "since", filter.since) < 0 || time_text(o, "until", filter.until) < 0)
                 return EXIT_OWN_FAILURE;
         fd = open_dir(o->dir);
         if (fd < 0)
@@ -172,24 +155,25 @@ int audit_export(const Place *place, void *options, const Operands *words) {
 /* The check. */
 
 static void audit_print_count(const json_t *verdict, const char *key, const char *before, const char *after) {
-        long long n = (long long) json_get_integer(verdict, key, 0);
+        long long n = json_count(verdict, key);
 
         if (n > 0)
                 printf("  %s%lld %s\n", before, n, after);
 }
 
-static void audit_print_verdict(const json_t *verdict) {
+void audit_show_verdict(const json_t *verdict, const char *word) {
         const json_t *problem = json_object_get(verdict, "problem");
         const char *file = json_get_text(problem, "file");
 
         if (json_get_bool(verdict, "intact")) {
-                printf("✓ %lld records in %lld files, unbroken\n", (long long) json_get_integer(verdict, "records", 0),
-                                (long long) json_get_integer(verdict, "files", 0));
-                printf("✓ the newest is record %lld, %s\n", (long long) json_get_integer(verdict, "last", 0), json_get_text_or(verdict, "hash", "?"));
+                printf("✓ %lld records in %lld files, unbroken\n", json_count(verdict, "records"),
+                                json_count(verdict, "files"));
+                printf("✓ the newest is record %lld, %s\n", json_count(verdict, "last"),
+                                json_get_text_or(verdict, "hash", "?"));
                 audit_print_count(verdict, "torn", "after ", "crashes an unfinished record was taken off");
                 audit_print_count(verdict, "lost", "", "records could not be written when they came (a full disk?)");
         } else if (file && *file)
-                printf("✗ %s:%lld: %s\n", file, (long long) json_get_integer(problem, "line", 0), json_get_text_or(problem, "message", "?"));
+                printf("✗ %s:%lld: %s\n", file, json_count(problem, "line"), json_get_text_or(problem, "message", "?"));
         else
                 printf("✗ %s\n", json_get_text_or(problem, "message", "?"));
         if (json_get_bool(verdict, "failing"))
@@ -207,10 +191,9 @@ static json_t *audit_verdict_json(const AuditVerdict *v) {
                         (json_int_t) v->torn, "lost", (json_int_t) v->lost, "problem", problem);
 }
 
-static int verify_dir(const AuditOptions *o) {
+static int verify_dir(const AuditOptions *o, const Operands *words) {
         _cleanup_close_ int fd = open_dir(o->dir);
-        _cleanup_json_ json_t *verdict = NULL;
-        _cleanup_free_ char *text = NULL;
+        _cleanup_answer_ Answer a = { 0 };
         AuditVerifier v;
         int r;
 
@@ -220,29 +203,17 @@ static int verify_dir(const AuditOptions *o) {
         if (r >= 0)
                 while ((r = audit_verify_slice(&v, SIZE_MAX)) > 0)
                         ;
-        verdict = r < 0 ? NULL : audit_verdict_json(&v.verdict);
+        a.json = r < 0 ? NULL : audit_verdict_json(&v.verdict);
+        a.text = a.json ? client_json_print(a.json, /* pretty= */ false) : NULL;
         audit_verify_done(&v);
-        if (!verdict)
+        if (!a.text)
                 return verb_refuse("cannot read the records of '%s': %s", o->dir, strerror(r < 0 ? -r : ENOMEM));
-        text = o->common.json ? client_json_print(verdict, /* pretty= */ false) : NULL;
-        if (text)
-                puts(text);
-        else
-                audit_print_verdict(verdict);
-        return json_get_bool(verdict, "intact") ? 0 : EXIT_BROKEN;
+        a.size = strlen(a.text);
+        return ask_show(&o->common, words, &a);
 }
 
 int audit_verify(const Place *place, void *options, const Operands *words) {
         const AuditOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
 
-        if (o->dir)
-                return verify_dir(o);
-        if (ask_need(place, options, words, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o->common.json)
-                answer_print(&a);
-        else
-                audit_print_verdict(a.json);
-        return json_get_bool(a.json, "intact") ? 0 : EXIT_BROKEN;
+        return o->dir ? verify_dir(o, words) : ask_run(place, options, words);
 }

@@ -5,29 +5,24 @@
 #include "client/admin/audit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "client/human.h"
 #include "client/verbs.h"
-
-#define EXIT_FOUND 1
 
 static const Option verify_options[] = { AUDIT_DIR_OPTION };
 static const Option export_options[] = { AUDIT_DIR_OPTION, AUDIT_FILTER_OPTIONS };
 static const Option ls_options[] = { AUDIT_FILTER_OPTIONS };
 static const Option tail_options[] = {
         { "count",  'n', "N",  "so many of the newest records (default 20)", OPTION_NUMBER(AuditOptions, count, 0, 1000000) },
-        { "follow", 'f', NULL, "go on with what is still to come",           OPTION_FLAG(AuditOptions, follow)              },
+        { "follow", 'f', NULL, "go on with what is still to come",           QUERY_TRUE("follow")                           },
         AUDIT_FILTER_OPTIONS,
 };
 
 static void client_audit_print_item(const json_t *item) {
-        const char *text = json_text_of(item), *id = text ? text : json_get_text(item, "id"), *reason = json_get_text(item, "reason");
-        char *clean = human_clean(id ? id : "?"), *why = reason ? human_clean(reason) : NULL;
+        const char *text = json_text_of(item), *reason = json_get_text(item, "reason");
 
-        printf("    %s%s%s\n", clean ? clean : "?", why ? ": " : "", why ? why : "");
-        free(clean);
-        free(why);
+        human_line("    %s%s%s", text ? text : json_get_text_or(item, "id", "?"), reason ? ": " : "",
+                        reason ? reason : "");
 }
 
 /* Every list of the answer is of things that should not be. */
@@ -53,30 +48,23 @@ static void print_lists(const json_t *answer, const char *word) {
                 json_array_foreach(list, k, item)
                         client_audit_print_item(item);
         }
-        if (error) {
-                char *clean = human_clean(error);
-
-                printf("✗ %s\n", clean ? clean : "?");
-                free(clean);
-        }
-}
-
-static int audit_state_status(const json_t *answer) {
-        return json_get_bool(answer, "consistent") ? 0 : EXIT_FOUND;
+        if (error)
+                human_line("✗ %s", error);
 }
 
 static const Verb audit_parts[] = {
         { "state", "audit state [options]", "Compares what the daemon has on record with what is there. Exit status 1: they differ.",
           .more = "`cove audit` alone means this. `cove reconcile` puts it right.", .path = "/api/sandbox/audit", .show = print_lists,
-          .status = audit_state_status },
+          .good = "consistent" },
         { "verify", "audit verify [options]", "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
           .more = "Keep what it prints: a later check has to find the same record at the same number.", VERB_OPTIONS(verify_options),
-          VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify" },
+          VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify", .show = audit_show_verdict, .good = "intact" },
         { "export", "audit export [options]", "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
-          VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions) },
-        { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions) },
+          VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions), .path = "/api/audit" },
+        { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions),
+          .path = "/api/audit" },
         { "tail", "audit tail [options]", "Shows the newest records; with --follow, those that come too.", VERB_OPTIONS(tail_options),
-          VERB_RUN(audit_tail, AuditOptions), .defaults = &(const AuditOptions) { .count = 20 } },
+          VERB_RUN(audit_tail, AuditOptions), .path = "/api/audit?tail=%", .defaults = &(const AuditOptions) { .count = 20 } },
 };
 
 const Verb command_audit = {

@@ -11,16 +11,11 @@
 
 #define EXIT_LEFT 1 /* some could not be cleaned up */
 
-typedef struct CleanupOptions {
-        Common common;
-        bool emergency, status;
-} CleanupOptions;
-
 static const Option cleanup_options[] = {
         { "dry-run",   'n', NULL,   "only tell what would go",                                   QUERY_TRUE("dryRun")                   },
-        { "emergency", 0,   NULL,   "end every sandbox that is not critical",                    OPTION_FLAG(CleanupOptions, emergency) },
+        { "emergency", 0,   NULL,   "end every sandbox that is not critical",                    OPTION_OWN },
         { "older",     0,   "TIME", "everything older than this goes, plain sandboxes too, as\nin 10m", QUERY_SECONDS("maxAgeSeconds")  },
-        { "status",    0,   NULL,   "how the cleaners do by themselves, and what they did last", OPTION_FLAG(CleanupOptions, status)    },
+        { "status",    0,   NULL,   "how the cleaners do by themselves, and what they did last", OPTION_OWN },
 };
 
 static const Option reconcile_options[] = {
@@ -38,25 +33,21 @@ static void client_cleanup_print_item(const json_t *item) {
                         colours ? colour_off() : "", id ? id : "?", found ? " would go" : good ? "" : " failed", why ? why : "");
 }
 
-static int cleanup_report(const json_t *report, const char *done) {
+static void cleanup_report(const json_t *report, const char *done) {
         const json_t *counts = json_object_get(report, "counts"), *item;
         const char *error = json_get_text(report, "error");
-        long long removed = (long long) json_get_integer(counts, "removed", 0), failed = (long long) json_get_integer(counts, "failed", 0);
+        long long removed = json_count(counts, "removed"), failed = json_count(counts, "failed");
         size_t i;
 
         json_array_foreach(json_object_get(report, "items"), i, item)
                 client_cleanup_print_item(item);
         if (json_get_bool(report, "dryRun"))
-                printf("%lld found, nothing was done: a dry run\n", (long long) json_get_integer(counts, "found", 0));
+                printf("%lld found, nothing was done: a dry run\n", json_count(counts, "found"));
         else
                 printf("%s: %lld removed, %lld failed, %lld scanned in %.1f ms\n", done, removed, failed,
-                                (long long) json_get_integer(counts, "scanned", 0), json_get_number(report, "durationMs", 0));
-        if (error) {
-                _cleanup_free_ char *text = human_clean(error);
-
-                log_error("%s", text ? text : "?");
-        }
-        return error || failed > 0 ? EXIT_LEFT : 0;
+                                json_count(counts, "scanned"), json_get_number(report, "durationMs", 0));
+        if (error)
+                log_error("%s", error);
 }
 
 /* The last step of the procedure: how many there are now. */
@@ -65,24 +56,23 @@ static void cleanup_show_stats(const Place *place) {
 
         if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/stats") >= 0)
                 printf("Now: %lld active, %lld provisioning, %lld terminating, %lld ended\n",
-                                (long long) json_get_integer(a.json, "active", 0), (long long) json_get_integer(a.json, "provisioning", 0),
-                                (long long) json_get_integer(a.json, "terminating", 0), (long long) json_get_integer(a.json, "ended", 0));
+                                json_count(a.json, "active"), json_count(a.json, "provisioning"),
+                                json_count(a.json, "terminating"), json_count(a.json, "ended"));
 }
 
 static int cleanup_run(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        int status;
 
         if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (c->json) {
+        if (c->json)
                 answer_print(&a);
-                return json_get_bool(a.json, "ok") ? 0 : EXIT_LEFT;
+        else {
+                cleanup_report(a.json, strcmp(c->verb->name, "reconcile") == 0 ? "Reconciled" : "Cleanup completed");
+                cleanup_show_stats(place);
         }
-        status = cleanup_report(a.json, strcmp(c->verb->name, "reconcile") == 0 ? "Reconciled" : "Cleanup completed");
-        cleanup_show_stats(place);
-        return status;
+        return json_get_bool(a.json, "ok") ? 0 : EXIT_LEFT;
 }
 
 /* The cleaners themselves. */
@@ -117,24 +107,22 @@ static void cleanup_show_status(const json_t *answer, const char *word) {
                 printf("%s %s\n", healthy ? "✓" : "✗", healthy ? "the cleaners are well" : json_get_text_or(answer, "message", "the cleaners are not well"));
 }
 
-static int cleanup_status(const json_t *answer) {
-        return json_get_bool(answer, "healthy") ? 0 : EXIT_LEFT;
-}
-
-static const Verb cleanup_status_verb = { .path = "/api/sandbox/cleanup", .show = cleanup_show_status, .status = cleanup_status };
+static const Verb cleanup_status_verb = {
+        .path = "/api/sandbox/cleanup", .show = cleanup_show_status, .good = "healthy"
+};
 static const Verb cleanup_emergency_verb = { .name = "cleanup", .method = "POST", .path = "/api/sandbox/cleanup/emergency" };
 
 static int cleanup_choose(const Place *place, void *options, const Operands *words) {
-        CleanupOptions *o = options;
+        Common *o = options;
 
-        if (o->status) {
-                strv_done(&o->common.queries);
+        if (common_said(o, "status")) {
+                strv_done(&o->queries);
                 return ask_as(&cleanup_status_verb, place, o, words);
         }
-        if (o->emergency && common_query(&o->common, "maxAgeSeconds"))
+        if (common_said(o, "emergency") && common_query(o, "maxAgeSeconds"))
                 return verb_refuse("--older and --emergency: an emergency does not ask for the age; leave one of them out");
-        if (o->emergency)
-                o->common.verb = &cleanup_emergency_verb;
+        if (common_said(o, "emergency"))
+                o->verb = &cleanup_emergency_verb;
         return cleanup_run(place, o, words);
 }
 
@@ -144,7 +132,7 @@ const Verb command_cleanup = {
         .about = "Cleans up now what is broken, left behind or over: what the daemon also does by itself\n"
                  "every few minutes. Exit status 1: something could not be cleaned up.",
         .more = "Example: cove cleanup --dry-run",
-        VERB_OPTIONS(cleanup_options), VERB_RUN(cleanup_choose, CleanupOptions), .method = "POST", .path = "/api/sandbox/cleanup",
+        VERB_OPTIONS(cleanup_options), .run = cleanup_choose, .method = "POST", .path = "/api/sandbox/cleanup",
 };
 
 const Verb command_reconcile = {

@@ -1,50 +1,37 @@
 /* cove config: the configuration: is it good, what is in force, take it. */
 
 #include <stdio.h>
-#include <string.h>
 
 #include "client/ask.h"
 #include "client/offline.h"
 #include "client/verbs.h"
 
-typedef struct ConfigOptions {
-        Common common;
-        bool defaults;
-} ConfigOptions;
-
 static const Option show_options[] = {
-        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", OPTION_FLAG(ConfigOptions, defaults) },
+        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", OPTION_OWN },
 };
 
 static int client_config_check(const Place *place, void *options, const Operands *words) {
-        const ConfigOptions *o = options;
+        const Common *o = options;
         char *argv[] = { (char *) "coved", (char *) "--check-config", words->n > 0 ? words->items[0] : (char *) "",
-                         o->common.json ? (char *) "--json" : NULL, NULL };
+                         o->json ? (char *) "--json" : NULL, NULL };
 
         return offline_become_coved("config", argv);
 }
 
 static int client_config_show(const Place *place, void *options, const Operands *words) {
-        const ConfigOptions *o = options;
+        const Common *o = options;
+        _cleanup_url_ Url u = url_of("/api/config?format=%s", o->json ? NULL : "yaml");
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
 
-        if (o->defaults) {
+        if (common_said(o, "defaults")) {
                 char *argv[] = { (char *) "coved", (char *) "--default-config", NULL };
 
                 return offline_become_coved("config", argv);
         }
-        url_begin(&u, "/api/config");
-        if (!o->common.json)
-                url_query(&u, "format", "yaml");
-        if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0)
-                return verb_refuse("%s", error.text);
-        if (!answer_is_good(&a)) {
-                answer_tell(&a);
+        if (client_transfer(place, &REQUEST(.path = url_text(&u), .accept = "application/json"),
+                            /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        }
-        if (o->common.json)
+        if (o->json)
                 answer_print(&a);
         else
                 fputs(a.text, stdout);
@@ -71,35 +58,32 @@ static void client_config_print_complaints(const json_t *errors) {
 }
 
 static int config_reload(const Place *place, void *options, const Operands *words) {
-        const ConfigOptions *o = options;
+        const Common *o = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
         const json_t *errors;
 
-        url_begin(&u, "/api/config/reload");
-        if (client_ask(place, "POST", &u, /* body= */ NULL, &a, &error) < 0)
-                return verb_refuse("%s", error.text);
+        if (client_try(place, "POST", /* body= */ NULL, &a, "/api/config/reload") < 0)
+                return EXIT_OWN_FAILURE;
         errors = json_object_get(json_object_get(a.json, "error"), "errors");
-        if (o->common.json && a.json)
+        if (o->json && a.json)
                 answer_print(&a);
         else if (answer_is_good(&a))
                 print_reloaded(a.json);
         else if (json_array_size(errors) > 0)
                 client_config_print_complaints(errors);
         else
-                answer_tell(&a);
+                (void) answer_tell(&a);
         return answer_is_good(&a) ? 0 : json_array_size(errors) > 0 ? 1 : EXIT_OWN_FAILURE;
 }
 
 static const Verb config_parts[] = {
         { "check", "config check [FILE] [options]", "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
           .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.", .operands_max = 1,
-          VERB_RUN(client_config_check, ConfigOptions) },
+          .run = client_config_check },
         { "show", "config show [options]", "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
-          .more = "Example: cove config show --defaults > cove.yaml", VERB_OPTIONS(show_options), VERB_RUN(client_config_show, ConfigOptions) },
+          .more = "Example: cove config show --defaults > cove.yaml", VERB_OPTIONS(show_options), .run = client_config_show },
         { "reload", "config reload [options]", "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
-          VERB_RUN(config_reload, ConfigOptions) },
+          .run = config_reload },
 };
 
 const Verb command_config = {

@@ -10,13 +10,8 @@
 #define EXIT_DEGRADED  1
 #define EXIT_UNHEALTHY 2
 
-typedef struct HealthOptions {
-        Common common;
-        bool targets;
-} HealthOptions;
-
 static const Option health_options[] = {
-        { "targets", 0, NULL, "also what is aimed at, and what is", OPTION_FLAG(HealthOptions, targets) },
+        { "targets", 0, NULL, "also what is aimed at, and what is", OPTION_OWN },
 };
 
 static const struct {
@@ -37,7 +32,7 @@ static void print_share(const char *name, const json_t *health, const char *key)
 }
 
 static void client_health_print_count(const char *name, const json_t *health, const char *key) {
-        printf("%-12s %9lld\n", name, (long long) json_get_integer(health, key, 0));
+        printf("%-12s %9lld\n", name, json_count(health, key));
 }
 
 static void cell_met(Table *t, const json_t *target, const Column *c) {
@@ -86,17 +81,17 @@ static int client_health_show(const json_t *health, bool targets) {
 }
 
 static int health_run(const Place *place, void *options, const Operands *words) {
-        const HealthOptions *o = options;
+        const Common *o = options;
         _cleanup_answer_ Answer a = { 0 };
 
         if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return o->common.json ? ask_show(&o->common, words, &a) : client_health_show(a.json, o->targets);
+        return o->json ? ask_show(o, words, &a) : client_health_show(a.json, common_said(o, "targets"));
 }
 
 const Verb command_health = {
         .synopsis = "health [options]",
         .about = "Tells whether the daemon and its sandboxes are well, and if not, why.",
         .more = "Exit status: 0 healthy, 1 degraded, 2 unhealthy, 125 when the daemon cannot be asked.",
-        VERB_OPTIONS(health_options), VERB_RUN(health_run, HealthOptions), .path = "/api/sandbox/health",
+        VERB_OPTIONS(health_options), .run = health_run, .path = "/api/sandbox/health",
 };

@@ -8,15 +8,10 @@
 #include "client/human.h"
 #include "client/verbs.h"
 
-typedef struct MetricsOptions {
-        Common common;
-        bool prometheus;
-} MetricsOptions;
-
 static const Option metrics_options[] = {
         { "window",     'w', "TIME", "1m, 5m, 1h (default) or 24h", QUERY_TEXT("window")                    },
         { "agent-type", 0,   "TYPE", "of this one only",            QUERY_TEXT("agentType")                 },
-        { "prometheus", 0,   NULL,   "as Prometheus reads them",    OPTION_FLAG(MetricsOptions, prometheus) },
+        { "prometheus", 0,   NULL,   "as Prometheus reads them",    OPTION_OWN },
 };
 
 static void cell_seconds(Table *t, const json_t *row, const Column *c) {
@@ -105,27 +100,26 @@ static int put_body(void *userdata, const void *data, size_t size) {
 }
 
 static int print_prometheus(const Place *place) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/metrics");
 
-        url_begin(&u, "/metrics");
         return client_receive(place, &u, "text/plain", put_body, /* sink_data= */ NULL, /* error= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 static int metrics_run(const Place *place, void *options, const Operands *words) {
-        const MetricsOptions *o = options;
+        const Common *o = options;
         _cleanup_answer_ Answer a = { 0 };
 
-        if (o->prometheus && (o->common.queries.n > 0 || o->common.json))
+        if (common_said(o, "prometheus") && (o->queries.n > 0 || o->json))
                 return verb_refuse("--prometheus has all metrics, in its own form: no --window, no --agent-type, no --json with it");
-        if (o->prometheus)
+        if (common_said(o, "prometheus"))
                 return print_prometheus(place);
         if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return o->common.json ? ask_show(&o->common, words, &a) : metrics_show(a.json, &o->common);
+        return o->json ? ask_show(o, words, &a) : metrics_show(a.json, o);
 }
 
 const Verb command_metrics = {
         .synopsis = "metrics [options]",
         .about = "Shows what was counted and measured: totals since ever, rates and percentiles over a window.",
-        VERB_OPTIONS(metrics_options), VERB_RUN(metrics_run, MetricsOptions), .path = "/api/sandbox/metrics",
+        VERB_OPTIONS(metrics_options), .run = metrics_run, .path = "/api/sandbox/metrics",
 };

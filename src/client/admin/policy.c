@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fd.h"
@@ -16,14 +15,9 @@
 
 #define FILE_BYTES_MAX (1 << 20)
 
-typedef struct PolicyOptions {
-        Common common;
-        const char *file, *method;
-} PolicyOptions;
-
 static const Option explain_options[] = {
-        { "file", 'f', "FILE|-", "of this policy, without a daemon, instead of a sandbox's", OPTION_TEXT(PolicyOptions, file) },
-        { "method", 'X', "METHOD", "of the request (default: GET)", OPTION_TEXT(PolicyOptions, method) },
+        { "file", 'f', "FILE|-", "of this policy, without a daemon, instead of a sandbox's", OPTION_OWN },
+        { "method", 'X', "METHOD", "of the request (default: GET)", QUERY_TEXT("method") },
 };
 
 static int client_policy_check(const Place *place, void *options, const Operands *words) {
@@ -39,53 +33,36 @@ static int policy_presets(const Place *place, void *options, const Operands *wor
         return offline_become_coved("policy", argv);
 }
 
-static int explain_offline(const PolicyOptions *o, const Operands *words) {
-        char *argv[] = { (char *) "coved", (char *) "--check-policy", (char *) o->file, (char *) "--explain-url", words->items[0],
-                         NULL, NULL, NULL, NULL };
+static int explain_offline(const Common *o, const Operands *words) {
+        char *argv[] = { (char *) "coved", (char *) "--check-policy", (char *) common_said(o, "file"),
+                (char *) "--explain-url", words->items[0], NULL, NULL, NULL, NULL };
+        const char *method = common_query(o, "method");
         size_t n = 5;
 
         if (words->n > 1)
                 return verb_refuse("'%s': with --file there is no sandbox to name", words->items[0]);
-        if (o->method) {
+        if (method) {
                 argv[n++] = (char *) "--explain-method";
-                argv[n++] = (char *) o->method;
+                argv[n++] = (char *) method;
         }
-        if (o->common.json)
+        if (o->json)
                 argv[n] = (char *) "--json";
         return offline_become_coved("policy", argv);
 }
 
 /* The words of coved --explain-url. */
 static void policy_show_explanation(const json_t *answer, const char *word) {
-        _cleanup_free_ char *text = human_clean(json_get_text_or(answer, "text", "?")), *cure = NULL;
-
-        puts(text ? text : "?");
-        if (!json_has(answer, "cure"))
-                return;
-        cure = human_clean(json_get_text_or(answer, "cure", ""));
-        printf("→ %s\n", cure ? cure : "");
-}
-
-static int policy_explanation_status(const json_t *answer) {
-        return json_get_bool(answer, "allowed") ? 0 : 1;
+        human_line("%s", json_get_text_or(answer, "text", "?"));
+        if (json_has(answer, "cure"))
+                human_line("→ %s", json_get_text_or(answer, "cure", ""));
 }
 
 static int client_policy_explain(const Place *place, void *options, const Operands *words) {
-        const PolicyOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        const Common *o = options;
 
-        if (o->file)
+        if (common_said(o, "file"))
                 return explain_offline(o, words);
-        if (words->n < 2)
-                return verb_refuse("no URL given: cove policy explain ID URL");
-        url_sandbox(&u, words->items[0], "policy");
-        url_part(&u, "explain");
-        url_query(&u, "url", words->items[1]);
-        url_query(&u, "method", o->method);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        return ask_show(&o->common, words, &a);
+        return words->n < 2 ? verb_refuse("no URL given: cove policy explain ID URL") : ask_run(place, options, words);
 }
 
 static json_t *client_policy_read_file(const char *file) {
@@ -126,8 +103,8 @@ static const Verb policy_parts[] = {
         { "explain", "policy explain ID|--file FILE URL [options]", "Says what would become of a request, why, and the line that would change it.",
           .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
                   "Example: cove policy explain box https://pypi.org/simple/",
-          VERB_OPTIONS(explain_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox and no URL given",
-          VERB_RUN(client_policy_explain, PolicyOptions), .show = policy_show_explanation, .status = policy_explanation_status },
+          VERB_OPTIONS(explain_options), VERB_UP_TO(2, "no sandbox and no URL given"),
+          .run = client_policy_explain, .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .good = "allowed" },
         { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
         { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),
           .path = "/api/sandbox/%/policy", .show = show_pretty },

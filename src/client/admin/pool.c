@@ -9,19 +9,10 @@
 
 #define INTERVAL_DEFAULT 2 /* seconds */
 
-typedef struct PoolOptions {
-        Common common;
-        bool watch, drain;
-} PoolOptions;
-
 static const Option pool_options[] = {
-        { "watch", 'w', NULL, "again every two seconds, until Ctrl-C",                  OPTION_FLAG(PoolOptions, watch) },
-        { "drain", 0,   NULL, "end those that stand ready, so that they are made anew", OPTION_FLAG(PoolOptions, drain) },
+        { "watch", 'w', NULL, "again every two seconds, until Ctrl-C",                  OPTION_OWN },
+        { "drain", 0,   NULL, "end those that stand ready, so that they are made anew", OPTION_OWN },
 };
-
-static void cell_ready(Table *t, const json_t *pool, const Column *c) {
-        table_cell_format(t, "%lld/%lld", (long long) json_get_integer(pool, "idle", 0), (long long) json_get_integer(pool, "target", 0));
-}
 
 static void cell_error(Table *t, const json_t *pool, const Column *c) {
         table_cell_colour(t, json_get_text(pool, c->key), COLOUR_RED);
@@ -32,7 +23,7 @@ static void cell_error(Table *t, const json_t *pool, const Column *c) {
 static const Column pool_columns[] = {
         { "TEMPLATE", "template" },
         { "PROFILE", "profile" },
-        { ">READY", "idle", cell_ready },
+        { ">READY", "idle", cell_of, .unit = "target" },
         { ">MAKING", "preparing", cell_count },
         { ">IN USE", "inUse", cell_count },
         { ">HITS", "hitRate", cell_number, .scale = 100, .digits = 1, .unit = "%" },
@@ -57,23 +48,23 @@ static void pool_show(const json_t *answer, const char *word) {
 }
 
 static void pool_show_drained(const json_t *answer, const char *word) {
-        printf("%lld\n", (long long) json_get_integer(answer, "drained", 0));
+        printf("%lld\n", json_count(answer, "drained"));
 }
 
 static const Verb drain_verb = { .method = "POST", .path = "/api/pool/drain", .show = pool_show_drained };
 
 /* --watch: until somebody ends us, or the daemon does not answer any more. */
 static int pool_verb_run(const Place *place, void *options, const Operands *words) {
-        const PoolOptions *o = options;
+        const Common *o = options;
         int status;
 
-        if (o->drain)
+        if (common_said(o, "drain"))
                 return ask_as(&drain_verb, place, options, words);
         for (;;) {
-                if (o->watch && isatty(STDOUT_FILENO) && !o->common.json)
+                if (common_said(o, "watch") && isatty(STDOUT_FILENO) && !o->json)
                         printf("\033[H\033[J");
                 status = ask_run(place, options, words);
-                if (!o->watch || status != 0 || fflush(stdout) != 0)
+                if (!common_said(o, "watch") || status != 0 || fflush(stdout) != 0)
                         return status;
                 (void) nanosleep(&(struct timespec) { .tv_sec = INTERVAL_DEFAULT }, NULL);
         }
@@ -83,5 +74,5 @@ const Verb command_pool = {
         .synopsis = "pool [options]",
         .about = "Shows the sandboxes that were made ahead of demand, by pool: how many stand ready, how many\n"
                  "callers found one.",
-        VERB_OPTIONS(pool_options), VERB_RUN(pool_verb_run, PoolOptions), .path = "/api/pool", .show = pool_show,
+        VERB_OPTIONS(pool_options), .run = pool_verb_run, .path = "/api/pool", .show = pool_show,
 };

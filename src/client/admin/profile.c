@@ -1,6 +1,5 @@
 /* cove profile: which profiles there are, and what they allow. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "client/ask.h"
@@ -19,24 +18,17 @@ static const Column profile_columns[] = {
         { "EXTENDS", "extends" },
 };
 
-/* "limits.memoryMB  512"; what is a list or empty as JSON has it. */
-static void profile_print_line(const char *prefix, const char *key, const json_t *value) {
-        _cleanup_free_ char *text = human_value(value);
-
-        printf("%s%-*s %s\n", prefix, 22 - (int) strlen(prefix), key, json_is_null(value) ? "-" : text ? text : "?");
-}
-
 static void profile_show(const json_t *profile, const char *word) {
         const char *key, *inner;
         json_t *value, *limit;
 
         json_object_foreach((json_t *) profile, key, value) {
                 if (!json_is_object(value)) {
-                        profile_print_line("", key, value);
+                        human_member("", 22, key, value);
                         continue;
                 }
                 json_object_foreach(value, inner, limit)
-                        profile_print_line("limits.", inner, limit);
+                        human_member("limits.", 22 - (int) strlen("limits."), inner, limit);
         }
 }
 

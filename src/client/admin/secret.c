@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -17,21 +16,15 @@
 
 #define VALUE_MAX 65536 /* as the daemon has it; one byte more, and it says so itself */
 
-typedef struct SecretOptions {
-        Common common;
-        const char *value_file;
-        bool all;
-} SecretOptions;
-
 #define TENANT_OPTION { "tenant", 't', "NAME", "whose; for admins", QUERY_TEXT("tenant") }
 
 static const Option set_options[] = {
-        { "value-file", 'f', "FILE", "the value is in this file", OPTION_TEXT(SecretOptions, value_file) },
+        { "value-file", 'f', "FILE", "the value is in this file", OPTION_OWN },
         TENANT_OPTION,
 };
 static const Option ls_options[] = { TENANT_OPTION };
 static const Option rm_options[] = {
-        { "all", 0, NULL, "every secret of every tenant, also when the key is lost", OPTION_FLAG(SecretOptions, all) },
+        { "all", 0, NULL, "every secret of every tenant, also when the key is lost", OPTION_OWN },
         TENANT_OPTION,
 };
 
@@ -47,7 +40,7 @@ static void value_done(Value *v) {
 }
 
 /* Without an echo and without signals, so that whoever gives up does not leave a terminal that shows nothing. */
-static int read_typed(int tty, const char *name, Value *ret) {
+static ssize_t read_typed(int tty, const char *name, Value *ret) {
         struct termios before, quiet;
         ssize_t n = -1;
 
@@ -65,40 +58,24 @@ static int read_typed(int tty, const char *name, Value *ret) {
         (void) dprintf(tty, "\n");
         if (n < 0)
                 return -errno;
-        ret->size = (size_t) n;
-        return n == 0 || memchr(ret->data, '\003', ret->size) ? -ECANCELED : 0;
+        return n == 0 || memchr(ret->data, '\003', (size_t) n) ? -ECANCELED : n;
 }
 
-static int read_stdin(const char *name, Value *ret, Error *reterr) {
-        ssize_t n;
-        int r;
+static int secret_read_value(const Common *o, const char *name, Value *ret, Error *reterr) {
+        const char *path = common_said(o, "value-file");
+        _cleanup_close_ int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -EBADF;
+        bool typed = !path && isatty(STDIN_FILENO);
+        ssize_t n = typed            ? read_typed(STDIN_FILENO, name, ret)
+                    : path && fd < 0 ? -errno
+                                     : fd_read_full(path ? fd : STDIN_FILENO, ret->data, sizeof(ret->data));
 
-        if (isatty(STDIN_FILENO)) {
-                r = read_typed(STDIN_FILENO, name, ret);
-                return r == -ECANCELED ? error_set(reterr, r, "nothing was typed") : r < 0 ? error_set(reterr, r, "cannot read the terminal: %m") : 0;
-        }
-        n = fd_read_full(STDIN_FILENO, ret->data, sizeof(ret->data));
-        if (n < 0)
-                return error_set(reterr, (int) n, "cannot read stdin: %m");
-        ret->size = (size_t) n;
-        return 0;
-}
-
-static int secret_read_file(const char *path, Value *ret, Error *reterr) {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -errno : fd_read_full(fd, ret->data, sizeof(ret->data));
-
-        if (n < 0)
+        if (typed && n == -ECANCELED)
+                return error_set(reterr, (int) n, "nothing was typed");
+        if (n < 0 && path)
                 return error_set(reterr, (int) n, "cannot read '%s': %m", path);
+        if (n < 0)
+                return error_set(reterr, (int) n, "cannot read %s: %m", typed ? "the terminal" : "stdin");
         ret->size = (size_t) n;
-        return 0;
-}
-
-static int secret_read_value(const SecretOptions *o, const char *name, Value *ret, Error *reterr) {
-        int r = o->value_file ? secret_read_file(o->value_file, ret, reterr) : read_stdin(name, ret, reterr);
-
-        if (r < 0)
-                return r;
         if (ret->size > 0 && ret->data[ret->size - 1] == '\n')
                 ret->size--;
         if (ret->size > VALUE_MAX)
@@ -109,11 +86,10 @@ static int secret_read_value(const SecretOptions *o, const char *name, Value *re
 /* The verbs. */
 
 static int secret_set(const Place *place, void *options, const Operands *words) {
-        const SecretOptions *o = options;
+        const Common *o = options;
         _cleanup_(value_done) Value value = { 0 };
+        _cleanup_url_ Url u = url_of("/api/secrets/%s?tenant=%s", words->items[0], common_query(o, "tenant"));
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
         Error error = { 0 };
 
         if (words->n > 1)
@@ -121,19 +97,13 @@ static int secret_set(const Place *place, void *options, const Operands *words) 
                                    "give it on stdin, or with --value-file");
         if (secret_read_value(o, words->items[0], &value, &error) < 0)
                 return verb_refuse("secret %s: %s", words->items[0], error.text);
-        url_begin(&u, "/api/secrets");
-        url_part(&u, words->items[0]);
-        url_query(&u, "tenant", common_query(&o->common, "tenant"));
-        q.method = "PUT";
-        q.path = u.text;
-        q.type = "application/octet-stream";
-        q.body = value.data;
-        q.body_size = value.size;
-        q.sink = answer_collect;
-        q.sink_data = &a;
-        if (u.error < 0 || client_transfer(place, &q, &error, /* ret_head= */ NULL) < 0)
+        if (client_transfer(place,
+                            &REQUEST(.method = "PUT", .path = url_text(&u),
+                                            .type = "application/octet-stream", .body = value.data,
+                                            .body_size = value.size),
+                            /* error= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
+        if (o->json)
                 (void) fwrite(a.text, 1, a.size, stdout);
         else
                 puts(words->items[0]);
@@ -147,13 +117,14 @@ static const Column secret_columns[] = {
 static const Verb rm_all_verb = { .method = "DELETE", .path = "/api/secrets?all=true", .show = show_nothing };
 
 static int remove_secrets(const Place *place, void *options, const Operands *words) {
-        SecretOptions *o = options;
+        Common *o = options;
+        bool all = common_said(o, "all");
 
-        if (o->all == (words->n > 0))
-                return verb_refuse(o->all ? "secret rm: --all goes without names" : "secret rm: no secret given");
-        if (!o->all)
+        if (all == (words->n > 0))
+                return verb_refuse(all ? "secret rm: --all goes without names" : "secret rm: no secret given");
+        if (!all)
                 return ask_run(place, o, words);
-        strv_done(&o->common.queries);
+        strv_done(&o->queries);
         return ask_as(&rm_all_verb, place, o, words);
 }
 
@@ -166,11 +137,11 @@ static const Verb secret_parts[] = {
           VERB_OPTIONS(set_options), .operands_min = 1, .operands_max = 2,
           /* the second is told why it is none */
           .missing = "no name given",
-          VERB_RUN(secret_set, SecretOptions) },
+          .run = secret_set },
         { "ls", "secret ls [options]", "Lists the secrets: names and times. Nobody can read a value back.", VERB_OPTIONS(ls_options),
           .path = "/api/secrets", VERB_COLUMNS(secret_columns) },
         { "rm", "secret rm NAME… | --all [options]", "Removes secrets. What runs keeps the value that it was started with.",
-          VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, VERB_RUN(remove_secrets, SecretOptions), VERB_DELETE("/api/secrets/%") },
+          VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, .run = remove_secrets, VERB_DELETE("/api/secrets/%") },
 };
 
 const Verb command_secret = {

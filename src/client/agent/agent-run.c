@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,10 +36,8 @@ static int put_context(JsonBuilder *b, const char *context) {
                 text = file;
         }
         value = json_parse(text, strlen(text), &error);
-        if (!value) {
-                log_error("--context: %s", error.text);
-                return -EINVAL;
-        }
+        if (!value)
+                return log_failure(-EINVAL, "--context: %s", error.text);
         json_put_value(b, "context", value);
         return 0;
 }
@@ -138,7 +135,8 @@ static int agent_run_follow(AgentRunFollow *f) {
         for (;;) {
                 _cleanup_answer_ Answer a = { 0 };
 
-                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/agents/executions/%?waitSeconds=" LOOK_EVERY, f->id) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a,
+                                    "/api/agents/executions/%s?waitSeconds=" LOOK_EVERY, f->id) < 0)
                         return EXIT_OWN_FAILURE;
                 tell_progress(f, a.json);
                 if (tell_output(f, a.json) < 0)

@@ -4,20 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "client/human.h"
 #include "client/verbs.h"
-
-void url_agent(Url *u, const char *id, const char *what) {
-        url_begin(u, "/api/agents/executions");
-        url_part(u, id);
-        if (what)
-                url_part(u, what);
-}
 
 static const Option ls_options[] = {
         { "status", 's', "STATUS", "only these: queued, provisioning, running, completed, failed,\ndead, cancelled; several with commas", QUERY_TEXT("status") },
@@ -30,9 +20,9 @@ static const Option logs_options[] = {
         { "stream", 0, "NAME", "stdout or stderr (default: both, each to its own)", OPTION_TEXT(AgentOptions, stream) },
 };
 
-static int agent_run_apply_priority(void *target, const char *value, Error *reterr) {
+static int agent_priority(const Option *o, void *target, const char *value, Error *reterr) {
         uint64_t n;
-        int r = value_number("--priority", value[0] == '-' ? value + 1 : value, 0, 100, &n, reterr);
+        int r = option_number(o, &n, value[0] == '-' ? value + 1 : value, reterr);
 
         if (r >= 0)
                 json_put_integer(&((Common *) target)->body, "priority", value[0] == '-' ? -(int64_t) n : (int64_t) n);
@@ -48,7 +38,7 @@ static const Option run_options[] = {
         { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",        BODY_ENV("env")                    },
         { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",            BODY_SECONDS("timeoutSeconds")     },
         { "retries",  0,   "N",          "again so often when the sandbox fails",                 BODY_NUMBER("maxRetries", 0, 10)   },
-        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_run_apply_priority           },
+        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_priority, .max = 100         },
         { "capture",  0,   "PATTERN",    "keep files of the workspace, such as 'out/**'",         BODY_WORDS("capturePatterns", 64)  },
         { "webhook",  0,   "URL",        "is told of the end",                                    BODY_TEXT("webhook")               },
         { "keep",     0,   NULL,         "the sandbox stays when the program has ended",          BODY_TRUE("keepSandbox")           },
@@ -56,22 +46,12 @@ static const Option run_options[] = {
         { "quiet",    'q', NULL,         "only the program's own output",                         OPTION_FLAG(AgentOptions, quiet)   },
 };
 
-static void cell_progress(Table *t, const json_t *x, const Column *c) {
-        const char *status = json_get_text_or(x, "status", "");
-
-        table_cell_colour(t, status, colour_of_status(strcmp(status, "dead") == 0 ? "failed" : status));
-}
-
-static void cell_attempt(Table *t, const json_t *x, const Column *c) {
-        table_cell_format(t, "%lld/%lld", (long long) json_get_integer(x, "attempt", 0), (long long) json_get_integer(x, "maxAttempts", 0));
-}
-
 static const Column agent_columns[] = {
         { "ID", "id" },
         { "TASK", "taskId" },
         { "TYPE", "agentType" },
-        { "STATUS", "status", cell_progress },
-        { "ATTEMPT", "attempt", cell_attempt },
+        { "STATUS", "status", cell_status },
+        { "ATTEMPT", "attempt", cell_of, .unit = "maxAttempts" },
         { ">QUEUED", "timings.queuedMs", cell_span, .scale = 1000 },
         { ">RAN", "timings.executionMs", cell_span, .scale = 1000 },
         { "ERROR", "error.code" },
@@ -80,30 +60,13 @@ static const Column agent_columns[] = {
 
 /* What a program has written. */
 
-typedef struct AgentCopy {
-        int fd;
-        uint64_t n;
-} AgentCopy;
-
-static int copy_on(void *userdata, const void *data, size_t size) {
-        AgentCopy *c = userdata;
-        int r = fd_write_all(c->fd, data, size);
-
-        c->n += r < 0 ? 0 : size;
-        return r;
-}
-
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
-        _cleanup_url_ Url u = { 0 };
-        AgentCopy copy = { .fd = fd };
-        int r;
+        _cleanup_url_ Url u = url_of("/api/agents/executions/%s/logs?stream=%s&from=%llu&follow=%s", id,
+                        stream, (unsigned long long) from, follow ? "true" : "false");
+        ClientFile file = { .fd = fd, .name = stream };
+        int r = client_receive(place, &u, "application/octet-stream", client_file_take, &file, /* error= */ NULL);
 
-        url_agent(&u, id, "logs");
-        url_query(&u, "stream", stream);
-        url_query_number(&u, "from", from);
-        url_query(&u, "follow", follow ? "true" : "false");
-        r = client_receive(place, &u, "application/octet-stream", copy_on, &copy, /* error= */ NULL);
-        return r < 0 ? r : (ssize_t) copy.n;
+        return r < 0 ? r : (ssize_t) file.size;
 }
 
 static int agent_logs(const Place *place, void *options, const Operands *words) {
@@ -140,7 +103,7 @@ static void agent_show_queue(const json_t *queue, const char *word) {
         json_t *value;
 
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                printf("%-17s %lld\n", counts[i][1], (long long) json_get_integer(queue, counts[i][0], 0));
+                printf("%-17s %lld\n", counts[i][1], json_count(queue, counts[i][0]));
         printf("%-17s %s\n", "longest wait now", human_span((usec_t) (json_get_number(queue, "oldestWaitMs", 0) * 1000), text));
         print_waits(json_object_get(queue, "waits"));
         json_object_foreach(json_object_get(queue, "byPriority"), key, value)

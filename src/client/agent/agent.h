@@ -12,8 +12,5 @@ typedef struct AgentOptions {
 /* agent-run.c */
 int agent_run(const Place *place, void *options, const Operands *words);
 
-/* "/api/agents/executions/ID", and with a further part "…/what". */
-void url_agent(Url *u, const char *id, const char *what);
-
 /* What the program has written, from this byte on, to a descriptor of ours. Returns how much; negative: told. */
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -11,13 +10,8 @@
 #include "client/ask.h"
 #include "client/verbs.h"
 
-typedef struct ArtifactsOptions {
-        Common common;
-        const char *output;
-} ArtifactsOptions;
-
 static const Option get_options[] = {
-        { "output", 'o', "FILE", "where to write it (default: stdout)", OPTION_TEXT(ArtifactsOptions, output) },
+        { "output", 'o', "FILE", "where to write it (default: stdout)", OPTION_OWN },
 };
 
 static void cell_owner(Table *t, const json_t *artifact, const Column *c) {
@@ -44,42 +38,29 @@ static int artifacts_verb_list(const Place *place, void *options, const Operands
         return ask_show(c, words, &a);
 }
 
-typedef struct ClientArtifactsSink {
-        int fd;
-        Error error;
-} ClientArtifactsSink;
-
-static int client_artifacts_take_body(void *userdata, const void *data, size_t size) {
-        ClientArtifactsSink *s = userdata;
-        int r = fd_write_all(s->fd, data, size);
-
-        return r < 0 ? error_set(&s->error, r, "cannot write it: %s", strerror(-r)) : 0;
-}
-
 static int client_artifacts_get(const Place *place, void *options, const Operands *words) {
-        const ArtifactsOptions *o = options;
-        _cleanup_url_ Url u = { 0 };
+        const Common *o = options;
+        const char *output = common_said(o, "output");
+        _cleanup_url_ Url u = url_of(o->json ? "/api/artifacts/%s/info" : "/api/artifacts/%s", words->items[0]);
         _cleanup_close_ int fd = -EBADF;
-        ClientArtifactsSink sink = { .fd = STDOUT_FILENO };
+        ClientFile file = { .fd = STDOUT_FILENO, };
 
-        url_begin(&u, "/api/artifacts");
-        url_part(&u, words->items[0]);
-        if (o->common.json)
-                url_part(&u, "info");
-        if (o->output) {
-                fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (output) {
+                fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
                 if (fd < 0)
-                        return verb_refuse("cannot write to '%s': %m", o->output);
-                sink.fd = fd;
+                        return verb_refuse("cannot write to '%s': %m", output);
+                file.fd = fd;
         }
-        return client_receive(place, &u, /* accept= */ NULL, client_artifacts_take_body, &sink, &sink.error) < 0 ? EXIT_OWN_FAILURE : 0;
+        return client_receive(place, &u, /* accept= */ NULL, client_file_take, &file, &file.error) < 0
+                               ? EXIT_OWN_FAILURE
+                               : 0;
 }
 
 static const Verb artifacts_parts[] = {
         { "ls", "artifacts ls [OWNER] [options]", "Lists what was kept: of all, or of one agent execution or sandbox.", .operands_max = 1,
           .run = artifacts_verb_list, .path = "/api/artifacts?limit=10000", VERB_COLUMNS(artifact_columns) },
         { "get", "artifacts get ID [options]", "Prints an artifact, or writes it to a file.", VERB_OPTIONS(get_options),
-          VERB_ONE("no artifact given"), VERB_RUN(client_artifacts_get, ArtifactsOptions) },
+          VERB_ONE("no artifact given"), .run = client_artifacts_get },
         { "rm", "artifacts rm ID… [options]", "Removes artifacts, from the bucket too.", VERB_SOME("no artifact given"),
           VERB_DELETE("/api/artifacts/%") },
 };

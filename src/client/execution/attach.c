@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "client/ask.h"
-#include "client/execution/detach.h"
 #include "client/execution/pick.h"
 #include "client/execution/session.h"
 #include "client/verbs.h"
@@ -36,24 +35,17 @@ static uint64_t first_byte(const ClientAttachOptions *o, const json_t *execution
 
 static int attach_join(const Place *place, const ClientAttachOptions *o, const char *sandbox, const json_t *execution) {
         bool terminal = json_get_bool(execution, "pty");
-        Session session = {
+        const Session session = {
                 .role = SESSION_JOINS,
                 .input = !o->no_input && (terminal || !isatty(STDIN_FILENO)),
                 .terminal = terminal,
                 .detach_key = terminal && isatty(STDIN_FILENO) ? o->detach_key : SESSION_KEY_NONE,
         };
         const char *id = json_get_text(execution, "id");
-        _cleanup_link_ Link *link = NULL;
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/exec/%s/attach?from=%llu", sandbox, id,
+                        (unsigned long long) first_byte(o, execution));
 
-        url_execution(&u, sandbox, id, "attach");
-        url_query_number(&u, "from", first_byte(o, execution));
-        if (u.error >= 0)
-                link = link_websocket_new(place, sandbox, id, u.text);
-        if (!link)
-                return verb_refuse("out of memory");
-        session.link = link;
-        return detach_tell(&session, session_run(&session));
+        return session_run(&session, link_websocket_new(place, sandbox, id, url_text(&u)));
 }
 
 static int client_attach(const Place *place, void *options, const Operands *words) {
@@ -74,6 +66,6 @@ const Verb command_attach = {
         .about = "Rejoins a command: its output, its input, its end. Without EXECUTION it is the one that runs.\n"
                  "Leaving it, by the detach key or otherwise, does not end it. Ctrl-C is passed on.",
         .more = "exit status: as of `cove exec`; 0 when left by the key.",
-        VERB_OPTIONS(attach_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given",
-        VERB_RUN(client_attach, ClientAttachOptions), .defaults = &(const ClientAttachOptions) { .detach_key = DETACH_KEY_DEFAULT },
+        VERB_OPTIONS(attach_options), VERB_UP_TO(2, "no sandbox given"),
+        VERB_RUN(client_attach, ClientAttachOptions), .defaults = &(const ClientAttachOptions) { .detach_key = SESSION_KEY_DEFAULT },
 };

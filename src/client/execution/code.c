@@ -138,12 +138,6 @@ static int code_take_line(void *userdata, const char *line, size_t size) {
 
 /* One run. */
 
-static void code_make_url(Url *u, const CodeOptions *o, const char *sandbox) {
-        url_sandbox(u, sandbox, "contexts");
-        url_part(u, o->context ? o->context : o->language ? o->language : "python");
-        url_part(u, "run");
-}
-
 static int code_run_json(const Place *place, CodeOptions *o, const Url *u) {
         _cleanup_answer_ Answer a = { 0 };
 
@@ -157,27 +151,25 @@ static int code_run(const Place *place, CodeOptions *o, const char *sandbox, con
         Show s = { .options = o };
         _cleanup_lines_ LineReader lines = { .line = code_take_line, .userdata = &s, .max = EVENT_MAX };
         _cleanup_free_ char *body = NULL;
-        _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/contexts/%s/run", sandbox,
+                        o->context    ? o->context
+                        : o->language ? o->language
+                                      : "python");
         Error error = { 0 };
         int r;
 
         json_put_text(&o->common.body, "code", code);
-        code_make_url(&u, o, sandbox);
         if (o->common.json)
                 return code_run_json(place, o, &u);
         body = json_builder_print(&o->common.body, &error);
-        if (!body || u.error < 0)
-                return verb_refuse("%s", body ? "out of memory" : error.text);
-        q.method = "POST";
-        q.path = u.text;
-        q.type = "application/json";
-        q.accept = "application/x-ndjson";
-        q.body = body;
-        q.body_size = strlen(body);
-        q.sink = line_reader_feed;
-        q.sink_data = &lines;
-        r = client_transfer(place, &q, &error, NULL);
+        if (!body)
+                return verb_refuse("%s", error.text);
+        r = client_transfer(place,
+                        &REQUEST(.method = "POST", .path = url_text(&u), .type = "application/json",
+                                        .accept = "application/x-ndjson", .body = body,
+                                        .body_size = strlen(body), .sink = line_reader_feed,
+                                        .sink_data = &lines),
+                        &error, /* ret= */ NULL);
         return r < 0 ? EXIT_OWN_FAILURE : s.failed ? CODE_FAILED : 0;
 }
 
@@ -293,5 +285,5 @@ const Verb command_code = {
         .more = "The value of the last expression is printed behind what the code prints. Ctrl-C interrupts the code,\n"
                 "and the interpreter keeps its state. With --json the whole result comes as one document at the end.\n\n"
                 "exit status: 0; 1 the code failed; 125 cove itself failed.",
-        VERB_OPTIONS(code_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(code_choose, CodeOptions),
+        VERB_OPTIONS(code_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(code_choose, CodeOptions),
 };

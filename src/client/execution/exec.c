@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -88,28 +87,19 @@ static int exec_run_json(const Place *place, ExecOptions *o, const Operands *wor
 }
 
 static int run_attached(const Place *place, ExecOptions *o, const Operands *words) {
-        Session session = {
+        const Session session = {
                 .role = SESSION_OWNS,
                 .input = exec_wants_input(o),
                 .terminal = o->tty,
                 .detach_key = SESSION_KEY_NONE,
         };
-        _cleanup_link_ Link *link = NULL;
         Error error = { 0 };
         char *body;
 
         if (session.input)
                 json_put_true(&o->common.body, "stdin");
         body = json_builder_print(&o->common.body, &error);
-        if (!body)
-                return verb_refuse("%s", error.text);
-        link = link_http_new(place, words->items[0], body);
-        if (!link) {
-                free(body);
-                return verb_refuse("out of memory");
-        }
-        session.link = link;
-        return session_run(&session);
+        return body ? session_run(&session, link_http_new(place, words->items[0], body)) : verb_refuse("%s", error.text);
 }
 
 static int exec_run(const Place *place, void *options, const Operands *words) {

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <regex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,15 +109,11 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
 
 static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
         Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/logs?format=%s&since=%s&tail=%s&follow=%s", sandbox,
+                        o->common.json ? "events" : "text", common_query(&o->common, "since"),
+                        common_query(&o->common, "tail"), o->follow ? "1" : NULL);
         int r;
 
-        url_sandbox(&u, sandbox, "logs");
-        url_query(&u, "format", o->common.json ? "events" : "text");
-        url_query(&u, "since", common_query(&o->common, "since"));
-        url_query(&u, "tail", common_query(&o->common, "tail"));
-        if (o->follow)
-                url_query(&u, "follow", "1");
         if (o->common.json)
                 l.form = o->follow ? FORM_BYTES : FORM_LIST;
         else
@@ -135,16 +130,11 @@ static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, co
 }
 
 static int show_execution(const Place *place, const LogsOptions *o, const char *sandbox, const char *execution) {
-        Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
-        _cleanup_link_ Link *link = NULL;
+        const Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
 
         if (o->common.queries.n > 0 || o->grep || o->common.json)
                 return verb_refuse("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
-        link = link_http_follow(place, sandbox, execution, o->follow);
-        if (!link)
-                return verb_refuse("out of memory");
-        session.link = link;
-        return session_run(&session);
+        return session_run(&session, link_http_follow(place, sandbox, execution, o->follow));
 }
 
 static int show_matching(const Place *place, const LogsOptions *o, const char *sandbox) {
@@ -175,5 +165,5 @@ const Verb command_logs = {
         .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
                  "exactly what that command wrote, its stdout and its stderr apart.",
         .more = "With --json: a list of events; with --follow too, one event a line.",
-        VERB_OPTIONS(logs_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(logs_run, LogsOptions),
+        VERB_OPTIONS(logs_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(logs_run, LogsOptions),
 };

@@ -38,17 +38,17 @@ static int pick(const char *sandbox, const json_t *list, PickAllow allow, const 
                 return -ENOTUNIQ;
         }
         *ret = running ? running : allow == PICK_ENDED_TOO ? last : NULL;
-        if (!*ret) {
-                log_error("no command %s in sandbox '%s'", allow == PICK_RUNNING ? "runs" : "has run", sandbox);
-                return -ESRCH;
-        }
+        if (!*ret)
+                return log_failure(-ESRCH, "no command %s in sandbox '%s'",
+                                allow == PICK_RUNNING ? "runs" : "has run", sandbox);
         return 0;
 }
 
 int pick_execution(const Place *p, const char *sandbox, const char *given, PickAllow allow, Answer *ret,
                 const json_t **ret_execution) {
         const json_t *found;
-        int r = client_need_path(p, /* body= */ NULL, ret, given ? "/api/sandbox/%/exec/%" : "/api/sandbox/%/exec", sandbox, given);
+        int r = client_need_path(p, /* body= */ NULL, ret,
+                        given ? "/api/sandbox/%s/exec/%s" : "/api/sandbox/%s/exec", sandbox, given);
 
         if (r < 0)
                 return r;

@@ -4,25 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "client/ask.h"
 #include "client/human.h"
 #include "client/sandbox/listing.h"
 #include "client/verbs.h"
 
-typedef struct PsOptions {
-        Common common;
-        bool all;
-} PsOptions;
-
 static const Option ps_options[] = {
-        { "all",   'a', NULL, "also those that have ended", OPTION_FLAG(PsOptions, all) },
+        { "all",   'a', NULL, "also those that have ended", OPTION_OWN },
         { "quiet", 'q', NULL, "ids only",                   OPTION_FLAG(Common, quiet)  },
 };
 
 typedef struct Ps {
         const Place *place;
-        const PsOptions *options;
+        const Common *options;
         Table *table;
         bool first; /* of a JSON list */
 } Ps;
@@ -74,7 +68,7 @@ static void cell_duration(Table *t, const json_t *execution, const Column *c) {
         usec_t since;
 
         if (!json_has(execution, "endedAt") && human_parse_time(json_get_text(execution, "startedAt"), &since) >= 0)
-                msec = (double) (human_now() - since) / USEC_PER_MSEC;
+                msec = (double) (clock_wall_usec() - since) / USEC_PER_MSEC;
         table_cell(t, human_span(msec > 0 ? (usec_t) (msec * 1000) : 0, text));
 }
 
@@ -89,9 +83,9 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
         size_t i;
 
         json_array_foreach(a->json, i, execution) {
-                if (!ps->options->all && ps_has_ended(execution))
+                if (!common_said(ps->options, "all") && ps_has_ended(execution))
                         continue; /* since we asked */
-                if (ps->options->common.quiet)
+                if (ps->options->quiet)
                         puts(json_get_text_or(execution, "id", ""));
                 else {
                         table_cell(ps->table, sandbox);
@@ -100,10 +94,10 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
         }
 }
 
-static void ps_build_url(const Ps *ps, const char *sandbox, Url *u) {
-        url_sandbox(u, sandbox, "exec");
-        if (!ps->options->all)
-                url_query(u, "status", "starting,running"); /* what was asked for a moment ago is on its way */
+/* What was asked for a moment ago is on its way. */
+static Url ps_url(const Ps *ps, const char *sandbox) {
+        return url_of("/api/sandbox/%s/exec?status=%s", sandbox,
+                        common_said(ps->options, "all") ? NULL : "starting,running");
 }
 
 /* One document: {"sandbox id": [executions]}. */
@@ -116,18 +110,17 @@ static void ps_show_json(Ps *ps, const json_t *sandbox, Answer *a) {
 
 static int ps_show_sandbox(Ps *ps, const json_t *sandbox) {
         const json_t *counts = json_object_get(sandbox, "executions");
+        _cleanup_url_ Url u = ps_url(ps, json_get_text_or(sandbox, "id", ""));
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         Error error = { 0 };
 
-        if (json_get_integer(counts, ps->options->all ? "total" : "running", 1) == 0)
+        if (json_get_integer(counts, common_said(ps->options, "all") ? "total" : "running", 1) == 0)
                 return 0;
-        ps_build_url(ps, json_get_text_or(sandbox, "id", ""), &u);
         if (client_ask(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0)
                 return verb_refuse("%s", error.text);
         if (!answer_is_good(&a)) /* it went between the list and the question */
                 return 0;
-        if (ps->options->common.json)
+        if (ps->options->json)
                 ps_show_json(ps, sandbox, &a);
         else
                 ps_show(ps, sandbox_label(sandbox), &a);
@@ -140,23 +133,22 @@ static int ps_show_all(Ps *ps) {
 
         if (status != 0)
                 return status;
-        if (ps->options->common.json)
+        if (ps->options->json)
                 printf("{");
         for (const json_t *sandbox; status == 0 && (sandbox = listing_row(&l));)
                 status = ps_show_sandbox(ps, sandbox);
-        if (ps->options->common.json)
+        if (ps->options->json)
                 printf("}\n");
         return status;
 }
 
 static int ps_show_one(Ps *ps, const char *sandbox) {
+        _cleanup_url_ Url u = ps_url(ps, sandbox);
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
-        ps_build_url(ps, sandbox, &u);
         if (client_need(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (ps->options->common.json)
+        if (ps->options->json)
                 answer_print(&a);
         else
                 ps_show(ps, sandbox, &a);
@@ -164,16 +156,16 @@ static int ps_show_one(Ps *ps, const char *sandbox) {
 }
 
 static int ps_run(const Place *place, void *options, const Operands *words) {
-        const PsOptions *o = options;
+        const Common *o = options;
         _cleanup_table_ Table *t = columns_table(ps_columns, ELEMENTSOF(ps_columns));
         Ps ps = { .place = place, .options = o, .table = t, .first = true };
         int status = !t ? verb_refuse("out of memory") : words->n > 0 ? ps_show_one(&ps, words->items[0]) : ps_show_all(&ps);
 
-        return status != 0 || o->common.quiet || o->common.json ? status : table_finish(t);
+        return status != 0 || o->quiet || o->json ? status : table_finish(t);
 }
 
 const Verb command_ps = {
         .synopsis = "ps [SANDBOX] [options]",
         .about = "Lists the commands that run in a sandbox; without SANDBOX, in all of them.",
-        VERB_OPTIONS(ps_options), .operands_max = 1, VERB_RUN(ps_run, PsOptions),
+        VERB_OPTIONS(ps_options), .operands_max = 1, .run = ps_run,
 };

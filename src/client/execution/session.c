@@ -23,7 +23,7 @@
 enum { ON_SIGNALS, ON_INPUT, ON_OUT, ON_ERR, ON_LINK, _ON_MAX = ON_LINK + LINK_POLLS };
 
 typedef struct Loop {
-        Session *session;
+        const Session *session;
         Link *link;
         int signal_fd;
         Sink sinks[2];
@@ -36,6 +36,7 @@ typedef struct Loop {
         int ending;      /* a signal that ends us has been passed on */
         usec_t leave_at; /* and then we go */
         int leaving;     /* the status to leave with; -1: go on */
+        bool left;       /* by the key */
 } Loop;
 
 static int session_take_output(void *userdata, unsigned stream, const void *data, size_t size) {
@@ -133,7 +134,7 @@ static void session_step_input(Loop *l) {
         if (n > 0)
                 (void) l->link->ops->input(l->link, l->input, (size_t) n);
         if (key) {
-                l->session->left = true;
+                l->left = true;
                 l->leaving = 0;
         }
 }
@@ -225,33 +226,23 @@ static int client_session_run(Loop *l) {
         return l->link->end && l->session->role != SESSION_WATCHES ? verdict_tell(l->link->end) : 0;
 }
 
-static int session_open_signals(void) {
-        static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGWINCH };
-        sigset_t set;
-
-        (void) sigemptyset(&set);
-        for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
-                (void) sigaddset(&set, numbers[i]);
-        if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-                return -errno;
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-int session_run(Session *s) {
-        Loop l = { .session = s, .link = s->link, .leaving = -1 };
-        _cleanup_close_ int signal_fd = session_open_signals();
+int session_run(const Session *s, Link *taken) {
+        static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGWINCH };
+        _cleanup_link_ Link *link = taken;
+        Loop l = { .session = s, .link = link, .leaving = -1 };
+        _cleanup_close_ int signal_fd = terminal_signals(signals, ELEMENTSOF(signals));
         _cleanup_free_ char *input = malloc(INPUT_PIECE);
         struct stat st = { 0 };
         int status;
 
-        if (signal_fd < 0 || !input) {
-                log_error("cannot get ready for a command: %m");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!link)
+                return verb_refuse("out of memory");
+        if (signal_fd < 0 || !input)
+                return verb_refuse("cannot get ready for a command: %m");
         l.signal_fd = signal_fd;
         l.input = input;
         l.input_is_file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
-        s->link->handlers = (LinkHandlers) { .output = session_take_output, .is_full = session_is_full, .userdata = &l };
+        link->handlers = (LinkHandlers) { .output = session_take_output, .is_full = session_is_full, .userdata = &l };
         sink_init(l.sinks, STDOUT_FILENO);
         sink_init(l.sinks + 1, STDERR_FILENO);
         if (s->terminal && s->input)
@@ -259,5 +250,22 @@ int session_run(Session *s) {
         status = client_session_run(&l);
         sink_done(l.sinks);
         sink_done(l.sinks + 1);
+        if (l.left && link->execution)
+                log_error("left %s alone; `cove attach %s %s` comes back to it", link->execution,
+                                link->sandbox, link->execution);
         return status;
+}
+
+OPTION_KIND(session_key) {
+        int *key = option_field(o, target);
+
+        if (strcmp(value, "none") == 0) {
+                *key = SESSION_KEY_NONE;
+                return 0;
+        }
+        if (strlen(value) != 2 || value[0] != '^' || value[1] < '@' || value[1] > '~')
+                return error_set(reterr, -EINVAL,
+                                "--detach-key: '%s' is no key with Ctrl, as in ^P, and not none", value);
+        *key = value[1] & 0x1f;
+        return 0;
 }

@@ -5,6 +5,7 @@
  * Must not know: HTTP, which verb it is for. */
 #pragma once
 
+#include "cli/options.h"
 #include "client/http/link.h"
 
 #define SESSION_KEY_NONE (-1)
@@ -16,13 +17,16 @@ typedef enum SessionRole {
 } SessionRole;
 
 typedef struct Session {
-        Link *link;     /* borrowed */
         SessionRole role;
         bool input;     /* our stdin is the command's */
         bool terminal;  /* the command has one: our own, if there is one, goes raw, and its size along */
         int detach_key; /* leaves the command alone; SESSION_KEY_NONE: no key does */
-        bool left;      /* result: by that key */
 } Session;
 
-/* Returns the exit status; what there is to say has been said. */
-int session_run(Session *s);
+/* Takes the link; NULL: there was no memory for it. Returns the exit status; what there is to say has been said. */
+int session_run(const Session *s, Link *link);
+
+/* A kind of option for that key: "^X", or "none", into an int. */
+#define SESSION_KEY_DEFAULT ('\\' & 0x1f) /* Ctrl-\ */
+OPTION_KIND(session_key);
+#define OPTION_DETACH_KEY(type) .set = session_key, OPTION_FIELD(type, detach_key)

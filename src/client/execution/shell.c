@@ -1,12 +1,9 @@
 /* cove shell: a terminal in a sandbox. */
 
-#include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "cli/terminal.h"
 #include "client/ask.h"
-#include "client/execution/detach.h"
 #include "client/execution/session.h"
 #include "client/verbs.h"
 
@@ -25,40 +22,24 @@ static const Option shell_options[] = {
         { "detach-key", 0,   "KEY",  "leaves it, with --keep (default ^\\; none)",          OPTION_DETACH_KEY(ShellOptions)        },
 };
 
-static int shell_build_url(Url *u, const ShellOptions *o, const char *sandbox) {
-        struct winsize size = terminal_size();
-
-        url_sandbox(u, sandbox, "terminal");
-        url_query_number(u, "cols", size.ws_col);
-        url_query_number(u, "rows", size.ws_row);
-        url_query(u, "command", o->command);
-        url_query(u, "user", o->user);
-        url_query(u, "cwd", o->cwd);
-        if (!o->keep)
-                url_query(u, "bind", "1");
-        return u->error;
-}
-
 static int shell_run(const Place *place, void *options, const Operands *words) {
         const ShellOptions *o = options;
         const char *sandbox = words->items[0];
-        Session session = {
+        const Session session = {
                 .role = o->keep ? SESSION_JOINS : SESSION_OWNS,
                 .input = true,
                 .terminal = true,
                 .detach_key = o->keep ? o->detach_key : SESSION_KEY_NONE,
         };
-        _cleanup_link_ Link *link = NULL;
-        _cleanup_url_ Url u = { 0 };
+        struct winsize size = terminal_size();
+        _cleanup_url_ Url u =
+                        url_of("/api/sandbox/%s/terminal?cols=%u&rows=%u&command=%s&user=%s&cwd=%s&bind=%s",
+                                        sandbox, (unsigned) size.ws_col, (unsigned) size.ws_row, o->command,
+                                        o->user, o->cwd, o->keep ? NULL : "1");
 
         if (o->common.json)
                 return verb_refuse("--json: a terminal is no JSON; `cove exec --json` gives a result");
-        if (shell_build_url(&u, o, sandbox) >= 0)
-                link = link_websocket_new(place, sandbox, /* execution= */ NULL, u.text);
-        if (!link)
-                return verb_refuse("out of memory");
-        session.link = link;
-        return detach_tell(&session, session_run(&session));
+        return session_run(&session, link_websocket_new(place, sandbox, /* execution= */ NULL, url_text(&u)));
 }
 
 const Verb command_shell = {
@@ -66,5 +47,5 @@ const Verb command_shell = {
         .about = "Opens a terminal in a sandbox. All keys go to it. It ends when this program ends.",
         .more = "exit status: the shell's own; 125 cove itself failed; 128+N ended by signal N.",
         VERB_OPTIONS(shell_options), VERB_ONE("no sandbox given"), VERB_RUN(shell_run, ShellOptions),
-        .defaults = &(const ShellOptions) { .detach_key = DETACH_KEY_DEFAULT },
+        .defaults = &(const ShellOptions) { .detach_key = SESSION_KEY_DEFAULT },
 };

@@ -19,14 +19,6 @@ static const Option wait_options[] = {
         { "timeout", 0, "TIME", "do not wait longer, and say so with status 124", OPTION_DURATION(WaitOptions, timeout) },
 };
 
-static int wait_ask(const Place *place, const char *sandbox, const char *execution, usec_t usec, Answer *ret) {
-        _cleanup_url_ Url u = { 0 };
-
-        url_execution(&u, sandbox, execution, "wait");
-        url_query_number(&u, "timeoutSeconds", (usec + USEC_PER_SEC - 1) / USEC_PER_SEC);
-        return client_need(place, /* method= */ NULL, &u, /* body= */ NULL, ret);
-}
-
 static int wait_for(const Place *place, const WaitOptions *o, const char *sandbox, const char *execution) {
         usec_t until = o->timeout > 0 ? clock_usec() + o->timeout : USEC_INFINITY;
 
@@ -34,7 +26,10 @@ static int wait_for(const Place *place, const WaitOptions *o, const char *sandbo
                 usec_t now = clock_usec(), left = until > now ? until - now : 0;
                 _cleanup_answer_ Answer a = { 0 };
 
-                if (wait_ask(place, sandbox, execution, MIN_OF(left, PIECE), &a) < 0)
+                if (client_need_path(place, /* body= */ NULL, &a,
+                                    "/api/sandbox/%s/exec/%s/wait?timeoutSeconds=%llu", sandbox, execution,
+                                    (unsigned long long) ((MIN_OF(left, PIECE) + USEC_PER_SEC - 1) /
+                                                          USEC_PER_SEC)) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "exited") == 0) {
                         if (o->common.json)
@@ -67,5 +62,5 @@ const Verb command_wait = {
         .about = "Waits until a command has ended and exits with its status. Without EXECUTION it is the one that\n"
                  "runs, or the last one that ran.",
         .more = "exit status: as of `cove exec`; 124 also when --timeout was over first.",
-        VERB_OPTIONS(wait_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(wait_for_one, WaitOptions),
+        VERB_OPTIONS(wait_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(wait_for_one, WaitOptions),
 };

@@ -10,51 +10,51 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/parse.h"
 #include "client/files/copy.h"
 #include "client/files/unpack.h"
-#include "client/verbs.h"
 
+#define FILES "/api/sandbox/%/files"
+
+/* Where it goes: a descriptor, or what takes an archive apart. */
 typedef struct Drain {
-        Copy *copy;
-        int fd;
-        Unpack *unpack; /* instead of the descriptor */
-        const char *name;
-        Error error;
+        Progress *progress;
+        ClientFile file;
+        Unpack *unpack;
 } Drain;
 
 static int write_drain(void *userdata, const void *data, size_t size) {
         Drain *d = userdata;
-        int r;
+        int r = d->unpack ? unpack_write(d->unpack, data, size) : client_file_take(&d->file, data, size);
 
-        if (d->unpack) {
-                r = unpack_write(d->unpack, data, size);
-                if (r < 0)
-                        d->error = *unpack_error(d->unpack);
-        } else {
-                r = fd_write_all(d->fd, data, size);
-                if (r < 0)
-                        (void) error_set(&d->error, r, "cannot write '%s': %m", d->name);
-        }
-        progress_add(&d->copy->progress, size);
+        if (r < 0 && d->unpack)
+                d->file.error = *unpack_error(d->unpack);
+        if (d->progress)
+                progress_add(d->progress, size);
         return r;
 }
 
-static int copy_down_get(Copy *c, Drain *d, const Url *u, uint64_t size, HttpReader *ret_head) {
-        Request q = REQUEST_INIT;
+static int copy_down_get(const Place *place, Drain *d, const Url *u, const char *name, uint64_t size, Answer *ret) {
         int r;
 
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.path = u->text;
-        q.sink = write_drain;
-        q.sink_data = d;
-        progress_begin(&c->progress, d->name, size);
-        r = client_transfer(c->place, &q, &d->error, ret_head);
-        progress_end(&c->progress);
+        if (d->progress)
+                progress_begin(d->progress, name, size);
+        r = client_transfer(place, &REQUEST(.path = url_text(u), .sink = write_drain, .sink_data = d),
+                        &d->file.error, ret);
+        if (d->progress)
+                progress_end(d->progress);
         return r;
+}
+
+int copy_unpack(const Place *place, const Url *u, int dirfd, const char *name, Progress *progress) {
+        _cleanup_unpack_ Unpack *unpack = unpack_new(dirfd);
+        Drain d = { .progress = progress, .unpack = unpack };
+        int r = unpack ? copy_down_get(place, &d, u, name, PROGRESS_UNKNOWN, /* ret= */ NULL)
+                       : log_failure(-ENOMEM, "out of memory");
+
+        if (r < 0)
+                return r;
+        r = unpack_finish(unpack);
+        return r < 0 ? log_failure(r, "%s", unpack_error(unpack)->text) : 0;
 }
 
 /* Octal digits: "0644". */
@@ -68,113 +68,84 @@ static mode_t copy_down_mode_of(const HttpReader *head) {
 }
 
 /* Into something that is there and is no plain file: a pipe, a terminal, /dev/null. */
-static int get_into(Copy *c, const char *remote, uint64_t size, int fd, const char *name) {
-        Drain d = { .copy = c, .fd = fd, .name = name };
-        _cleanup_url_ Url u = { 0 };
+static int get_into(Copy *c, const Url *u, uint64_t size, int fd, const char *name) {
+        Drain d = { .progress = &c->progress, .file = { .fd = fd, .name = name } };
 
-        copy_url(c, &u, "files", remote);
-        return copy_down_get(c, &d, &u, size, /* ret_head= */ NULL);
+        return copy_down_get(c->place, &d, u, name, size, /* ret= */ NULL);
 }
 
 /* A file beside the one to be, which takes its name when all is there. */
 static int get_new_file(Copy *c, const char *remote, uint64_t size, const char *local) {
         _cleanup_free_ char *temporary = NULL;
         _cleanup_close_ int fd = -EBADF;
-        _cleanup_url_ Url u = { 0 };
-        Drain d = { .copy = c, .name = local };
-        HttpReader head = { 0 };
+        _cleanup_url_ Url u = copy_url(c, FILES, remote);
+        _cleanup_answer_ Answer a = { 0 };
+        Drain d = { .progress = &c->progress, .file = { .name = local } };
         mode_t mask = umask(0);
         int r;
 
         (void) umask(mask);
         if (asprintf(&temporary, "%s.XXXXXX", local) < 0) {
                 temporary = NULL;
-                log_error("out of memory");
-                return -ENOMEM;
+                return log_failure(-ENOMEM, "out of memory");
         }
-        fd = d.fd = mkostemp(temporary, O_CLOEXEC);
-        if (fd < 0) {
-                log_error("cannot write '%s': %m", local);
-                return -errno;
-        }
-        copy_url(c, &u, "files", remote);
-        r = copy_down_get(c, &d, &u, size, &head);
-        if (r >= 0 && (fchmod(fd, copy_down_mode_of(&head) & 0777 & ~mask) < 0 || rename(temporary, local) < 0)) {
+        fd = d.file.fd = mkostemp(temporary, O_CLOEXEC);
+        if (fd < 0)
+                return log_failure(-errno, "cannot write '%s': %m", local);
+        r = copy_down_get(c->place, &d, &u, local, size, &a);
+        if (r >= 0 && (fchmod(fd, copy_down_mode_of(&a.head) & 0777 & ~mask) < 0 || rename(temporary, local) < 0)) {
                 r = -errno;
                 log_error("cannot write '%s': %m", local);
         }
-        http_reader_done(&head);
         if (r < 0)
                 (void) unlink(temporary);
         return r;
 }
 
 static int copy_down_get_file(Copy *c, const char *remote, uint64_t size, const char *local) {
+        _cleanup_url_ Url u = copy_url(c, FILES, remote);
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
 
         if (stat(local, &st) < 0 || S_ISREG(st.st_mode))
                 return get_new_file(c, remote, size, local);
-        if (S_ISDIR(st.st_mode)) {
-                log_error("cannot write '%s': it is a directory", local);
-                return -EISDIR;
-        }
+        if (S_ISDIR(st.st_mode))
+                return log_failure(-EISDIR, "cannot write '%s': it is a directory", local);
         fd = open(local, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-        if (fd < 0) {
-                log_error("cannot write '%s': %m", local);
-                return -errno;
-        }
-        return get_into(c, remote, size, fd, local);
+        if (fd < 0)
+                return log_failure(-errno, "cannot write '%s': %m", local);
+        return get_into(c, &u, size, fd, local);
 }
 
-static void archive_url(const Copy *c, Url *u, const char *remote) {
-        copy_url(c, u, "files/archive", remote);
-        url_query(u, "compress", "none");
+static Url archive_url(const Copy *c, const char *remote) {
+        Url u = copy_url(c, FILES "/archive", remote);
+
+        url_query(&u, "compress", "none");
+        return u;
 }
 
 static int get_directory(Copy *c, const char *remote, const char *local) {
-        _cleanup_unpack_ Unpack *unpack = NULL;
         _cleanup_close_ int dirfd = -EBADF;
-        _cleanup_url_ Url u = { 0 };
-        Drain d = { .copy = c, .name = remote };
-        int r;
+        _cleanup_url_ Url u = archive_url(c, remote);
 
-        if (mkdir(local, 0777) < 0 && errno != EEXIST) {
-                log_error("cannot make '%s': %m", local);
-                return -errno;
-        }
+        if (mkdir(local, 0777) < 0 && errno != EEXIST)
+                return log_failure(-errno, "cannot make '%s': %m", local);
         dirfd = open(local, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (dirfd < 0) {
-                log_error("cannot open '%s': %m", local);
-                return -errno;
-        }
-        d.unpack = unpack = unpack_new(dirfd);
-        if (!unpack) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
-        archive_url(c, &u, remote);
-        r = copy_down_get(c, &d, &u, PROGRESS_UNKNOWN, /* ret_head= */ NULL);
-        if (r < 0)
-                return r;
-        r = unpack_finish(unpack);
-        if (r < 0)
-                log_error("%s", unpack_error(unpack)->text);
-        return r;
+        if (dirfd < 0)
+                return log_failure(-errno, "cannot open '%s': %m", local);
+        return copy_unpack(c->place, &u, dirfd, remote, &c->progress);
 }
 
 static int get_to_standard_output(Copy *c, const char *remote, const char *type, uint64_t size) {
-        Drain d = { .copy = c, .fd = STDOUT_FILENO, .name = "standard output" };
-        _cleanup_url_ Url u = { 0 };
+        bool archive = c->archive || strcmp(type, "directory") == 0;
+        _cleanup_url_ Url u = archive ? archive_url(c, remote) : copy_url(c, FILES, remote);
 
-        if (!c->archive && strcmp(type, "directory") != 0)
-                return get_into(c, remote, size, STDOUT_FILENO, "standard output");
-        if (isatty(STDOUT_FILENO)) {
-                log_error("'%s' is a directory, and its archive is nothing for a terminal: send it to a file", remote);
-                return -EISDIR;
-        }
-        archive_url(c, &u, remote);
-        return copy_down_get(c, &d, &u, PROGRESS_UNKNOWN, /* ret_head= */ NULL);
+        if (archive && isatty(STDOUT_FILENO))
+                return log_failure(-EISDIR,
+                                "'%s' is a directory, and its archive is nothing for a terminal: send it to "
+                                "a file",
+                                remote);
+        return get_into(c, &u, archive ? PROGRESS_UNKNOWN : size, STDOUT_FILENO, "standard output");
 }
 
 static bool copy_down_is_directory(const char *path) {
@@ -190,17 +161,13 @@ int copy_down(Copy *c, const char *remote, const char *local, bool to_directory)
 
         if (r < 0)
                 return r;
-        if (!type) {
-                log_error("there is no '%s' in sandbox '%s'", remote, c->sandbox);
-                return -ENOENT;
-        }
+        if (!type)
+                return log_failure(-ENOENT, "there is no '%s' in sandbox '%s'", remote, c->sandbox);
         if (strcmp(local, "-") == 0)
                 return get_to_standard_output(c, remote, type, size);
 
         target = name && (to_directory || copy_down_is_directory(local)) ? copy_join(local, name) : strdup(local);
-        if (!name || !target) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
+        if (!name || !target)
+                return log_failure(-ENOMEM, "out of memory");
         return strcmp(type, "directory") == 0 ? get_directory(c, remote, target) : copy_down_get_file(c, remote, size, target);
 }

@@ -15,10 +15,9 @@
 static int copy_up_put_file(Copy *c, int fd, const struct stat *st, const char *name, const char *remote) {
         ClientUpload s = { .fd = fd, .name = name, .progress = &c->progress };
         bool regular = S_ISREG(st->st_mode);
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = copy_url(c, "/api/sandbox/%/files", remote);
         char mode[8];
 
-        copy_url(c, &u, "files", remote);
         if (regular) {
                 (void) snprintf(mode, sizeof(mode), "%04o", (unsigned) st->st_mode & 0777);
                 url_query(&u, "mode", mode);
@@ -28,9 +27,8 @@ static int copy_up_put_file(Copy *c, int fd, const struct stat *st, const char *
 }
 
 static int put_archive(Copy *c, ClientUpload *s, const char *remote) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = copy_url(c, "/api/sandbox/%/files/archive", remote);
 
-        copy_url(c, &u, "files/archive", remote);
         return upload_send(s, c->place, "PUT", &u, "application/x-tar", CALL_SIZE_UNKNOWN, /* ret= */ NULL);
 }
 
@@ -41,7 +39,7 @@ static int copy_up_make_directory(const Copy *c, const char *remote) {
 
         json_put_text(&b, "path", remote);
         json_put_text(&b, "user", c->user);
-        return client_need_path(c->place, &b, &a, "/api/sandbox/%/files/mkdir", c->sandbox);
+        return client_need_path(c->place, &b, &a, "/api/sandbox/%s/files/mkdir", c->sandbox);
 }
 
 static int copy_up_put_directory(Copy *c, const char *local, const char *remote) {
@@ -50,10 +48,8 @@ static int copy_up_put_directory(Copy *c, const char *local, const char *remote)
         Error error = { 0 };
         int r = pack_new(local, &pack, &error);
 
-        if (r < 0) {
-                log_error("%s", error.text);
-                return r;
-        }
+        if (r < 0)
+                return log_failure(r, "%s", error.text);
         r = copy_up_make_directory(c, remote);
         if (r < 0)
                 return r;
@@ -83,10 +79,8 @@ static int copy_up_put_path(Copy *c, const char *local, const char *remote) {
         _cleanup_close_ int fd = open(local, O_RDONLY | O_CLOEXEC);
         struct stat st;
 
-        if (fd < 0 || fstat(fd, &st) < 0) {
-                log_error("cannot read '%s': %m", local);
-                return -errno;
-        }
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return log_failure(-errno, "cannot read '%s': %m", local);
         return S_ISDIR(st.st_mode) ? copy_up_put_directory(c, local, remote) : copy_up_put_file(c, fd, &st, local, remote);
 }
 
@@ -103,9 +97,7 @@ int copy_up(Copy *c, const char *local, const char *remote, bool to_directory) {
                 directory = type && strcmp(type, "directory") == 0;
         }
         target = directory && name ? copy_join(remote, name) : strdup(remote);
-        if (!name || !target) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
+        if (!name || !target)
+                return log_failure(-ENOMEM, "out of memory");
         return standard ? put_standard_input(c, target) : copy_up_put_path(c, local, target);
 }

@@ -2,46 +2,39 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 
-void copy_url(const Copy *c, Url *u, const char *what, const char *path) {
-        url_sandbox(u, c->sandbox, what);
-        url_query(u, "path", path);
-        url_query(u, "user", c->user);
+Url copy_url(const Copy *c, const char *page, const char *path) {
+        Url u = url_fill(page, (char *const[]) { (char *) c->sandbox });
+
+        url_query(&u, "path", path);
+        url_query(&u, "user", c->user);
+        return u;
 }
 
 int copy_stat(const Copy *c, const char *path, char **ret_type, uint64_t *ret_size) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
-        int r;
+        int r = client_try(c->place, /* method= */ NULL, /* body= */ NULL, &a,
+                        "/api/sandbox/%s/files/stat?path=%s&user=%s", c->sandbox, path, c->user);
 
-        copy_url(c, &u, "files/stat", path);
-        r = client_ask(c->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
-        if (r < 0) {
-                log_error("%s", error.text);
+        if (r < 0)
                 return r;
-        }
         *ret_type = NULL;
         if (a.head.status == 404) {
                 _cleanup_answer_ Answer sandbox = { 0 };
 
-                return client_need_path(c->place, /* body= */ NULL, &sandbox, "/api/sandbox/%", c->sandbox); /* or is it the sandbox that is not there? */
+                return client_need_path(c->place, /* body= */ NULL, &sandbox, "/api/sandbox/%s",
+                                c->sandbox); /* or is it the sandbox that is not there? */
         }
-        if (!answer_is_good(&a)) {
-                answer_tell(&a);
-                return -EREMOTEIO;
-        }
+        if (!answer_is_good(&a))
+                return answer_tell(&a);
         *ret_type = strdup(json_get_text_or(a.json, "type", "file"));
         if (ret_size)
                 *ret_size = (uint64_t) json_get_integer(a.json, "size", 0);
-        if (!*ret_type) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
+        if (!*ret_type)
+                return log_failure(-ENOMEM, "out of memory");
         return 0;
 }
 

@@ -22,8 +22,11 @@ int copy_stat(const Copy *c, const char *path, char **ret_type, uint64_t *ret_si
 char *copy_name(const char *path);
 char *copy_join(const char *directory, const char *name);
 
-/* Adds what all file requests have. */
-void copy_url(const Copy *c, Url *u, const char *what, const char *path);
+/* The URL of a request about a path: a % is the sandbox. */
+Url copy_url(const Copy *c, const char *page, const char *path);
+
+/* An archive that the daemon sends, into a directory of ours. name: for people, beside the progress. Tells what is wrong. */
+int copy_unpack(const Place *place, const Url *u, int dirfd, const char *name, Progress *progress);
 
 /* local "-": our stdin, our stdout. */
 int copy_up(Copy *c, const char *local, const char *remote, bool to_directory);

@@ -73,10 +73,8 @@ static bool says_directory(const Spot *target, unsigned n_sources) {
 static int make_target(const Spot *target, unsigned n_sources) {
         if (target->sandbox || strcmp(target->path, "-") == 0 || !says_directory(target, n_sources))
                 return 0;
-        if (mkdir(target->path, 0777) < 0 && errno != EEXIST) {
-                log_error("cannot make '%s': %m", target->path);
-                return -errno;
-        }
+        if (mkdir(target->path, 0777) < 0 && errno != EEXIST)
+                return log_failure(-errno, "cannot make '%s': %m", target->path);
         return 0;
 }
 

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/log.h"
-
 static ssize_t upload_read(void *userdata, void *buffer, size_t size) {
         ClientUpload *s = userdata;
         ssize_t n;
@@ -26,29 +24,22 @@ static ssize_t upload_read(void *userdata, void *buffer, size_t size) {
 }
 
 int upload_send(ClientUpload *s, const Place *place, const char *method, const Url *u, const char *type, uint64_t size, Answer *ret) {
-        Request q = REQUEST_INIT;
+        const Request q = {
+                .method = method,
+                .path = url_text(u),
+                .type = type,
+                .accept = ret ? "application/json" : NULL,
+                .source = upload_read,
+                .source_data = s,
+                .source_size = size,
+                .source_fd = s->wait_fd,
+        };
         int r;
 
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.method = method;
-        q.path = u->text;
-        q.type = type;
-        q.accept = ret ? "application/json" : NULL;
-        q.source = upload_read;
-        q.source_data = s;
-        q.source_size = size;
-        q.source_fd = s->wait_fd;
-        q.sink = ret ? answer_collect : NULL;
-        q.sink_data = ret;
         progress_begin(s->progress, s->name, size == CALL_SIZE_UNKNOWN ? PROGRESS_UNKNOWN : size);
         if (!s->pack && isatty(s->fd)) /* what is typed there stands in the way */
                 s->progress->enabled = false;
-        r = client_transfer(place, &q, &s->error, /* ret_head= */ NULL);
+        r = client_transfer(place, &q, &s->error, ret);
         progress_end(s->progress);
-        if (r >= 0 && ret)
-                ret->json = json_parse(ret->text ? ret->text : "", ret->size, /* reterr= */ NULL);
         return r;
 }

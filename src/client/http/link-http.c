@@ -4,7 +4,6 @@
  * When the daemon is restarted under way, the command lives on: we come back and take the output up where it broke off. */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "client/execution/events.h"
 #include "client/http/link.h"
 
+#define EXECUTION       "/api/sandbox/%/exec/%"
 #define SIGNALS_MAX     16
 #define RECONNECT_PAUSE (200 * USEC_PER_MSEC)
 #define RECONNECT_MAX   (30 * USEC_PER_SEC)
@@ -73,10 +73,8 @@ static int link_http_take_event(void *userdata, const Event *e) {
                 return 0;
         if (e->kind == EVENT_STDOUT || e->kind == EVENT_STDERR)
                 return link_http_take_output(h, e);
-        if (e->kind == EVENT_START && !h->link.execution && json_get_text(e->json, "id")) {
-                h->link.execution = strdup(json_get_text(e->json, "id"));
-                return h->link.execution ? 0 : -ENOMEM;
-        }
+        if (e->kind == EVENT_START && !h->link.execution && json_get_text(e->json, "id"))
+                return link_begin(&h->link, json_get_text(e->json, "id"));
         if (e->kind == EVENT_EXIT)
                 h->link.end = json_incref((json_t *) e->json);
         return 0;
@@ -91,29 +89,24 @@ static int link_http_take_body(void *userdata, const void *data, size_t size) {
 }
 
 static int connect_events(LinkHttp *h, Error *reterr) {
-        _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
+        bool again = h->link.execution;
+        _cleanup_url_ Url u = again ? url_of("/api/sandbox/%s/exec/%s/output?follow=%s", h->link.sandbox,
+                                                      h->link.execution, h->follow ? "1" : "0")
+                                    : url_of("/api/sandbox/%s/exec", h->link.sandbox);
+        Request q = REQUEST(.path = url_text(&u), .accept = "application/x-ndjson",
+                        .sink = link_http_take_body, .sink_data = h);
         char cursor[96];
 
-        if (h->link.execution) {
-                url_execution(&u, h->link.sandbox, h->link.execution, "output");
-                url_query(&u, "follow", h->follow ? "1" : "0");
+        if (again) {
                 (void) snprintf(cursor, sizeof(cursor), "Last-Event-ID: %llu:%llu\r\n", (unsigned long long) h->seen[0],
                                 (unsigned long long) h->seen[1]);
                 q.headers = cursor;
         } else {
-                url_sandbox(&u, h->link.sandbox, "exec");
                 q.method = "POST";
                 q.type = "application/json";
                 q.body = h->body;
                 q.body_size = strlen(h->body);
         }
-        if (u.error < 0)
-                return error_set(reterr, u.error, "out of memory");
-        q.path = u.text;
-        q.accept = "application/x-ndjson";
-        q.sink = link_http_take_body;
-        q.sink_data = h;
         answer_done(&h->refusal);
         h->reader.lines.size = 0;
         return call_start(&h->events, h->link.place, &q, reterr);
@@ -147,15 +140,11 @@ static int link_http_take_refusal(LinkHttp *h, Error *reterr) {
         Answer *a = &h->refusal;
 
         a->head.status = h->events.answer.status;
-        if (a->size > 0)
-                a->json = json_parse(a->text, a->size, /* reterr= */ NULL);
+        answer_parse(a);
         if (a->head.status == 503 && (h->link.execution || answer_has_code(a, "recovering")) && plan_retry(h))
                 return 0;
         h->link.gone = a->head.status == 404 && h->lost_at > 0;
-        if (!h->link.gone)
-                answer_tell(a);
-        h->link.refused = true;
-        return error_set(reterr, -EREMOTEIO, "refused");
+        return link_refuse(&h->link, a, reterr);
 }
 
 /* The stream has ended: with the exit event, or because only what is there was asked for, or too early. */
@@ -191,22 +180,14 @@ static int step_events(LinkHttp *h, const struct pollfd *polls, Error *reterr) {
 }
 
 /* Begins a short request beside the stream. What it answers goes to the sink, or nowhere. */
-static int post(LinkHttp *h, Call *c, const char *what, const char *type, const void *body, size_t size, Answer *ret) {
-        _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
+static int post(LinkHttp *h, Call *c, const char *path, const char *type, const void *body, size_t size, Answer *ret) {
+        _cleanup_url_ Url u = url_fill(path, (char *const[]) { h->link.sandbox, h->link.execution });
 
-        url_execution(&u, h->link.sandbox, h->link.execution, what);
-        if (u.error < 0)
-                return u.error;
-        q.method = "POST";
-        q.path = u.text;
-        q.type = type;
-        q.body = body;
-        q.body_size = size;
-        q.accept = "application/json";
-        q.sink = ret ? answer_collect : NULL;
-        q.sink_data = ret;
-        return call_start(c, h->link.place, &q, /* reterr= */ NULL);
+        return call_start(c, h->link.place,
+                        &REQUEST(.method = "POST", .path = url_text(&u), .type = type, .body = body,
+                                        .body_size = size, .accept = "application/json",
+                                        .sink = ret ? answer_collect : NULL, .sink_data = ret),
+                        /* reterr= */ NULL);
 }
 
 /* The daemon has taken a piece of input, or says that nobody wants it. */
@@ -240,7 +221,7 @@ static int link_http_send_signal(LinkHttp *h) {
         int n = snprintf(body, sizeof(body), "{\"signal\":%d}", h->signals[0]);
 
         memmove(h->signals, h->signals + 1, --h->n_signals * sizeof(h->signals[0]));
-        return post(h, &h->control, "signal", "application/json", body, (size_t) n, /* ret= */ NULL);
+        return post(h, &h->control, EXECUTION "/signal", "application/json", body, (size_t) n, /* ret= */ NULL);
 }
 
 static int send_size(LinkHttp *h) {
@@ -248,7 +229,7 @@ static int send_size(LinkHttp *h) {
         int n = snprintf(body, sizeof(body), "{\"cols\":%u,\"rows\":%u}", h->columns, h->rows);
 
         h->resized = false;
-        return post(h, &h->control, "resize", "application/json", body, (size_t) n, /* ret= */ NULL);
+        return post(h, &h->control, EXECUTION "/resize", "application/json", body, (size_t) n, /* ret= */ NULL);
 }
 
 static void step_control(LinkHttp *h, const struct pollfd *polls) {
@@ -301,9 +282,9 @@ static int link_http_input(Link *l, const void *data, size_t size) {
         int r;
 
         if (size > 0)
-                r = post(h, &h->input, "stdin", "application/octet-stream", data, size, &h->input_answer);
+                r = post(h, &h->input, EXECUTION "/stdin", "application/octet-stream", data, size, &h->input_answer);
         else {
-                r = post(h, &h->input, "stdin/close", "application/json", "{}", 2, /* ret= */ NULL);
+                r = post(h, &h->input, EXECUTION "/stdin/close", "application/json", "{}", 2, /* ret= */ NULL);
                 h->input_over = true;
         }
         if (r < 0)
@@ -329,7 +310,7 @@ static int link_http_resize(Link *l, unsigned columns, unsigned rows) {
         return 0;
 }
 
-static Link *link_http_free(Link *l) {
+static void link_http_done(Link *l) {
         LinkHttp *h = link_http_of(l);
 
         call_done(&h->events);
@@ -338,12 +319,7 @@ static Link *link_http_free(Link *l) {
         answer_done(&h->refusal);
         answer_done(&h->input_answer);
         event_reader_done(&h->reader);
-        json_decref(l->end);
-        free(l->sandbox);
-        free(l->execution);
         free(h->body);
-        free(h);
-        return NULL;
 }
 
 static const LinkOps link_http_ops = {
@@ -354,45 +330,37 @@ static const LinkOps link_http_ops = {
         .input = link_http_input,
         .signal = link_http_signal,
         .resize = link_http_resize,
-        .free = link_http_free,
+        .done = link_http_done,
+        .size = sizeof(LinkHttp),
 };
 
-static LinkHttp *link_http_make(const Place *place, const char *sandbox) {
-        LinkHttp *h = calloc(1, sizeof(LinkHttp));
+static LinkHttp *link_http_make(const Place *place, const char *sandbox, const char *execution, bool follow) {
+        LinkHttp *h = link_make(&link_http_ops, place, sandbox, execution);
 
         if (!h)
                 return NULL;
-        h->link = (Link) { .ops = &link_http_ops, .place = place, .sandbox = strdup(sandbox) };
         h->events = h->input = h->control = (Call) CALL_INIT;
         h->reader = (EventReader) { .event = link_http_take_event, .userdata = h };
-        if (!h->link.sandbox) {
-                (void) link_free(&h->link);
-                return NULL;
-        }
+        h->follow = follow;
         return h;
 }
 
 Link *link_http_new(const Place *place, const char *sandbox, char *body) {
-        LinkHttp *h = link_http_make(place, sandbox);
+        LinkHttp *h = link_http_make(place, sandbox, /* execution= */ NULL, /* follow= */ true);
 
-        if (!h)
+        if (!h) {
+                free(body);
                 return NULL;
+        }
         h->body = body;
-        h->follow = true;
         return &h->link;
 }
 
 Link *link_http_follow(const Place *place, const char *sandbox, const char *execution, bool follow) {
-        LinkHttp *h = link_http_make(place, sandbox);
+        LinkHttp *h = link_http_make(place, sandbox, execution, follow);
 
         if (!h)
                 return NULL;
-        h->follow = follow;
         h->input_over = true;
-        h->link.execution = strdup(execution);
-        if (!h->link.execution) {
-                (void) link_free(&h->link);
-                return NULL;
-        }
         return &h->link;
 }

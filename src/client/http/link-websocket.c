@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fd.h"
-#include "base/log.h"
 #include "client/http/link.h"
 #include "client/http/websocket.h"
 
@@ -33,10 +31,8 @@ static int link_websocket_take_text(LinkWebSocket *w, const char *data, size_t s
 
         if (strcmp(type, "exit") == 0 && !w->link.end)
                 w->link.end = json_incref(j);
-        if (strcmp(type, "start") == 0 && id && !w->link.execution) {
-                w->link.execution = strdup(id);
-                return w->link.execution ? 0 : -ENOMEM;
-        }
+        if (strcmp(type, "start") == 0 && id && !w->link.execution)
+                return link_begin(&w->link, id);
         return j ? 0 : -EBADMSG;
 }
 
@@ -55,12 +51,7 @@ static bool link_websocket_is_full(void *userdata) {
         return w->link.handlers.is_full(w->link.handlers.userdata);
 }
 
-static int link_websocket_take_refusal(void *userdata, const void *data, size_t size) {
-        return answer_collect(&((LinkWebSocket *) userdata)->refusal, data, size);
-}
-
 static int link_websocket_begin(LinkWebSocket *w, Error *reterr) {
-        Request q = REQUEST_INIT;
         char headers[256];
         int r = websocket_make_key(w->key);
 
@@ -68,23 +59,18 @@ static int link_websocket_begin(LinkWebSocket *w, Error *reterr) {
                 return error_set(reterr, r, "cannot get random bytes: %m");
         (void) snprintf(headers, sizeof(headers),
                         "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n", w->key);
-        q.path = w->path;
-        q.headers = headers;
-        q.upgrade = true;
-        q.sink = link_websocket_take_refusal;
-        q.sink_data = w;
-        return call_start(&w->call, w->link.place, &q, reterr);
+        return call_start(&w->call, w->link.place,
+                        &REQUEST(.path = w->path, .headers = headers, .upgrade = true,
+                                        .sink = answer_collect, .sink_data = &w->refusal),
+                        reterr);
 }
 
 static int refused(LinkWebSocket *w, Error *reterr) {
         Answer *a = &w->refusal;
 
         a->head.status = w->call.answer.status;
-        if (a->size > 0)
-                a->json = json_parse(a->text, a->size, /* reterr= */ NULL);
-        answer_tell(a);
-        w->link.refused = true;
-        return error_set(reterr, -EREMOTEIO, "refused");
+        answer_parse(a);
+        return link_refuse(&w->link, a, reterr);
 }
 
 static int link_websocket_tell(LinkWebSocket *w, int r, Error *reterr) {
@@ -189,18 +175,13 @@ static int link_websocket_resize(Link *l, unsigned columns, unsigned rows) {
         return link_websocket_send_text(l, text);
 }
 
-static Link *link_websocket_free(Link *l) {
+static void link_websocket_done(Link *l) {
         LinkWebSocket *w = link_websocket_of(l);
 
         call_done(&w->call);
         answer_done(&w->refusal);
         (void) websocket_free(w->socket);
-        json_decref(l->end);
-        free(l->sandbox);
-        free(l->execution);
         free(w->path);
-        free(w);
-        return NULL;
 }
 
 static const LinkOps link_websocket_ops = {
@@ -211,25 +192,16 @@ static const LinkOps link_websocket_ops = {
         .input = link_websocket_input,
         .signal = link_websocket_signal,
         .resize = link_websocket_resize,
-        .free = link_websocket_free,
+        .done = link_websocket_done,
+        .size = sizeof(LinkWebSocket),
 };
 
 Link *link_websocket_new(const Place *place, const char *sandbox, const char *execution, const char *path) {
-        LinkWebSocket *w = calloc(1, sizeof(LinkWebSocket));
+        LinkWebSocket *w = path ? link_make(&link_websocket_ops, place, sandbox, execution) : NULL;
 
         if (!w)
                 return NULL;
-        w->link = (Link) {
-                .ops = &link_websocket_ops,
-                .place = place,
-                .sandbox = strdup(sandbox),
-                .execution = execution ? strdup(execution) : NULL,
-        };
         w->call = (Call) CALL_INIT;
         w->path = strdup(path);
-        if (!w->link.sandbox || (execution && !w->link.execution) || !w->path) {
-                (void) link_free(&w->link);
-                return NULL;
-        }
-        return &w->link;
+        return w->path ? &w->link : link_free(&w->link);
 }

@@ -32,7 +32,8 @@ typedef struct LinkOps {
         int (*input)(Link *l, const void *data, size_t size); /* size 0: the end of it. Only when it takes some */
         int (*signal)(Link *l, int signal);
         int (*resize)(Link *l, unsigned columns, unsigned rows);
-        Link *(*free)(Link *l);
+        void (*done)(Link *l); /* what is its own */
+        size_t size;           /* of the whole struct, which begins with a Link */
 } LinkOps;
 
 struct Link {
@@ -46,20 +47,24 @@ struct Link {
         bool gone;       /* the sandbox is not there any more */
 };
 
-static inline Link *link_free(Link *l) {
-        return l ? l->ops->free(l) : NULL;
-}
+/* NULL: no memory. execution NULL: it is not known yet. The rest is zero. */
+void *link_make(const LinkOps *ops, const Place *place, const char *sandbox, const char *execution);
+Link *link_free(Link *l);
 static inline void link_freep(Link **l) {
         *l = link_free(*l);
 }
 #define _cleanup_link_ _cleanup_(link_freep)
 
-/* Starts a command that ends when we go. The body is the request's; NULL: no memory. */
+/* For the two ways: the daemon has told the id, or refuses, which is told. */
+int link_begin(Link *l, const char *execution);
+int link_refuse(Link *l, const Answer *a, Error *reterr);
+
+/* Starts a command that ends when we go. The body is the request's, and taken. */
 Link *link_http_new(const Place *place, const char *sandbox, char *body);
 
 /* Follows a command that was started before: its output from the beginning, no input. follow: until its end, else until what is
  * there has been shown. */
 Link *link_http_follow(const Place *place, const char *sandbox, const char *execution, bool follow);
 
-/* A terminal, or a command that runs already: the path of the WebSocket tells which. execution NULL: the first message does. */
+/* A terminal, or a command that runs already: the path of the WebSocket tells which (NULL: there was no memory for it). execution NULL: the first message does. */
 Link *link_websocket_new(const Place *place, const char *sandbox, const char *execution, const char *path);

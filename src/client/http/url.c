@@ -1,11 +1,14 @@
 #include "client/http/url.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/macro.h"
+#define NUMBER_MAX 24
 
 void url_done(Url *u) {
         free(u->text);
@@ -25,8 +28,8 @@ static void url_add(Url *u, const char *text, size_t n) {
         u->size += n;
 }
 
-static void add_encoded(Url *u, const char *text) {
-        for (; *text; text++) {
+static void url_add_encoded(Url *u, const char *text, size_t n) {
+        for (const char *end = text + n; text < end; text++) {
                 unsigned char c = (unsigned char) *text;
                 char encoded[4];
 
@@ -39,57 +42,98 @@ static void add_encoded(Url *u, const char *text) {
         }
 }
 
-void url_begin(Url *u, const char *path) {
-        url_done(u);
-        url_add(u, path, strlen(path));
-}
-
-void url_fill(Url *u, const char *path, char *const *words) {
-        url_done(u);
-        for (; *path; path++)
-                if (*path == '%')
-                        add_encoded(u, *words++);
-                else {
-                        url_add(u, path, 1);
-                        u->n_queries += *path == '?';
-                }
-}
-
-void url_part(Url *u, const char *part) {
-        url_add(u, "/", 1);
-        add_encoded(u, part);
+static void url_add_query(Url *u, const char *name, size_t n, const char *value, size_t value_size) {
+        url_add(u, u->n_queries++ == 0 ? "?" : "&", 1);
+        url_add_encoded(u, name, n);
+        url_add(u, "=", 1);
+        url_add_encoded(u, value, value_size);
 }
 
 void url_query(Url *u, const char *name, const char *value) {
-        if (!value)
-                return;
-        url_add(u, u->n_queries++ == 0 ? "?" : "&", 1);
-        add_encoded(u, name);
-        url_add(u, "=", 1);
-        add_encoded(u, value);
+        if (value)
+                url_add_query(u, name, strlen(name), value, strlen(value));
 }
 
-void url_query_number(Url *u, const char *name, uint64_t value) {
-        char text[24];
-
-        (void) snprintf(text, sizeof(text), "%llu", (unsigned long long) value);
-        url_query(u, name, text);
+void url_cut(Url *u, const Url *before) {
+        u->size = before->size;
+        u->n_queries = before->n_queries;
+        if (u->text)
+                u->text[u->size] = '\0';
 }
 
-void url_sandbox(Url *u, const char *sandbox, const char *what) {
-        url_begin(u, "/api/sandbox");
-        url_part(u, sandbox);
-        if (what) {
-                url_add(u, "/", 1);
-                url_add(u, what, strlen(what));
+Url url_fill(const char *path, char *const *words) {
+        Url u = { 0 };
+
+        for (; *path; path++)
+                if (*path == '%') {
+                        url_add_encoded(&u, *words, strlen(*words));
+                        words++;
+                } else {
+                        url_add(&u, path, 1);
+                        u.n_queries += *path == '?';
+                }
+        return u;
+}
+
+/* What stands for the conversion that *format begins with, which is passed over. */
+static const char *url_word(const char **format, va_list *words, char number[static NUMBER_MAX]) {
+        bool text = strncmp(*format, "%s", 2) == 0, large = strncmp(*format, "%llu", 4) == 0;
+
+        assert(text || large || strncmp(*format, "%u", 2) == 0);
+        *format += large ? 4 : 2;
+        if (text)
+                return va_arg(*words, const char *);
+        (void) snprintf(number, NUMBER_MAX, "%llu",
+                        large ? va_arg(*words, unsigned long long) : va_arg(*words, unsigned));
+        return number;
+}
+
+/* "?name=" or "&name=", and a conversion, or a word as it is. Returns what is behind it. */
+static const char *url_read_query(Url *u, const char *format, va_list *words) {
+        const char *name = format + 1, *value = strchr(name, '=') + 1, *end = value + strcspn(value, "&");
+        size_t n = (size_t) (end - value);
+        char number[NUMBER_MAX];
+
+        if (*value == '%') {
+                const char *conversion = value;
+
+                value = url_word(&conversion, words, number);
+                n = value ? strlen(value) : 0;
         }
+        if (value)
+                url_add_query(u, name, strcspn(name, "="), value, n);
+        return end;
 }
 
-void url_execution(Url *u, const char *sandbox, const char *execution, const char *what) {
-        url_sandbox(u, sandbox, "exec");
-        url_part(u, execution);
-        if (what) {
-                url_add(u, "/", 1);
-                url_add(u, what, strlen(what));
+Url url_of_words(const char *format, va_list given) {
+        char number[NUMBER_MAX];
+        Url u = { 0 };
+        va_list words;
+
+        va_copy(words, given);
+        while (*format && *format != '?') {
+                size_t n = strcspn(format, "%?");
+
+                url_add(&u, format, n);
+                format += n;
+                if (*format == '%') {
+                        const char *word = url_word(&format, &words, number);
+
+                        url_add_encoded(&u, word, strlen(word));
+                }
         }
+        while (*format)
+                format = url_read_query(&u, format, &words);
+        va_end(words);
+        return u;
+}
+
+Url url_of(const char *format, ...) {
+        va_list words;
+        Url u;
+
+        va_start(words, format);
+        u = url_of_words(format, words);
+        va_end(words);
+        return u;
 }

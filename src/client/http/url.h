@@ -1,10 +1,12 @@
 /* url.h: paths and queries of requests, with everything encoded that has to be. Knows libc only. */
 #pragma once
 
+#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* Grows a path: "/api/sandbox", then parts, then queries. Having no memory sticks, as an error. */
+#include "base/macro.h"
+
+/* Having no memory sticks, as an error. */
 typedef struct Url {
         char *text;
         size_t size;
@@ -15,13 +17,18 @@ typedef struct Url {
 void url_done(Url *u);
 #define _cleanup_url_ _cleanup_(url_done)
 
-void url_begin(Url *u, const char *path); /* as it is */
-void url_fill(Url *u, const char *path, char *const *words); /* each % is the next word, encoded; may have a query */
-void url_part(Url *u, const char *part);  /* "/" and it, encoded */
-void url_query(Url *u, const char *name, const char *value); /* value NULL: nothing is added */
-void url_query_number(Url *u, const char *name, uint64_t value);
+/* "/api/sandbox/%s/exec?limit=%u": %s is a text, which is encoded; %u and %llu are numbers. A query whose text is NULL is left out. */
+Url url_of(const char *format, ...) _printf_(1, 2);
+Url url_of_words(const char *format, va_list words);
 
-/* "/api/sandbox/ID", and with a further part "/api/sandbox/ID/what". */
-void url_sandbox(Url *u, const char *sandbox, const char *what);
-/* "/api/sandbox/ID/exec/EID", and with a further part "…/what". */
-void url_execution(Url *u, const char *sandbox, const char *execution, const char *what);
+/* As a verb's table has it: each % is the next word; may have a query. */
+Url url_fill(const char *path, char *const *words);
+
+void url_query(Url *u, const char *name, const char *value); /* value NULL: nothing is added */
+
+void url_cut(Url *u, const Url *before); /* takes back what was added since */
+
+/* NULL: no memory. */
+static inline const char *url_text(const Url *u) {
+        return u->error < 0 ? NULL : u->text;
+}

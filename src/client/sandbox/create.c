@@ -14,7 +14,7 @@
 #define RULES_MAX  1024
 #define POLICY_MAX (1 << 20)
 
-static int create_apply_policy(void *target, const char *value, Error *reterr) {
+static int create_policy(const Option *o, void *target, const char *value, Error *reterr) {
         static const char *const presets[] = { "default", "standard", "permissive" };
         Common *c = target;
         _cleanup_free_ char *text = NULL;
@@ -38,7 +38,7 @@ static int create_apply_policy(void *target, const char *value, Error *reterr) {
 }
 
 /* NAME:/path[:ro|:rw] */
-static int create_apply_volume(void *target, const char *value, Error *reterr) {
+static int create_volume(const Option *o, void *target, const char *value, Error *reterr) {
         Common *c = target;
         const char *path = strchr(value, ':'), *mode = path ? strrchr(path + 1, ':') : NULL;
         bool has_mode = mode && (strcmp(mode, ":ro") == 0 || strcmp(mode, ":rw") == 0);
@@ -75,7 +75,7 @@ static const Option create_options[] = {
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", BODY_TEXT("template") },
         { "record",       0,   NULL,        "keep what goes in, for `cove replay`", BODY_TRUE("record") },
         { "persistent",   0,   NULL,        "keep its disk: it can be parked, forked, restored,\nand outlives the machine's restart", BODY_TRUE("persistent") },
-        { "volume",       'v', "NAME:DIR",  "have this volume there; NAME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", create_apply_volume },
+        { "volume",       'v', "NAME:DIR",  "have this volume there; NAME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", create_volume },
         { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", BODY_TEXT("snapshot") },
         { "profile",      0,   "NAME",      "a named set of limits and policy", BODY_TEXT("profile") },
         { "network",      0,   "MODE",      "none (default), isolated, egress or open", BODY_TEXT("network.mode") },
@@ -83,7 +83,7 @@ static const Option create_options[] = {
         { "deny",         0,   "RULE",      "what may not, whatever else allows it", BODY_WORDS("network.deny", RULES_MAX) },
         { "ask",          0,   "RULE",      "what waits for `cove approvals`", BODY_WORDS("network.ask", RULES_MAX) },
         { "group",        0,   "NAME",      "isolated: the sandboxes it can speak to", BODY_TEXT("network.group") },
-        { "policy",       0,   "FILE",      "a policy as JSON, or the name of a preset:\ndefault, standard, permissive", create_apply_policy },
+        { "policy",       0,   "FILE",      "a policy as JSON, or the name of a preset:\ndefault, standard, permissive", create_policy },
         { "wait",         0,   "TIME",      "for a place, when as many are there as may be\n(default: as the daemon is set; 0: not at all)", BODY_SECONDS("waitSeconds") },
         { "agent-type",   0,   "TYPE",      "kind of agent it is for", BODY_TEXT("agentType") },
         { "task-id",      0,   "ID",        "task it is for", BODY_TEXT("taskId") },
@@ -110,11 +110,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
                 log_warning("'%s' was there already, and is as it was", name ? name : "");
-        if (c->json)
-                answer_print(&a);
-        else
-                puts(name ? name : json_get_text_or(a.json, "id", ""));
-        return 0;
+        return ask_show(c, words, &a);
 }
 
 const Verb command_create = {
@@ -122,5 +118,5 @@ const Verb command_create = {
         .about = "Makes a sandbox and prints its id (its name, with --name) when it is ready.",
         .more = "SIZE takes K, M, G, T (powers of 1024); TIME takes ms, s, m, h, d.\n"
                 "Example: id=$(cove create --memory 256M --timeout 1h)",
-        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"),
+        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .prints = "id", .named = true,
 };

@@ -7,50 +7,42 @@
 
 #define FORK_MAX 500
 
-typedef struct ForkOptions {
-        Common common;
-        bool snapshot;
-} ForkOptions;
-
 static const Option fork_options[] = {
         { "count",    'c', "N",          "how many (default 1, or as many as names)", BODY_NUMBER("count", 1, FORK_MAX) },
         { "name",     'n', "NAME",       "of one of them; can be repeated", BODY_WORDS("names", FORK_MAX) },
         { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", BODY_ENV("env") },
         { "timeout",  0,   "TIME",       "life of each (default: as long as the other's,\nfrom now on)", BODY_SECONDS("timeoutSeconds") },
-        { "snapshot", 0,   NULL,         "the word is a snapshot, also if a sandbox has the\nsame name", OPTION_FLAG(ForkOptions, snapshot) },
+        { "snapshot", 0,   NULL,         "the word is a snapshot, also if a sandbox has the\nsame name", OPTION_OWN },
 };
 
 /* Sandboxes and snapshots may have the same names: the sandbox is meant, unless there is none. */
 static bool is_snapshot(const Place *place, const char *word) {
         _cleanup_answer_ Answer sandbox = { 0 }, snapshot = { 0 };
-        _cleanup_url_ Url u = { 0 }, to = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s", word), to = url_of("/api/snapshots/%s", word);
         Error error = { 0 };
 
-        url_sandbox(&u, word, /* what= */ NULL);
         if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &sandbox, &error) < 0 || sandbox.head.status != 404)
                 return false;
-        url_begin(&to, "/api/snapshots");
-        url_part(&to, word);
         return client_ask(place, /* method= */ NULL, &to, /* body= */ NULL, &snapshot, &error) >= 0 && answer_is_good(&snapshot);
 }
 
 static const Verb fork_snapshot_verb = { .method = "POST", .path = "/api/snapshots/%/fork", .body = "{}" };
 
 static int fork_run(const Place *place, void *options, const Operands *words) {
-        ForkOptions *o = options;
+        Common *o = options;
         _cleanup_answer_ Answer a = { 0 };
         const json_t *sandbox;
         size_t i;
 
-        if (o->snapshot || is_snapshot(place, words->items[0]))
-                o->common.verb = &fork_snapshot_verb;
+        if (common_said(o, "snapshot") || is_snapshot(place, words->items[0]))
+                o->verb = &fork_snapshot_verb;
         if (ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
+        if (o->json)
                 answer_print(&a);
         else
                 json_array_foreach(json_object_get(a.json, "sandboxes"), i, sandbox)
-                        puts(json_get_text_or(sandbox, json_has(o->common.body.object, "names") ? "name" : "id", ""));
+                        puts(json_get_text_or(sandbox, json_has(o->body.object, "names") ? "name" : "id", ""));
         return 0;
 }
 
@@ -60,7 +52,7 @@ const Verb command_fork = {
                  "and prints their ids (their names, with --name). All of them are made, or none. What runs\n"
                  "in it is not copied.",
         .more = "Example: cove fork box --count 3",
-        VERB_OPTIONS(fork_options), VERB_ONE("no sandbox given"), VERB_RUN(fork_run, ForkOptions), VERB_POST("/api/sandbox/%/fork"),
+        VERB_OPTIONS(fork_options), VERB_ONE("no sandbox given"), .run = fork_run, VERB_POST("/api/sandbox/%/fork"),
 };
 
 const Verb command_restore = {

@@ -85,5 +85,5 @@ static int inspect_run(const Place *place, void *options, const Operands *words)
 const Verb command_inspect = {
         .synopsis = "inspect SANDBOX [EXECUTION] [options]",
         .about = "Tells all about a sandbox, or about one of its commands.",
-        .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", .run = inspect_run, .path = "/api/sandbox/%", .show = inspect_print,
+        VERB_UP_TO(2, "no sandbox given"), .run = inspect_run, .path = "/api/sandbox/%", .show = inspect_print,
 };

@@ -21,30 +21,24 @@ static const json_t *listing_rows(const Listing *l, size_t page) {
         return l->key ? json_object_get(l->pages[page].json, l->key) : l->pages[page].json;
 }
 
-static int listing_get_page(const Place *p, const Url *base, const char *cursor, Listing *l) {
-        _cleanup_url_ Url u = { 0 };
+static int listing_get_page(const Place *p, Url *u, const char *cursor, Listing *l) {
+        const Url base = *u;
         int r;
 
-        if (ARRAY_EXTEND(l->pages, l->n_pages) < 0) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
-        url_begin(&u, base->text ? base->text : "");
-        u.n_queries = base->n_queries;
-        u.error = MIN_OF(u.error, base->error);
-        url_query(&u, "cursor", cursor);
-        r = client_need(p, /* method= */ NULL, &u, /* body= */ NULL, l->pages + l->n_pages);
+        if (ARRAY_EXTEND(l->pages, l->n_pages) < 0)
+                return log_failure(-ENOMEM, "out of memory");
+        url_query(u, "cursor", cursor);
+        r = client_need(p, /* method= */ NULL, u, /* body= */ NULL, l->pages + l->n_pages);
+        url_cut(u, &base);
         if (r < 0)
                 return r;
         l->n_pages++;
-        if (!json_is_array(listing_rows(l, l->n_pages - 1))) {
-                log_error("the daemon's list is no list");
-                return -EBADMSG;
-        }
+        if (!json_is_array(listing_rows(l, l->n_pages - 1)))
+                return log_failure(-EBADMSG, "the daemon's list is no list");
         return 0;
 }
 
-int listing_get(const Place *p, const Url *u, const char *key, Listing *ret) {
+int listing_get(const Place *p, Url *u, const char *key, Listing *ret) {
         _cleanup_listing_ Listing l = { .key = key };
         const char *cursor = NULL;
 
@@ -57,19 +51,16 @@ int listing_get(const Place *p, const Url *u, const char *key, Listing *ret) {
                 last = l.pages + l.n_pages - 1;
                 cursor = key ? json_get_text(last->json, "nextCursor") : http_reader_header(&last->head, "X-Next-Cursor");
         } while (cursor && l.n_pages < PAGES_MAX);
-        if (cursor) {
-                log_error("the daemon's list does not end");
-                return -EBADMSG;
-        }
+        if (cursor)
+                return log_failure(-EBADMSG, "the daemon's list does not end");
         *ret = l;
         l = (Listing) { 0 };
         return 0;
 }
 
 int listing_sandboxes(const Place *p, Listing *ret) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/list");
 
-        url_begin(&u, "/api/sandbox/list");
         return listing_get(p, &u, /* key= */ NULL, ret);
 }
 

@@ -13,7 +13,7 @@ typedef struct Listing {
 } Listing;
 
 /* Tells what went wrong. u has everything but the cursor. */
-int listing_get(const Place *p, const Url *u, const char *key, Listing *ret);
+int listing_get(const Place *p, Url *u, const char *key, Listing *ret);
 int listing_sandboxes(const Place *p, Listing *ret);
 void listing_done(Listing *l);
 #define _cleanup_listing_ _cleanup_(listing_done)

@@ -13,14 +13,9 @@ static void ls_print_names(const json_t *sandbox) {
         puts(sandbox_label(sandbox));
 }
 
-typedef struct LsOptions {
-        Common common;
-        bool names;
-} LsOptions;
-
 static const Option ls_options[] = {
         { "quiet",      'q', NULL,        "ids only",                                 OPTION_FLAG(Common, quiet)           },
-        { "names",      0,   NULL,        "names only; the id of one without a name", OPTION_FLAG(LsOptions, names)        },
+        { "names",      0,   NULL,        "names only; the id of one without a name", OPTION_OWN },
         { "status",     's', "STATUS",    "only those in this state, as in running",  QUERY_TEXT("status")                 },
         { "name",       'n', "NAME",      "only the one of this name",                QUERY_TEXT("name")                   },
         { "agent-type", 0,   "TYPE",      "only those of this type of agent",         QUERY_TEXT("agentType")              },
@@ -34,17 +29,10 @@ static void cell_state(Table *t, const json_t *sandbox, const Column *c) {
         table_cell_colour(t, json_get_bool(sandbox, "parked") ? "paused (disk)" : status, colour_of_status(status));
 }
 
-static void cell_commands(Table *t, const json_t *sandbox, const Column *c) {
-        const json_t *executions = json_object_get(sandbox, c->key);
-
-        table_cell_format(t, "%lld/%lld", (long long) json_get_integer(executions, "running", 0),
-                        (long long) json_get_integer(executions, "total", 0));
-}
-
 static void cell_expiry(Table *t, const json_t *sandbox, const Column *c) {
         const char *what = json_get_text_or(sandbox, "onTimeout", "kill");
         char text[HUMAN_MAX];
-        usec_t then, now = human_now();
+        usec_t then, now = clock_wall_usec();
 
         if (human_parse_time(json_get_text(sandbox, c->key), &then) < 0)
                 table_cell(t, NULL);
@@ -54,13 +42,13 @@ static void cell_expiry(Table *t, const json_t *sandbox, const Column *c) {
 
 static const Column ls_columns[] = {
         { "ID", "id" }, { "NAME", "name" }, { "STATUS", "status", cell_state }, { ">AGE", "created_at", cell_age },
-        { ">COMMANDS", "executions", cell_commands }, { "AGENT", "agent_type" }, { "TASK", "task_id" }, { "TIMEOUT", "expires_at", cell_expiry },
+        { ">COMMANDS", "executions.running", cell_of, .unit = "executions.total" }, { "AGENT", "agent_type" }, { "TASK", "task_id" }, { "TIMEOUT", "expires_at", cell_expiry },
 };
 
 static int ls_run(const Place *place, void *options, const Operands *words) {
-        LsOptions *o = options;
+        Common *o = options;
 
-        if (o->names && !o->common.json && !o->common.quiet)
+        if (common_said(o, "names") && !o->json && !o->quiet)
                 return ask_rows(place, o, words, ls_print_names);
         return ask_run(place, o, words);
 }
@@ -69,5 +57,5 @@ const Verb command_ls = {
         .synopsis = "ls [options]",
         .about = "Lists the sandboxes, in the order in which they were made.",
         .more = "Example: cove rm -f $(cove ls -q --status failed)",
-        VERB_OPTIONS(ls_options), VERB_RUN(ls_run, LsOptions), .path = "/api/sandbox/list", .pages = true, .quiet = "id", VERB_COLUMNS(ls_columns),
+        VERB_OPTIONS(ls_options), .run = ls_run, .path = "/api/sandbox/list", .pages = true, .quiet = "id", VERB_COLUMNS(ls_columns),
 };

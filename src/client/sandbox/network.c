@@ -22,33 +22,11 @@ static void network_show_usage(const json_t *network, const char *word) {
         printf("%-9s %s\n", "up", human_size((double) json_get_integer(used, "upBytes", 0), text));
         printf("%-9s %s\n", "down", human_size((double) json_get_integer(used, "downBytes", 0), text));
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                printf("%-9s %lld\n", counts[i], (long long) json_get_integer(used, counts[i], 0));
-}
-
-/* It is a part of what there is to know of a sandbox. */
-static int network_usage(const Place *place, void *options, const Operands *words) {
-        const Common *c = options;
-        _cleanup_answer_ Answer a = { 0 };
-        const json_t *network;
-        _cleanup_free_ char *text = NULL;
-
-        if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/%", words->items[0]) < 0)
-                return EXIT_OWN_FAILURE;
-        network = json_object_get(a.json, "network");
-        text = c->json ? client_json_print(network, /* pretty= */ false) : NULL;
-        if (c->json)
-                puts(text ? text : "{}");
-        else
-                network_show_usage(network, words->items[0]);
-        return 0;
-}
-
-static void cell_times(Table *t, const json_t *denial, const Column *c) {
-        table_cell_format(t, "%lld", (long long) json_get_integer(denial, c->key, 1));
+                printf("%-9s %lld\n", counts[i], json_count(used, counts[i]));
 }
 
 static const Column denial_columns[] = {
-        { ">AGE", "time", cell_age }, { ">COUNT", "count", cell_times }, { "REASON", "reason" }, { "WHAT", "text" }, { "WOULD ALLOW IT", "cure" },
+        { ">AGE", "time", cell_age }, { ">COUNT", "count", cell_number, .otherwise = "1" }, { "REASON", "reason" }, { "WHAT", "text" }, { "WOULD ALLOW IT", "cure" },
 };
 
 /* As `cove create --policy` takes it. */
@@ -60,19 +38,15 @@ static void network_show_learned(const json_t *learned, const char *word) {
 }
 
 static const Verb network_views[] = {
-        { .name = "usage", .run = network_usage },
-        { .name = "denials", .run = ask_run, .path = "/api/sandbox/%/network/denials", VERB_COLUMNS(denial_columns) },
-        { .name = "learned", .run = ask_run, .path = "/api/sandbox/%/network/learned", .show = network_show_learned },
+        { .name = "usage", .path = "/api/sandbox/%", .only = "network", .show = network_show_usage }, /* a part of what there is to know of a sandbox */
+        { .name = "denials", .path = "/api/sandbox/%/network/denials", VERB_COLUMNS(denial_columns) },
+        { .name = "learned", .path = "/api/sandbox/%/network/learned", .show = network_show_learned },
 };
 
 static int network_run(const Place *place, void *options, const Operands *words) {
-        Common *c = options;
-
         for (size_t i = 0; i < ELEMENTSOF(network_views); i++)
-                if (words->n == 1 || strcmp(network_views[i].name, words->items[1]) == 0) {
-                        c->verb = network_views + i;
-                        return c->verb->run(place, c, words);
-                }
+                if (words->n == 1 || strcmp(network_views[i].name, words->items[1]) == 0)
+                        return ask_as(network_views + i, place, options, words);
         return verb_refuse("cove network has no '%s': usage, denials, learned", words->items[1]);
 }
 
@@ -82,5 +56,5 @@ const Verb command_network = {
                  "and what would allow it (denials), or the smallest policy for what passed while it was\n"
                  "learned (learned).",
         .more = "Example: cove network my-box denials",
-        VERB_OPTIONS(network_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", .run = network_run,
+        VERB_OPTIONS(network_options), VERB_UP_TO(2, "no sandbox given"), .run = network_run,
 };

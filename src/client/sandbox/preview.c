@@ -18,37 +18,33 @@ const Verb command_ports = {
         VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/ports", VERB_COLUMNS(port_columns), .list = "ports",
 };
 
-typedef struct UrlOptions {
-        Common common;
-        bool public, private, path;
-} UrlOptions;
-
 static const Option url_options[] = {
         { "expires", 0, "TIME", "how long the link is good for, or never (default: an hour)", QUERY_SECONDS("expiresSeconds") }, /* never is 0 */
-        { "public",  0, NULL,   "let everybody in from now on who can reach the daemon", OPTION_FLAG(UrlOptions, public)  },
-        { "private", 0, NULL,   "do not, any more",                                      OPTION_FLAG(UrlOptions, private) },
-        { "path",    0, NULL,   "the URL without a name of its own",                     OPTION_FLAG(UrlOptions, path)    },
+        { "public",  0, NULL,   "let everybody in from now on who can reach the daemon", OPTION_OWN },
+        { "private", 0, NULL,   "do not, any more",                                      OPTION_OWN },
+        { "path",    0, NULL,   "the URL without a name of its own",                     OPTION_OWN },
 };
 
 static const Verb url_set_verb = { .method = "PUT", .path = "/api/sandbox/%/url/%", .body = "{}" };
 
 static int url_run(const Place *place, void *options, const Operands *words) {
-        UrlOptions *o = options;
+        Common *o = options;
+        bool public = common_said(o, "public"), private = common_said(o, "private");
         _cleanup_answer_ Answer a = { 0 };
 
-        if (o->public && o->private)
+        if (public && private)
                 return verb_refuse("--public and --private are opposites");
-        if (o->public || o->private) {
-                strv_done(&o->common.queries);
-                json_put_bool(&o->common.body, "public", o->public);
-                o->common.verb = &url_set_verb;
+        if (public || private) {
+                strv_done(&o->queries);
+                json_put_bool(&o->body, "public", public);
+                o->verb = &url_set_verb;
         }
         if (ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
+        if (o->json)
                 answer_print(&a);
         else
-                puts(json_get_text_or(a.json, o->path ? "pathUrl" : "url", ""));
+                puts(json_get_text_or(a.json, common_said(o, "path") ? "pathUrl" : "url", ""));
         return 0;
 }
 
@@ -56,5 +52,5 @@ const Verb command_url = {
         .synopsis = "url SANDBOX PORT [options]",
         .about = "Prints a URL under which a browser finds a port that is served inside.",
         .more = "Example: xdg-open $(cove url web 8000)",
-        VERB_OPTIONS(url_options), VERB_TWO("no sandbox given", "no port given"), VERB_RUN(url_run, UrlOptions), .path = "/api/sandbox/%/url/%",
+        VERB_OPTIONS(url_options), VERB_TWO("no sandbox given", "no port given"), .run = url_run, .path = "/api/sandbox/%/url/%",
 };

@@ -1,12 +1,9 @@
 /* What came out this time, beside what came out then. */
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "client/http/digest.h"
 #include "client/human.h"
@@ -92,11 +89,9 @@ static void compare_number(Replay *r, uint64_t step, const char *key, const json
 }
 
 static int replay_compare_read_output(Replay *r, const char *execution, const char *stream, Answer *ret) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/exec/%s/output?stream=%s&follow=false", r->sandbox,
+                        execution, stream);
 
-        url_execution(&u, r->sandbox, execution, "output");
-        url_query(&u, "stream", stream);
-        url_query(&u, "follow", "false");
         return replay_get(r, &u, ret);
 }
 
@@ -117,7 +112,7 @@ static int compare_stream(Replay *r, const json_t *end, uint64_t step, const cha
                 return 0;
         if (!r->o->common.json)
                 printf("✗ %llu: %s differs: %zu bytes, were %lld\n", (unsigned long long) step, stream, a.size,
-                                (long long) json_get_integer(content, "size", 0));
+                                json_count(content, "size"));
         if (!r->o->common.json && !r->shown && !json_get_bool(content, "cut") && replay_content(r, content, &was, &was_size) >= 0) {
                 show_difference(stream, was, was_size, a.text ? a.text : "", a.size);
                 r->shown = true;
@@ -128,7 +123,9 @@ static int compare_stream(Replay *r, const json_t *end, uint64_t step, const cha
 
 static int replay_compare_await_end(Replay *r, const char *execution, Answer *ret) {
         for (;;) {
-                if (client_need_path(r->place, /* body= */ NULL, ret, "/api/sandbox/%/exec/%/wait?timeoutSeconds=30&output=false", r->sandbox, execution) < 0)
+                if (client_need_path(r->place, /* body= */ NULL, ret,
+                                    "/api/sandbox/%s/exec/%s/wait?timeoutSeconds=30&output=false",
+                                    r->sandbox, execution) < 0)
                         return -EIO;
                 if (strcmp(json_get_text_or(ret->json, "status", ""), "exited") == 0)
                         return 0;

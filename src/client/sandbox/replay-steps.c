@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,47 +9,41 @@
 #include "client/human.h"
 #include "client/sandbox/replay.h"
 
-int replay_get(const Replay *r, Url *u, Answer *ret) {
-        return client_receive(r->place, u, "application/octet-stream", answer_collect, ret, /* error= */ NULL);
+int replay_get(const Replay *r, const Url *u, Answer *ret) {
+        return client_transfer(r->place, &REQUEST(.path = url_text(u), .accept = "application/octet-stream"),
+                        /* error= */ NULL, ret);
 }
 
-static int ignore(void *userdata, const void *data, size_t size) {
-        return 0;
-}
-
-int replay_send(const Replay *r, const char *method, Url *u, const void *data, size_t size) {
-        Request q = REQUEST_INIT;
-
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.method = method;
-        q.path = u->text;
-        q.type = "application/octet-stream";
-        q.body = data;
-        q.body_size = size;
-        q.sink = ignore;
-        return client_transfer(r->place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+int replay_send(const Replay *r, const char *method, const Url *u, const void *data, size_t size) {
+        return client_transfer(r->place,
+                        &REQUEST(.method = method, .path = url_text(u), .type = "application/octet-stream",
+                                        .body = data, .body_size = size),
+                        /* error= */ NULL, /* ret= */ NULL);
 }
 
 int replay_content(Replay *r, const json_t *content, char **ret, size_t *ret_size) {
         const char *hash = json_get_text(content, "sha256");
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/recording/%s", r->of, hash ? hash : "");
 
-        if (json_get_bool(content, "cut") || !hash) {
-                log_error("step %llu: its content was larger than recording.maxSize and was not kept", (unsigned long long) r->step);
-                return -ENODATA;
-        }
-        url_sandbox(&u, r->of, "recording");
-        url_part(&u, hash);
+        if (json_get_bool(content, "cut") || !hash)
+                return log_failure(-ENODATA,
+                                "step %llu: its content was larger than recording.maxSize and was not kept",
+                                (unsigned long long) r->step);
         if (replay_get(r, &u, &a) < 0)
                 return -EIO;
         *ret = TAKE_PTR(a.text);
         *ret_size = a.size;
         return 0;
 }
+
+typedef struct ReplayKind ReplayKind;
+struct ReplayKind {
+        const char *type;
+        int (*step)(Replay *r, const json_t *line, const ReplayKind *kind);
+        const char *path;
+        const char *const *queries; /* members of the line; ends with NULL */
+};
 
 static void add_queries(Url *u, const json_t *line, const char *const *names) {
         for (; *names; names++) {
@@ -63,44 +56,25 @@ static void add_queries(Url *u, const json_t *line, const char *const *names) {
         }
 }
 
-static int replay_steps_put_content(Replay *r, const json_t *line, const char *what, const char *const *queries) {
-        _cleanup_url_ Url u = { 0 };
+static int step_put(Replay *r, const json_t *line, const ReplayKind *kind) {
+        _cleanup_url_ Url u = url_fill(kind->path, &r->sandbox);
         _cleanup_free_ char *data = NULL;
         size_t size = 0;
         int k = replay_content(r, json_object_get(line, "content"), &data, &size);
 
-        if (k < 0)
-                return k;
-        url_sandbox(&u, r->sandbox, "files");
-        if (what)
-                url_part(&u, what);
-        add_queries(&u, line, queries);
-        return replay_send(r, "PUT", &u, data ? data : "", size);
+        add_queries(&u, line, kind->queries);
+        return k < 0 ? k : replay_send(r, "PUT", &u, data ? data : "", size);
 }
 
-static int step_file(Replay *r, const json_t *line) {
-        static const char *const queries[] = { "path", "user", "mode", "owner", "parents", "replace", NULL };
+static int step_remove(Replay *r, const json_t *line, const ReplayKind *kind) {
+        _cleanup_url_ Url u = url_fill(kind->path, &r->sandbox);
 
-        return replay_steps_put_content(r, line, /* what= */ NULL, queries);
-}
-
-static int step_archive(Replay *r, const json_t *line) {
-        static const char *const queries[] = { "path", "user", NULL };
-
-        return replay_steps_put_content(r, line, "archive", queries);
-}
-
-static int step_remove(Replay *r, const json_t *line) {
-        static const char *const queries[] = { "path", "user", "recursive", "missingOk", NULL };
-        _cleanup_url_ Url u = { 0 };
-
-        url_sandbox(&u, r->sandbox, "files");
-        add_queries(&u, line, queries);
+        add_queries(&u, line, kind->queries);
         return replay_send(r, "DELETE", &u, NULL, 0);
 }
 
 /* mkdir, move, copy, chmod: the line has the names of the API's body, but for those of move and copy. */
-static int step_change(Replay *r, const json_t *line) {
+static int step_change(Replay *r, const json_t *line, const ReplayKind *kind) {
         static const char *const keys[] = { "path", "user", "mode", "owner", "parents", "replace", "recursive" };
         bool moves = json_has(line, "target");
         _cleanup_builder_ JsonBuilder body = { 0 };
@@ -113,7 +87,7 @@ static int step_change(Replay *r, const json_t *line) {
                 json_put_text(&body, "from", json_get_text(line, "path"));
                 json_put_text(&body, "to", json_get_text(line, "target"));
         }
-        return client_need_path(r->place, &body, &a, "/api/sandbox/%/files/%", r->sandbox, replay_type(line));
+        return client_need_path(r->place, &body, &a, "/api/sandbox/%s/files/%s", r->sandbox, replay_type(line));
 }
 
 /* What was written to it then is in the line of its end. */
@@ -131,7 +105,8 @@ static int give_input(Replay *r, const json_t *line, const char *execution) {
         const json_t *end = replay_steps_find_end(r, json_get_text_or(line, "execution", ""));
         const json_t *content = json_object_get(end, "stdin");
         _cleanup_free_ char *data = NULL;
-        _cleanup_url_ Url u = { 0 }, to_close = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/exec/%s/stdin", r->sandbox, execution);
+        _cleanup_url_ Url to_close = url_of("/api/sandbox/%s/exec/%s/stdin/close", r->sandbox, execution);
         size_t size = 0;
         int k = 0;
 
@@ -139,18 +114,14 @@ static int give_input(Replay *r, const json_t *line, const char *execution) {
                 return 0;
         if (content)
                 k = replay_content(r, content, &data, &size);
-        if (k >= 0 && size > 0) {
-                url_execution(&u, r->sandbox, execution, "stdin");
+        if (k >= 0 && size > 0)
                 k = replay_send(r, "POST", &u, data, size);
-        }
-        if (k >= 0 && !json_has(line, "pty")) {
-                url_execution(&to_close, r->sandbox, execution, "stdin/close");
+        if (k >= 0 && !json_has(line, "pty"))
                 k = replay_send(r, "POST", &to_close, NULL, 0);
-        }
         return k == -EIO ? k : 0; /* one that has ended already reads nothing, as it may have been then */
 }
 
-static int replay_steps_exec(Replay *r, const json_t *line) {
+static int replay_steps_exec(Replay *r, const json_t *line, const ReplayKind *kind) {
         static const char *const keys[] = { "env", "cwd", "user", "pty", "timeoutSeconds" };
         const json_t *command = json_object_get(line, "command");
         _cleanup_builder_ JsonBuilder body = { 0 };
@@ -167,7 +138,7 @@ static int replay_steps_exec(Replay *r, const json_t *line) {
                         json_put_value(&body, keys[i], json_incref(json_object_get(line, keys[i])));
         json_put_bool(&body, "stdin", json_get_bool(line, "stdin"));
         json_put_true(&body, "background");
-        if (client_need_path(r->place, &body, &a, "/api/sandbox/%/exec", r->sandbox) < 0)
+        if (client_need_path(r->place, &body, &a, "/api/sandbox/%s/exec", r->sandbox) < 0)
                 return -EIO;
         id = json_get_text_or(a.json, "id", "");
         (void) json_object_set_new(r->running, json_get_text_or(line, "execution", ""),
@@ -175,7 +146,7 @@ static int replay_steps_exec(Replay *r, const json_t *line) {
         return give_input(r, line, id);
 }
 
-static int step_end(Replay *r, const json_t *line) {
+static int step_end(Replay *r, const json_t *line, const ReplayKind *kind) {
         const json_t *now = json_object_get(r->running, json_get_text_or(line, "execution", ""));
 
         if (!now)
@@ -183,12 +154,14 @@ static int step_end(Replay *r, const json_t *line) {
         return replay_compare(r, line, (uint64_t) json_get_integer(now, "step", 0), json_get_text_or(now, "id", ""));
 }
 
-static const struct {
-        const char *type;
-        int (*function)(Replay *r, const json_t *line);
-} steps[] = {
-        { "file", step_file }, { "archive", step_archive }, { "mkdir", step_change }, { "move", step_change }, { "copy", step_change },
-        { "chmod", step_change }, { "remove", step_remove }, { "exec", replay_steps_exec }, { "end", step_end },
+#define QUERIES(...) (const char *const[]) { __VA_ARGS__, NULL }
+
+static const ReplayKind replay_kinds[] = {
+        { "file", step_put, "/api/sandbox/%/files", QUERIES("path", "user", "mode", "owner", "parents", "replace") },
+        { "archive", step_put, "/api/sandbox/%/files/archive", QUERIES("path", "user") },
+        { "remove", step_remove, "/api/sandbox/%/files", QUERIES("path", "user", "recursive", "missingOk") },
+        { "mkdir", step_change }, { "move", step_change }, { "copy", step_change }, { "chmod", step_change },
+        { "exec", replay_steps_exec }, { "end", step_end },
 };
 
 const char *replay_type(const json_t *line) {
@@ -230,8 +203,8 @@ static void wait_for_time(const Replay *r, const json_t *line) {
 int replay_step(Replay *r, const json_t *line) {
         bool is_end = strcmp(replay_type(line), "end") == 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
-                if (strcmp(steps[i].type, replay_type(line)) != 0)
+        for (size_t i = 0; i < ELEMENTSOF(replay_kinds); i++) {
+                if (strcmp(replay_kinds[i].type, replay_type(line)) != 0)
                         continue;
                 if (!is_end) {
                         if (r->o->until > 0 && r->step >= r->o->until)
@@ -241,7 +214,7 @@ int replay_step(Replay *r, const json_t *line) {
                                 wait_for_time(r, line);
                         replay_steps_tell(r, line);
                 }
-                return steps[i].function(r, line);
+                return replay_kinds[i].step(r, line, replay_kinds + i);
         }
         return 0; /* of a later version */
 }

@@ -24,10 +24,9 @@ static const Option replay_options[] = {
 
 int replay_load(Replay *r) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/recording", r->of);
         Error error = { 0 };
 
-        url_sandbox(&u, r->of, "recording");
         if (replay_get(r, &u, &a) < 0)
                 return -EIO;
         for (char *line = a.text, *end; line && line < a.text + a.size; line = end + 1) {
@@ -37,15 +36,11 @@ int replay_load(Replay *r) {
                 if (!end)
                         break; /* being written at this moment */
                 parsed = json_parse(line, (size_t) (end - line), &error);
-                if (!parsed || json_array_append_new(r->lines, parsed) < 0) {
-                        log_error("the recording cannot be read: %s", error.text);
-                        return -EBADMSG;
-                }
+                if (!parsed || json_array_append_new(r->lines, parsed) < 0)
+                        return log_failure(-EBADMSG, "the recording cannot be read: %s", error.text);
         }
-        if (json_array_size(r->lines) == 0 || strcmp(replay_type(json_array_get(r->lines, 0)), "sandbox") != 0) {
-                log_error("the recording of '%s' has no beginning", r->of);
-                return -EBADMSG;
-        }
+        if (json_array_size(r->lines) == 0 || strcmp(replay_type(json_array_get(r->lines, 0)), "sandbox") != 0)
+                return log_failure(-EBADMSG, "the recording of '%s' has no beginning", r->of);
         return 0;
 }
 
@@ -63,8 +58,6 @@ int replay_create(Replay *r) {
         const char *snapshot = json_get_text(first, "snapshot");
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
 
         if (snapshot)
                 json_put_text(&body, "snapshot", snapshot);
@@ -80,11 +73,8 @@ int replay_create(Replay *r) {
                 json_put_value(&body, "policy", json_incref(json_object_get(first, "policy")));
         if (!r->o->keep && !r->o->shell)
                 json_put_integer(&body, "timeoutSeconds", LIFETIME_SECONDS);
-        url_begin(&u, "/api/sandbox");
-        if (client_ask(r->place, "POST", &u, &body, &a, &error) < 0) {
-                log_error("%s", error.text);
+        if (client_try(r->place, "POST", &body, &a, "/api/sandbox") < 0)
                 return -EIO;
-        }
         if (!answer_is_good(&a)) {
                 answer_tell(&a);
                 if (snapshot || digest)
@@ -129,10 +119,8 @@ static void open_shell(const Replay *r) {
 }
 
 static void remove_sandbox(const Replay *r) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s?force=true", r->sandbox);
 
-        url_sandbox(&u, r->sandbox, /* what= */ NULL);
-        url_query(&u, "force", "true");
         (void) replay_send(r, "DELETE", &u, NULL, 0);
 }
 

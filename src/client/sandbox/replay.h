@@ -30,8 +30,8 @@ const char *replay_type(const json_t *line);
 
 /* A content of the recording. The caller frees. */
 int replay_content(Replay *r, const json_t *content, char **ret, size_t *ret_size);
-int replay_get(const Replay *r, Url *u, Answer *ret);
-int replay_send(const Replay *r, const char *method, Url *u, const void *data, size_t size);
+int replay_get(const Replay *r, const Url *u, Answer *ret);
+int replay_send(const Replay *r, const char *method, const Url *u, const void *data, size_t size);
 
 /* replay-compare.c */
 int replay_compare(Replay *r, const json_t *end, uint64_t step, const char *execution);

@@ -10,15 +10,10 @@
 
 #define SANDBOXES_MAX 10000000
 
-typedef struct RmOptions {
-        Common common;
-        bool all, yes;
-} RmOptions;
-
 static const Option rm_options[] = {
         { "force", 'f', NULL, "also while commands run in it, and from every\nstate", QUERY_TRUE("force")          },
-        { "all",   'a', NULL, "all sandboxes of the daemon; asks first",              OPTION_FLAG(RmOptions, all) },
-        { "yes",   'y', NULL, "do not ask",                                           OPTION_FLAG(RmOptions, yes) },
+        { "all",   'a', NULL, "all sandboxes of the daemon; asks first",              OPTION_OWN },
+        { "yes",   'y', NULL, "do not ask",                                           OPTION_OWN },
 };
 
 /* True: go on. */
@@ -35,7 +30,7 @@ static bool rm_confirm(size_t n) {
         return answer[0] == 'y' || answer[0] == 'Y';
 }
 
-static int rm_remove_all(const Place *place, RmOptions *o) {
+static int rm_remove_all(const Place *place, Common *o) {
         _cleanup_(strv_done) Strv ids = STRV_INIT(SANDBOXES_MAX);
         _cleanup_listing_ Listing l = { 0 };
 
@@ -44,23 +39,23 @@ static int rm_remove_all(const Place *place, RmOptions *o) {
         for (const json_t *sandbox; (sandbox = listing_row(&l));)
                 if (strv_push(&ids, json_get_text_or(sandbox, "id", "")) < 0)
                         return verb_refuse("out of memory");
-        if (ids.n > 0 && !o->yes && !rm_confirm(ids.n))
+        if (ids.n > 0 && !common_said(o, "yes") && !rm_confirm(ids.n))
                 return EXIT_OWN_FAILURE;
         return ask_run(place, o, &(const Operands) { ids.items, (unsigned) ids.n });
 }
 
 static int rm_run(const Place *place, void *options, const Operands *words) {
-        RmOptions *o = options;
+        Common *o = options;
 
-        if (o->all && words->n > 0)
+        if (common_said(o, "all") && words->n > 0)
                 return verb_refuse("--all and '%s': say one or the other", words->items[0]);
-        if (!o->all && words->n == 0)
-                return verb_refuse("no sandbox given: cove %s", o->common.verb->synopsis);
-        return o->all ? rm_remove_all(place, o) : ask_run(place, o, words);
+        if (!common_said(o, "all") && words->n == 0)
+                return verb_refuse("no sandbox given: cove %s", o->verb->synopsis);
+        return common_said(o, "all") ? rm_remove_all(place, o) : ask_run(place, o, words);
 }
 
 const Verb command_rm = {
         .synopsis = "rm SANDBOX… [options]",
         .about = "Removes sandboxes with everything in them: processes, files, output.",
-        VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, VERB_RUN(rm_run, RmOptions), VERB_DELETE("/api/sandbox/%"),
+        VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, .run = rm_run, VERB_DELETE("/api/sandbox/%"),
 };

@@ -105,11 +105,10 @@ static void snapshot_tree_print(Nodes *all) {
 int snapshot_tree(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_listing_ Listing snapshots = { 0 }, sandboxes = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_fill(c->verb->path, words->items);
         Nodes all = { 0 };
         int failed = 0;
 
-        url_fill(&u, c->verb->path, words->items);
         if (listing_get(place, &u, /* key= */ NULL, &snapshots) < 0 || listing_sandboxes(place, &sandboxes) < 0)
                 return EXIT_OWN_FAILURE;
         if (c->json) {

@@ -28,32 +28,14 @@ static const Column snapshot_columns[] = {
         { "TAKEN", "createdAt" }, { "COMMENT", "comment", cell_comment },
 };
 
-static int snapshot_create(const Place *place, void *options, const Operands *words) {
-        Common *c = options;
-        const char *name = json_get_text(c->body.object, "name");
-        _cleanup_answer_ Answer a = { 0 };
-
-        if (ask_need(place, c, words, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (c->json)
-                answer_print(&a);
-        else
-                puts(name ? name : json_get_text_or(a.json, "id", ""));
-        return 0;
-}
-
 static void snapshot_show_check(const json_t *answer, const char *name) {
         char size[HUMAN_MAX];
 
         if (json_get_bool(answer, "good"))
                 printf("%s: good, %s in %lld entries\n", name, human_size((double) json_get_integer(answer, "bytes", 0), size),
-                                (long long) json_get_integer(answer, "entries", 0));
+                                json_count(answer, "entries"));
         else
                 printf("%s: DAMAGED: %s\n", name, json_get_text_or(answer, "error", "?"));
-}
-
-static int snapshot_check_status(const json_t *answer) {
-        return json_get_bool(answer, "good") ? 0 : 1;
 }
 
 static const Verb snapshot_parts[] = {
@@ -62,7 +44,7 @@ static const Verb snapshot_parts[] = {
           "snapshot's id (its name, with --name). The sandbox stands still while it is copied,\n"
           "which does not depend on its size.",
           .more = "Example: cove snapshot create box --name before && cove exec box -- ./try && cove restore box before",
-          VERB_OPTIONS(create_options), VERB_ONE("no sandbox given"), .run = snapshot_create, VERB_POST("/api/sandbox/%/snapshots") },
+          VERB_OPTIONS(create_options), VERB_ONE("no sandbox given"), VERB_POST("/api/sandbox/%/snapshots"), .prints = "id", .named = true },
         { "ls", "snapshot ls [options]", "Lists the snapshots, in the order in which they were taken.", VERB_OPTIONS(ls_options),
           .path = "/api/snapshots?limit=1000", .pages = true, .quiet = "id", VERB_COLUMNS(snapshot_columns) },
         { "inspect", "snapshot inspect SNAPSHOT [options]", "Tells all about a snapshot.", VERB_ONE("no snapshot given"),
@@ -71,7 +53,7 @@ static const Verb snapshot_parts[] = {
           VERB_SOME("no snapshot given"), VERB_DELETE("/api/snapshots/%") },
         { "verify", "snapshot verify SNAPSHOT… [options]", "Reads every byte of snapshots; exit status 1 when one is damaged.",
           VERB_SOME("no snapshot given"), .method = "POST", .path = "/api/snapshots/%/verify", .each = true, .lines = true,
-          .show = snapshot_show_check, .status = snapshot_check_status },
+          .show = snapshot_show_check, .good = "good" },
         { "tree", "snapshot tree [options]", "Shows which snapshots and sandboxes come from which.", .run = snapshot_tree,
           .path = "/api/snapshots?limit=1000", .pages = true },
 };

@@ -26,8 +26,8 @@ static int stats_add(const Place *place, const char *word, Table *t) {
         _cleanup_answer_ Answer sandbox = { 0 }, resources = { 0 };
         _cleanup_json_ json_t *row = NULL;
 
-        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%", word) < 0 ||
-            client_need_path(place, /* body= */ NULL, &resources, "/api/sandbox/%/resources", word) < 0)
+        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%s", word) < 0 ||
+            client_need_path(place, /* body= */ NULL, &resources, "/api/sandbox/%s/resources", word) < 0)
                 return EXIT_OWN_FAILURE;
         row = resources_row(sandbox.json, resources.json);
         columns_add(t, resources_columns, RESOURCES_COLUMNS, row);

@@ -18,7 +18,7 @@ static int timeout_run(const Place *place, void *options, const Operands *words)
         Error error = { 0 };
         usec_t usec;
 
-        if (value_duration(/* name= */ NULL, words->items[1], &usec, &error) < 0)
+        if (value_duration(/* option= */ NULL, words->items[1], &usec, &error) < 0)
                 return verb_refuse("%s", error.text);
         json_put_number(&c->body, "timeoutSeconds", (double) usec / USEC_PER_SEC);
         return ask_run(place, c, words);

@@ -28,17 +28,17 @@ typedef struct TopOptions {
         bool once;
 } TopOptions;
 
-static int apply_interval(void *target, const char *value, Error *reterr) {
-        TopOptions *o = target;
-        int r = value_duration("--interval", value, &o->interval, reterr);
+static int top_interval(const Option *o, void *target, const char *value, Error *reterr) {
+        const usec_t *interval = option_field(o, target);
+        int r = option_duration(o, target, value, reterr);
 
-        if (r >= 0 && (o->interval < INTERVAL_MIN || o->interval > INTERVAL_MAX))
+        if (r >= 0 && (*interval < INTERVAL_MIN || *interval > INTERVAL_MAX))
                 return error_set(reterr, -ERANGE, "--interval: '%s' is out of range (100ms to 1d)", value);
         return r;
 }
 
 static const Option top_options[] = {
-        { "interval", 'i', "TIME", "between two looks (default 2s)", apply_interval },
+        { "interval", 'i', "TIME", "between two looks (default 2s)", top_interval, OPTION_FIELD(TopOptions, interval) },
         { "once",     '1', NULL,   "look once; so it is without a terminal, too", OPTION_FLAG(TopOptions, once) },
 };
 
@@ -52,20 +52,14 @@ typedef struct Top {
 /* One that went between the list and the question is passed over. */
 static int top_add_row(Top *t, const json_t *sandbox) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        Error error = { 0 };
         int r;
 
         if (json_has(sandbox, "ended_at")) /* nothing runs in it */
                 return 0;
-        url_sandbox(&u, json_get_text_or(sandbox, "id", ""), "resources");
-        r = client_ask(t->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
-        if (r < 0) {
-                log_error("%s", error.text);
+        r = client_try(t->place, /* method= */ NULL, /* body= */ NULL, &a, "/api/sandbox/%s/resources",
+                        json_get_text_or(sandbox, "id", ""));
+        if (r < 0 || !answer_is_good(&a))
                 return r;
-        }
-        if (!answer_is_good(&a))
-                return 0;
         return json_array_append_new(t->rows, resources_row(sandbox, a.json)) < 0 ? -ENOMEM : 0;
 }
 
@@ -117,10 +111,8 @@ static int print_rows(const Top *t, const TableLook *look_of_table) {
 
         json_array_foreach(t->rows, i, row)
                 columns_add(table, resources_columns, RESOURCES_COLUMNS, row);
-        if (!table || table_print(table, stdout, look_of_table) < 0) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
+        if (!table || table_print(table, stdout, look_of_table) < 0)
+                return log_failure(-ENOMEM, "out of memory");
         return 0;
 }
 
@@ -134,7 +126,7 @@ static int top_print_json(const Top *t) {
                 const char *id = json_get_text_or(json_object_get(row, "sandbox"), "id", "");
                 _cleanup_answer_ Answer a = { 0 };
 
-                if (client_need_path(t->place, /* body= */ NULL, &a, "/api/sandbox/%/resources", id) < 0)
+                if (client_need_path(t->place, /* body= */ NULL, &a, "/api/sandbox/%s/resources", id) < 0)
                         return -EREMOTEIO;
                 while (a.size > 0 && a.text[a.size - 1] == '\n')
                         a.size--;
@@ -227,25 +219,14 @@ static int wait_for_next(Top *t, usec_t interval) {
         return polls[0].revents ? take_key(t) : 0;
 }
 
-static int top_open_signals(void) {
-        sigset_t set;
-
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGINT);
-        (void) sigaddset(&set, SIGTERM);
-        (void) sigaddset(&set, SIGHUP);
-        (void) sigaddset(&set, SIGWINCH);
-        (void) sigprocmask(SIG_BLOCK, &set, NULL);
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int run_live(Top *t, usec_t interval) {
+        static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH };
         _cleanup_close_ int signal_fd = -EBADF;
         int r = top_look(t); /* before the screen is taken: what fails at once is told where it can be read */
 
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        t->signal_fd = signal_fd = top_open_signals();
+        t->signal_fd = signal_fd = terminal_signals(signals, ELEMENTSOF(signals));
         enter_screen();
         do
                 r = draw(t);

@@ -1,15 +1,12 @@
 #include "client/template/making.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "client/human.h"
-#include "client/table.h"
 #include "client/verbs.h"
 
 #define LOOK_EVERY "0.3" /* seconds; the end is told at once */
@@ -29,7 +26,7 @@ typedef struct MakingFollow {
         const MakingLook *look;
         const char *id;
         uint64_t offset; /* of the log */
-        bool terminal, shown;
+        bool json, terminal, shown;
         bool cancelled;
 } MakingFollow;
 
@@ -76,26 +73,20 @@ static int take_log(void *userdata, const void *data, size_t size) {
 }
 
 static int show_log(MakingFollow *f) {
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/makings/%s/log?offset=%llu", f->id, (unsigned long long) f->offset);
 
-        if (f->look->quiet || f->look->json)
+        if (f->look->quiet || f->json)
                 return 0;
-        url_begin(&u, "/api/makings");
-        url_part(&u, f->id);
-        url_part(&u, "log");
-        url_query_number(&u, "offset", f->offset);
         return client_receive(f->place, &u, /* accept= */ NULL, take_log, f, /* error= */ NULL);
 }
 
 static void client_making_cancel(MakingFollow *f) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/makings/%s", f->id);
         Error error = { 0 };
 
         f->cancelled = true;
         clear_line(f);
-        url_begin(&u, "/api/makings");
-        url_part(&u, f->id);
         if (client_ask(f->place, "DELETE", &u, /* body= */ NULL, &a, &error) < 0)
                 log_error("cannot cancel it: %s", error.text);
         else
@@ -106,11 +97,11 @@ static int making_tell_end(const MakingFollow *f, const Answer *a) {
         const char *status = json_get_text_or(a->json, "status", "?"), *name = json_get_text(a->json, "template"), *digest = json_get_text(a->json, "digest");
         bool good = strcmp(status, "done") == 0;
 
-        if (f->look->json)
+        if (f->json)
                 answer_print(a);
         else if (good && name && digest)
                 printf("%s %s\n", name, digest);
-        if (!good && (f->look->quiet || f->look->json)) /* the log has said it */
+        if (!good && (f->look->quiet || f->json)) /* the log has said it */
                 log_error("%s", json_get_text_or(json_object_get(a->json, "error"), "message", status));
         if (f->cancelled)
                 return EXIT_SIGNAL + interrupted_by;
@@ -128,7 +119,9 @@ static int client_making_follow(MakingFollow *f) {
                         log_notice("it goes on without us: %s", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
-                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%?wait=" LOOK_EVERY, f->id) < 0 || show_log(f) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%s?wait=" LOOK_EVERY,
+                                    f->id) < 0 ||
+                                show_log(f) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "running") != 0) {
                         clear_line(f);
@@ -138,22 +131,20 @@ static int client_making_follow(MakingFollow *f) {
         }
 }
 
-int making_follow(const Place *place, const Answer *started, const MakingLook *look) {
+int making_follow(const Place *place, const Answer *started, const MakingLook *look, bool json) {
         const struct sigaction action = { .sa_handler = making_on_signal };
-        MakingFollow f = { .place = place, .look = look, .id = json_get_text(started->json, "id") };
+        MakingFollow f = { .place = place, .look = look, .json = json, .id = json_get_text(started->json, "id") };
 
-        if (!f.id) {
-                log_error("the daemon has not told what it began");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!f.id)
+                return verb_refuse("the daemon has not told what it began");
         if (look->detach) {
-                if (look->json)
+                if (json)
                         answer_print(started);
                 else
                         puts(f.id);
                 return 0;
         }
-        f.terminal = isatty(STDERR_FILENO) && !look->json && !look->quiet;
+        f.terminal = isatty(STDERR_FILENO) && !json && !look->quiet;
         (void) sigaction(SIGINT, &action, NULL);
         (void) sigaction(SIGTERM, &action, NULL);
         return client_making_follow(&f);

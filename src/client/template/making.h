@@ -7,10 +7,10 @@
 #include "client/usage.h"
 
 typedef struct MakingLook {
-        bool json;   /* only the end, as the daemon says it, on stdout */
         bool quiet;  /* no log */
         bool detach; /* not at all: its id on stdout */
 } MakingLook;
 
-/* started: the answer that began it. Returns the exit status: 0 when it was done; what went wrong has been told. */
-int making_follow(const Place *place, const Answer *started, const MakingLook *look);
+/* started: the answer that began it. json: only the end, as the daemon says it, on stdout. Returns the exit status: 0 when it was done;
+ * what went wrong has been told. */
+int making_follow(const Place *place, const Answer *started, const MakingLook *look, bool json);

@@ -30,10 +30,8 @@ static int write_network(TemplateOptions *o, char **ret) {
 
         if (o->allow.n == 0)
                 return 0;
-        if (o->network) {
-                log_error("--network and --allow are two ways to say the same: give one of them");
-                return -EINVAL;
-        }
+        if (o->network)
+                return log_failure(-EINVAL, "--network and --allow are two ways to say the same: give one of them");
         json_put_text(&b, "mode", "egress");
         json_put_words(&b, "allow", o->allow.items, o->allow.n);
         for (size_t i = 0; i < o->allow.n; i++)
@@ -49,22 +47,21 @@ static int write_network(TemplateOptions *o, char **ret) {
 }
 
 /* NAME alone: the value that it has here. */
-int template_apply_argument(void *target, const char *value, Error *reterr) {
-        TemplateOptions *o = target;
+OPTION_KIND(template_argument) {
+        const char *here = strchr(value, '=') ? NULL : getenv(value);
         _cleanup_free_ char *assignment = NULL;
-        const char *here;
+        Strv *arguments = option_field(o, target);
         int r;
 
         if (*value == '\0' || *value == '=')
                 return error_set(reterr, -EINVAL, "--build-arg: '%s' is not NAME=VALUE", value);
-        here = strchr(value, '=') ? NULL : getenv(value);
         if (!strchr(value, '=') && !here)
                 return 0;
         if (here && asprintf(&assignment, "%s=%s", value, here) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        o->arguments.max = ARGUMENTS_MAX;
-        r = strv_set_env(&o->arguments, here ? assignment : value);
-        return r < 0 ? error_set(reterr, r, "--build-arg: more than %zu", o->arguments.max) : 0;
+        arguments->max = ARGUMENTS_MAX;
+        r = strv_set_env(arguments, here ? assignment : value);
+        return r < 0 ? error_set(reterr, r, "--build-arg: more than %zu", arguments->max) : 0;
 }
 
 /* What is built: which file of the directory. */
@@ -134,10 +131,8 @@ static int open_pack(const char *directory, const char *file, Strv *ignored, Str
         always->max = 8;
         for (size_t i = 0; r >= 0 && i < 4; i++)
                 r = strv_push(always, (const char *const[]) { IGNORE, DOCKERFILE, RECIPE, file }[i]);
-        if (r < 0) {
-                log_error("'%s/%s' cannot be read: %s", directory, IGNORE, strerror(-r));
-                return r;
-        }
+        if (r < 0)
+                return log_failure(r, "'%s/%s' cannot be read: %s", directory, IGNORE, strerror(-r));
         r = pack_new(directory, &s->pack, &s->error);
         if (r < 0)
                 log_error("%s", s->error.text);
@@ -156,12 +151,8 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
 
         if (!file || open_pack(directory, file, &ignored, &always, &sent) < 0)
                 return -EINVAL;
-        url_begin(&u, "/api/templates/build");
-        url_query(&u, "name", o->tag);
-        url_query(&u, "file", *file ? file : NULL);
-        url_query(&u, "target", o->target);
-        url_query(&u, "network", o->network);
-        url_query(&u, "noCache", o->no_cache ? "true" : NULL);
+        u = url_of("/api/templates/build?name=%s&file=%s&target=%s&network=%s&noCache=%s", o->tag,
+                        *file ? file : NULL, o->target, o->network, o->no_cache ? "true" : NULL);
         for (size_t i = 0; i < o->arguments.n; i++)
                 url_query(&u, "arg", o->arguments.items[i]);
         r = upload_send(&sent, place, "POST", &u, "application/x-tar", CALL_SIZE_UNKNOWN, ret);
@@ -191,10 +182,8 @@ static int send_stdin(const Place *place, const TemplateOptions *o, Answer *ret)
         _cleanup_free_ char *text = NULL;
         int r = text_read("-", TEXT_MAX, &text);
 
-        if (r < 0) {
-                log_error("cannot read stdin: %s", strerror(-r));
-                return r;
-        }
+        if (r < 0)
+                return log_failure(r, "cannot read stdin: %s", strerror(-r));
         return template_build_send_text(place, o, text, ret);
 }
 
@@ -208,7 +197,6 @@ static int template_build_follow(const Place *place, TemplateOptions *o, const O
                 return verb_refuse("no name given: -t NAME[:TAG]");
         if (!directory == !o->recipe)
                 return verb_refuse(directory ? "--recipe and a directory do not go together" : "no directory given (or - for stdin, or --recipe NAME)");
-        o->look.json = o->common.json;
         if (write_network(o, &network) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->recipe)
@@ -219,7 +207,7 @@ static int template_build_follow(const Place *place, TemplateOptions *o, const O
                 r = send_directory(place, o, directory, &a);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        r = making_follow(place, &a, &o->look);
+        r = making_follow(place, &a, &o->look, o->common.json);
         return r == EXIT_OWN_FAILURE ? EXIT_STEP_FAILED : r;
 }
 

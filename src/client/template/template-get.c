@@ -17,23 +17,18 @@
 #define SECRET_MAX 65536
 
 static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
-        _cleanup_builder_ JsonBuilder auth = { 0 };
         char secret[SECRET_MAX] = "";
         const char *password = getenv("COVE_REGISTRY_PASSWORD");
         ssize_t n;
 
         if (!o->user && !o->password_stdin)
                 return 0;
-        if (!o->user) {
-                log_error("--password-stdin goes with --user");
-                return -EINVAL;
-        }
+        if (!o->user)
+                return log_failure(-EINVAL, "--password-stdin goes with --user");
         if (o->password_stdin) {
                 n = fd_read_full(STDIN_FILENO, secret, sizeof(secret) - 1);
-                if (n < 0) {
-                        log_error("cannot read the password: %s", strerror((int) -n));
-                        return (int) n;
-                }
+                if (n < 0)
+                        return log_failure((int) n, "cannot read the password: %s", strerror((int) -n));
                 secret[n] = '\0';
                 secret[strcspn(secret, "\r\n")] = '\0';
                 password = secret;
@@ -42,9 +37,8 @@ static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
                 log_error("--user: no password; set COVE_REGISTRY_PASSWORD, or give it with --password-stdin");
                 return -EINVAL;
         }
-        json_put_text(&auth, "username", o->user);
-        json_put_text(&auth, "password", password);
-        json_put_object(b, "auth", &auth);
+        json_put_text(b, "auth.username", o->user);
+        json_put_text(b, "auth.password", password);
         explicit_bzero(secret, sizeof(secret));
         return 0;
 }
@@ -55,8 +49,7 @@ int template_transfer(const Place *place, void *options, const Operands *words) 
 
         if (put_auth(&o->common.body, o) < 0 || ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        o->look.json = o->common.json;
-        return making_follow(place, &a, &o->look);
+        return making_follow(place, &a, &o->look, o->common.json);
 }
 
 /* Import. */
@@ -76,20 +69,17 @@ int template_import(const Place *place, void *options, const Operands *words) {
         Progress progress = { 0 };
         ClientUpload archive = { .name = words->items[1], .progress = &progress };
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        _cleanup_url_ Url u = url_of("/api/templates/import?name=%s", words->items[0]);
         struct stat st;
         int r;
 
         if (open_archive(&archive, &st) != 0)
                 return EXIT_OWN_FAILURE;
-        url_begin(&u, "/api/templates/import");
-        url_query(&u, "name", words->items[0]);
         r = upload_send(&archive, place, "POST", &u, "application/x-tar", S_ISREG(st.st_mode) ? (uint64_t) st.st_size : CALL_SIZE_UNKNOWN, &a);
         pack_free(archive.pack);
         if (archive.fd != STDIN_FILENO)
                 (void) fd_close(archive.fd);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        o->look.json = o->common.json;
-        return making_follow(place, &a, &o->look);
+        return making_follow(place, &a, &o->look, o->common.json);
 }

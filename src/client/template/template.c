@@ -35,7 +35,7 @@ static const Option build_options[] = {
         { "tag",       't', "NAME[:TAG]", "what the template shall be called",                   OPTION_TEXT(TemplateOptions, tag)      },
         { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml", OPTION_TEXT(TemplateOptions, file)     },
         { "recipe",    0,   "NAME",       "one of those that come with cove, instead of DIR",    OPTION_TEXT(TemplateOptions, recipe)   },
-        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here", template_apply_argument          },
+        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here", template_argument, OPTION_FIELD(TemplateOptions, arguments) },
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",              OPTION_TEXT(TemplateOptions, target)   },
         { "no-cache",  0,   NULL,         "do every step again",                                 OPTION_FLAG(TemplateOptions, no_cache) },
         { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", OPTION_WORDS(TemplateOptions, allow, 256) },
@@ -62,12 +62,6 @@ static const Column recipe_columns[] = { { "RECIPE", "name" }, { "ABOUT", "about
 
 /* Inspect. */
 
-static void print_value(const char *key, const json_t *value) {
-        _cleanup_free_ char *text = value ? human_value(value) : NULL;
-
-        printf("%-14s %s\n", key, !value || json_is_null(value) ? "-" : text ? text : "?");
-}
-
 static void print_layers(const json_t *layers) {
         const json_t *layer;
         char size[HUMAN_MAX];
@@ -88,14 +82,14 @@ static void print_template(const json_t *t, const char *word) {
 
         for (i = 0; i < ELEMENTSOF(first); i++)
                 if (json_has(t, first[i]))
-                        print_value(first[i], json_object_get(t, first[i]));
+                        human_member("", 14, first[i], json_object_get(t, first[i]));
         printf("%-14s %s, of which %s are shared\n", "size", human_size(json_get_number(t, "bytes", 0), size),
                         human_size(json_get_number(t, "sharedBytes", 0), shared));
         print_layers(json_object_get(t, "layers"));
         json_object_foreach(json_object_get(t, "config"), key, value)
                 if (!json_is_null(value) && json_array_size(value) + json_object_size(value) + (size_t) json_is_string(value) + (size_t) json_is_number(value) > 0)
-                        print_value(key, value);
-        printf("%-14s %lld\n", "sandboxes", (long long) json_get_integer(t, "sandboxCount", 0));
+                        human_member("", 14, key, value);
+        printf("%-14s %lld\n", "sandboxes", json_count(t, "sandboxCount"));
         json_array_foreach(json_object_get(t, "sandboxes"), i, sandbox)
                 printf("%-14s %s\n", "", json_text_of(sandbox));
 }
@@ -110,8 +104,8 @@ static void print_waste(const json_t *waste, const char *word) {
         json_array_foreach(json_object_get(waste, "items"), i, item)
                 printf("%-9s %.24s  %s\n", json_get_text_or(item, "kind", "?"), json_get_text_or(item, "name", "?"),
                                 human_size(json_get_number(item, "bytes", 0), size));
-        printf("%lld layers of %s and %lld blobs of %s would go\n", (long long) json_get_integer(waste, "layers", 0),
-                        human_size(json_get_number(waste, "bytes", 0), bytes), (long long) json_get_integer(waste, "blobs", 0),
+        printf("%lld layers of %s and %lld blobs of %s would go\n", json_count(waste, "layers"),
+                        human_size(json_get_number(waste, "bytes", 0), bytes), json_count(waste, "blobs"),
                         human_size(json_get_number(waste, "blobBytes", 0), blobs));
 }
 
@@ -122,8 +116,7 @@ static int template_collect(const Place *place, void *options, const Operands *w
         json_put_bool(&o->common.body, "dryRun", o->dry_run);
         if (ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        o->look.json = o->common.json;
-        return o->dry_run ? ask_show(&o->common, words, &a) : making_follow(place, &a, &o->look);
+        return o->dry_run ? ask_show(&o->common, words, &a) : making_follow(place, &a, &o->look, o->common.json);
 }
 
 static const Verb template_parts[] = {

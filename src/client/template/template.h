@@ -17,7 +17,7 @@ typedef struct TemplateOptions {
 } TemplateOptions;
 
 /* template-build.c */
-int template_apply_argument(void *target, const char *value, Error *reterr);
+OPTION_KIND(template_argument);
 int template_build(const Place *place, void *options, const Operands *words);
 int template_recipes(const Place *place, void *options, const Operands *words);
 

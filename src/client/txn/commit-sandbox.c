@@ -1,18 +1,15 @@
 #include "client/txn/commit-sandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "client/files/copy.h"
 #include "client/files/layer.h"
-#include "client/files/unpack.h"
 #include "client/human.h"
 #include "client/template/making.h"
 #include "client/verbs.h"
@@ -27,53 +24,16 @@ typedef struct CommitSandboxFetch {
 static int ask_sandbox(CommitSandboxFetch *f, const char *from) {
         _cleanup_answer_ Answer a = { 0 };
         const char *created;
-        int r = client_need_path(f->place, /* body= */ NULL, &a, "/api/sandbox/%", f->sandbox);
+        int r = client_need_path(f->place, /* body= */ NULL, &a, "/api/sandbox/%s", f->sandbox);
 
         if (r < 0)
                 return r;
         created = json_get_text(a.json, "created_at");
-        if (!created || human_parse_time(created, &f->since) < 0) {
-                log_error("the daemon does not say when sandbox '%s' was made", f->sandbox);
-                return -EBADMSG;
-        }
+        if (!created || human_parse_time(created, &f->since) < 0)
+                return log_failure(-EBADMSG, "the daemon does not say when sandbox '%s' was made", f->sandbox);
         r = path_normalize(from ? from : json_get_text_or(a.json, "workdir", "/workspace"), &f->from);
         if (r < 0)
                 log_error("'%s' is no absolute path inside the sandbox", from ? from : "its working directory");
-        return r;
-}
-
-typedef struct CommitSandboxSink {
-        Unpack *unpack;
-        Error error;
-} CommitSandboxSink;
-
-static int commit_sandbox_take(void *userdata, const void *data, size_t size) {
-        CommitSandboxSink *s = userdata;
-        int r = unpack_write(s->unpack, data, size);
-
-        if (r < 0)
-                s->error = *unpack_error(s->unpack);
-        return r;
-}
-
-static int fetch_layer(const CommitSandboxFetch *f, int upper) {
-        _cleanup_unpack_ Unpack *unpack = unpack_new(upper);
-        _cleanup_url_ Url u = { 0 };
-        CommitSandboxSink sink = { .unpack = unpack };
-        int r;
-
-        url_sandbox(&u, f->sandbox, "changes.tar");
-        url_query(&u, "path", f->from);
-        if (!unpack || u.error < 0) {
-                log_error("out of memory");
-                return -ENOMEM;
-        }
-        r = client_receive(f->place, &u, /* accept= */ NULL, commit_sandbox_take, &sink, &sink.error);
-        if (r < 0)
-                return r;
-        r = unpack_finish(unpack);
-        if (r < 0)
-                log_error("%s", unpack_error(unpack)->text);
         return r;
 }
 
@@ -81,9 +41,10 @@ static int fetch_layer(const CommitSandboxFetch *f, int upper) {
 static int commit_sandbox_apply(CommitVerb *v, CommitSandboxFetch *f, Txn *t, const Strv *paths, CommitResult *ret, Error *reterr) {
         CommitOptions o = commit_options_of(v, paths);
         _cleanup_close_ int dir = txn_open_dir(t, reterr), upper = dir < 0 ? -EBADF : txn_open_upper(t, reterr), part = -EBADF;
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/changes.tar?path=%s", f->sandbox, f->from);
         int r = dir < 0 ? dir : upper < 0 ? upper : 0;
 
-        if (r >= 0 && fetch_layer(f, upper) < 0)
+        if (r >= 0 && copy_unpack(f->place, &u, upper, f->sandbox, /* progress= */ NULL) < 0)
                 return 1; /* has been told */
         if (r >= 0)
                 r = layer_to_upper(upper, reterr);
@@ -124,18 +85,17 @@ static int commit_to_directory(CommitVerb *v, const Place *place, const Operands
 }
 
 static int commit_to_template(CommitVerb *v, const Place *place, const Operands *words) {
-        const MakingLook look = { .json = v->common.json };
+        const MakingLook look = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
 
-        if (words->n > 1) {
-                log_error("a template is made of all of the sandbox: '%s' is one word too many", words->items[1]);
-                return EXIT_OWN_FAILURE;
-        }
+        if (words->n > 1)
+                return verb_refuse("a template is made of all of the sandbox: '%s' is one word too many",
+                                words->items[1]);
         json_put_text(&body, "template", v->template);
-        if (client_need_path(place, &body, &a, "/api/sandbox/%/commit", words->items[0]) < 0)
+        if (client_need_path(place, &body, &a, "/api/sandbox/%s/commit", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
-        return making_follow(place, &a, &look);
+        return making_follow(place, &a, &look, v->common.json);
 }
 
 int commit_sandbox(CommitVerb *v, const Place *place, const Operands *words) {

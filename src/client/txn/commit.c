@@ -119,6 +119,6 @@ const Verb command_commit = {
         .more = "All or nothing: what was changed on the host meanwhile is listed, and nothing is applied.\n"
                 "With PATH, only what is there and below; the rest of a transaction is kept.\n"
                 "Exit status: 0 applied, 1 conflicts.",
-        VERB_OPTIONS(commit_options), .operands_min = 1, .operands_max = COMMIT_PATHS_MAX + 1, .missing = "no transaction or sandbox given",
+        VERB_OPTIONS(commit_options), VERB_UP_TO(COMMIT_PATHS_MAX + 1, "no transaction or sandbox given"),
         VERB_RUN(commit_run_verb, CommitVerb),
 };

@@ -12,13 +12,8 @@
 
 #define PATHS_MAX 256
 
-typedef struct DiscardOptions {
-        Common common;
-        bool force;
-} DiscardOptions;
-
 static const Option discard_options[] = {
-        { "force", 'f', NULL, "also after a commit that did not come to its end", OPTION_FLAG(DiscardOptions, force) },
+        { "force", 'f', NULL, "also after a commit that did not come to its end", OPTION_OWN },
 };
 
 /* What an interrupted commit has left in the directory is not ours to keep secret. */
@@ -29,11 +24,11 @@ static int clear_commit(const Txn *t, bool force) {
 
         if (!commit_is_interrupted(t))
                 return 0;
-        if (!force) {
-                log_error("a commit of transaction %s did not come to its end: `cove commit %s` completes it, --force drops what it has not done", t->id,
-                                t->id);
-                return -EBUSY;
-        }
+        if (!force)
+                return log_failure(-EBUSY,
+                                "a commit of transaction %s did not come to its end: `cove commit %s` "
+                                "completes it, --force drops what it has not done",
+                                t->id, t->id);
         r = dir = txn_open_dir(t, &error);
         if (r >= 0)
                 r = commit_clear(t, dir, &error);
@@ -42,12 +37,12 @@ static int clear_commit(const Txn *t, bool force) {
         return r;
 }
 
-static void discard_tell(const DiscardOptions *o, const Txn *t, bool gone) {
-        if (o->common.json)
+static void discard_tell(const Common *o, const Txn *t, bool gone) {
+        if (o->json)
                 printf("{\"id\": \"%s\", \"kept\": %s}\n", t->id, gone ? "false" : "true");
 }
 
-static int discard_paths(const DiscardOptions *o, const Txn *t, const Operands *words) {
+static int discard_paths(const Common *o, const Txn *t, const Operands *words) {
         Strv paths = STRV_INIT(PATHS_MAX);
         Error error = { 0 };
         int r = txn_paths(t, words->items + 1, words->n - 1, &paths);
@@ -63,14 +58,14 @@ static int discard_paths(const DiscardOptions *o, const Txn *t, const Operands *
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-static int discard_transaction(const DiscardOptions *o, const Operands *words) {
+static int discard_transaction(const Common *o, const Operands *words) {
         _cleanup_txn_ Txn t = TXN_EMPTY;
         Error error = { 0 };
         int r = txn_open(words->items[0], /* lock= */ true, &t, &error);
 
         if (r < 0 && r != -EBADMSG)
                 return verb_refuse("%s", error.text);
-        if (r >= 0 && clear_commit(&t, o->force) < 0)
+        if (r >= 0 && clear_commit(&t, common_said(o, "force")) < 0)
                 return EXIT_OWN_FAILURE;
         if (words->n > 1)
                 return discard_paths(o, &t, words);
@@ -82,38 +77,35 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
 }
 
 /* What it began from is a snapshot, or an empty disk; the second has nothing to be put back. */
-static int discard_sandbox(const DiscardOptions *o, const Place *place, const Operands *words) {
+static int discard_sandbox(const Common *o, const Place *place, const Operands *words) {
         _cleanup_answer_ Answer sandbox = { 0 }, restored = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };
-        _cleanup_url_ Url to = { 0 };
         const char *snapshot;
-        Error error = { 0 };
 
         if (words->n > 1)
                 return verb_refuse("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
-        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%", words->items[0]) < 0)
+        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%s", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         snapshot = json_get_text(sandbox.json, "snapshot");
         if (!json_get_bool(sandbox.json, "persistent") || !snapshot)
                 return verb_refuse("sandbox '%s' did not begin from a snapshot, there is nothing to go back to: remove it and create it again", words->items[0]);
         json_put_text(&body, "snapshot", snapshot);
-        url_sandbox(&to, words->items[0], "restore");
-        if (client_ask(place, "POST", &to, &body, &restored, &error) < 0)
-                return verb_refuse("%s", error.text);
+        if (client_try(place, "POST", &body, &restored, "/api/sandbox/%s/restore", words->items[0]) < 0)
+                return EXIT_OWN_FAILURE;
         if (restored.head.status == 404)
                 log_error("the snapshot that sandbox '%s' began from was removed, there is nothing to go back to: `cove snapshot ls` shows those there are, `cove restore` "
                           "takes any of them", words->items[0]);
         else if (!answer_is_good(&restored))
-                answer_tell(&restored);
+                (void) answer_tell(&restored);
         if (!answer_is_good(&restored))
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
+        if (o->json)
                 answer_print(&restored);
         return 0;
 }
 
 static int discard_run(const Place *place, void *options, const Operands *words) {
-        const DiscardOptions *o = options;
+        const Common *o = options;
 
         return txn_id_is_valid(words->items[0]) ? discard_transaction(o, words) : discard_sandbox(o, place, words);
 }
@@ -123,6 +115,6 @@ const Verb command_discard = {
         .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
         .more = "A sandbox goes back to the snapshot it began from.\n"
                 "With PATH, a transaction loses only what is there and below.",
-        VERB_OPTIONS(discard_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
-        VERB_RUN(discard_run, DiscardOptions),
+        VERB_OPTIONS(discard_options), VERB_UP_TO(PATHS_MAX + 1, "no transaction or sandbox given"),
+        .run = discard_run,
 };

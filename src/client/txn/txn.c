@@ -48,7 +48,7 @@ static int txn_count(const Txn *t, ChangeCount *ret) {
 
 static void txn_add_row(Table *table, const Txn *t) {
         _cleanup_free_ char *command = command_text(t);
-        usec_t began = (usec_t) (t->since_nsec / 1000), now = human_now();
+        usec_t began = (usec_t) (t->since_nsec / 1000), now = clock_wall_usec();
         char age[HUMAN_MAX];
         ChangeCount n;
 

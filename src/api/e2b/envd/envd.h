@@ -45,6 +45,8 @@ const char *envd_strerror(int error);
 int envd_files_allow(ApiRequest *q, const char *operation);
 /* /files, of a user that does not exist; of an operation that failed. */
 void envd_files_refuse_user(ApiRequest *q, int r, const char *name);
+/* /files, on behalf of a user: envd_user_lookup() into the request's state, if it is not over at once. Answers when it cannot. */
+void envd_files_lookup(ApiRequest *q, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **at);
 
 /* Routes of envd's plain HTTP, for the table in envd.c. */
 void envd_files_get(ApiRequest *q);

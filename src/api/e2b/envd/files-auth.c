@@ -71,3 +71,14 @@ void envd_files_refuse_user(ApiRequest *q, int r, const char *name) {
         else
                 (void) e2b_errno(q, r, NULL);
 }
+
+void envd_files_lookup(ApiRequest *q, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **at) {
+        EnvdLookup *lookup = NULL;
+        Error error = { 0 };
+        int r = envd_user_lookup(q->sandbox, name, done, userdata, &lookup, &error);
+
+        if (r < 0)
+                envd_files_refuse_user(q, r, NULL);
+        else if (lookup)
+                *at = lookup;
+}

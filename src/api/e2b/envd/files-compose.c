@@ -278,11 +278,8 @@ static const char *check_body(const Compose *c) {
 
 void envd_files_compose(ApiRequest *q) {
         Compose *c = api_keep_state(q, sizeof(*c), compose_destroy);
-        EnvdLookup *lookup = NULL;
         const char *text, *complaint;
-        Error error = { 0 };
         size_t size;
-        int r;
 
         if (!c)
                 return;
@@ -296,9 +293,5 @@ void envd_files_compose(ApiRequest *q) {
                 (void) e2b_error(q, 400, "%s", complaint);
                 return;
         }
-        r = envd_user_lookup(q->sandbox, json_string_value(json_object_get(c->body, "username")), files_compose_on_user, c, &lookup, &error);
-        if (r < 0)
-                envd_files_refuse_user(q, r, NULL);
-        else if (lookup)
-                c->lookup = lookup;
+        envd_files_lookup(q, json_string_value(json_object_get(c->body, "username")), files_compose_on_user, c, &c->lookup);
 }

@@ -119,10 +119,7 @@ static void files_get_on_user(int r, const EnvdUser *user, void *userdata) {
 }
 
 void envd_files_get(ApiRequest *q) {
-        EnvdLookup *lookup = NULL;
-        Error error = { 0 };
         Download *d;
-        int r;
 
         if (envd_files_allow(q, "read") < 0)
                 return;
@@ -135,9 +132,5 @@ void envd_files_get(ApiRequest *q) {
                 return;
         d->q = q;
         d->fd = -EBADF;
-        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), files_get_on_user, d, &lookup, &error);
-        if (r < 0)
-                envd_files_refuse_user(q, r, NULL);
-        else if (lookup)
-                d->lookup = lookup; /* else it is over already */
+        envd_files_lookup(q, http_query(q->http, "username"), files_get_on_user, d, &d->lookup);
 }

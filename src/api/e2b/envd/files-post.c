@@ -237,10 +237,7 @@ static int read_encoding(Upload *u) {
 }
 
 void envd_files_post(ApiRequest *q) {
-        EnvdLookup *lookup = NULL;
-        Error error = { 0 };
         Upload *u;
-        int r;
 
         if (envd_files_allow(q, "write") < 0)
                 return;
@@ -251,9 +248,5 @@ void envd_files_post(ApiRequest *q) {
         u->entries = json_array();
         if (read_encoding(u) < 0 || files_post_read_type(u) < 0 || upload_read_labels(u) < 0)
                 return;
-        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), files_post_on_user, u, &lookup, &error);
-        if (r < 0)
-                envd_files_refuse_user(q, r, NULL);
-        else if (lookup)
-                u->lookup = lookup; /* else it is over already */
+        envd_files_lookup(q, http_query(q->http, "username"), files_post_on_user, u, &u->lookup);
 }

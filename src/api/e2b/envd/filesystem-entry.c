@@ -162,6 +162,13 @@ int fs_entry_new(const FileEntry *e, const char *directory, Filesystem__EntryInf
         return 0;
 }
 
+void fs_entry_ahead(Filesystem__EntryInfo **at, const FileEntry *e, const char *directory) {
+        if (*at)
+                filesystem__entry_info__free_unpacked(*at, NULL);
+        *at = NULL;
+        (void) fs_entry_new(e, directory, at);
+}
+
 int fs_entry_add(FsCall *c, const FileEntry *e, const char *directory) {
         if (ARRAY_RESERVE(c->entries, c->room, c->n_entries + 1) < 0)
                 return -ENOMEM;

@@ -18,17 +18,14 @@ void fs_watch_error(FsCall *c, int error) {
                 (void) connect_error(c->call, CONNECT_INTERNAL, "error adding path %s to watcher: %s", c->path, envd_strerror(-error));
 }
 
-void fs_watch_request(FsCall *c, bool recursive, bool include_entry) {
-        c->flags = FILE_DIRECTORY | FILE_LEAVERS | (recursive ? FILE_RECURSIVE : 0) | (include_entry ? FILE_DETAILS : 0);
+uint32_t fs_watch_flags(bool recursive, bool include_entry) {
+        return FILE_DIRECTORY | FILE_LEAVERS | (recursive ? FILE_RECURSIVE : 0) | (include_entry ? FILE_DETAILS : 0);
 }
 
 static void filesystem_watch_on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FsCall *c = userdata;
 
-        if (c->ahead)
-                filesystem__entry_info__free_unpacked(c->ahead, NULL);
-        c->ahead = NULL;
-        (void) fs_entry_new(entry, c->path, &c->ahead); /* without one it is told all the same */
+        fs_entry_ahead(&c->ahead, entry, c->path); /* without one it is told all the same */
 }
 
 static void filesystem_watch_send_event(FsCall *c, Filesystem__FilesystemEvent *e) {
@@ -120,7 +117,6 @@ static void watch_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         int r;
 
         g->operation = FILE_WATCH;
-        g->flags = c->flags;
         r = fileop_start(sb, g, &handlers, c, &c->op, &error);
         if (r < 0) {
                 fs_watch_error(c, r);
@@ -132,11 +128,7 @@ static void watch_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
 
 void fs_watch_dir(ConnectCall *call, const ProtobufCMessage *request) {
         const Filesystem__WatchDirRequest *m = (const Filesystem__WatchDirRequest *) request;
-        FsCall *c;
+        const uint32_t flags = fs_watch_flags(m->has_recursive && m->recursive, m->has_include_entry && m->include_entry);
 
-        fs_call(call, m->path, NULL, watch_ready, &c);
-        if (!c)
-                return;
-        fs_watch_request(c, m->has_recursive && m->recursive, m->has_include_entry && m->include_entry);
-        fs_begin(c);
+        fs_call(call, &(FsAsked) { .path = m->path, .ready = watch_ready, .flags = flags });
 }

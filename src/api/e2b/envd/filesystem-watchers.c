@@ -87,10 +87,7 @@ static void filesystem_watchers_fail(FsWatcher *w, const char *error) {
 static void filesystem_watchers_on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FsWatcher *w = userdata;
 
-        if (w->ahead)
-                filesystem__entry_info__free_unpacked(w->ahead, NULL);
-        w->ahead = NULL;
-        (void) fs_entry_new(entry, w->path, &w->ahead);
+        fs_entry_ahead(&w->ahead, entry, w->path);
 }
 
 static void filesystem_watchers_on_event(FileOp *op, const FileEvent *event, void *userdata) {
@@ -214,7 +211,6 @@ static void create_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
                 return;
         }
         g->operation = FILE_WATCH;
-        g->flags = c->flags;
         r = fileop_start(sb, g, &handlers, w, &w->op, &error);
         if (r < 0) {
                 watcher_free(w);
@@ -224,13 +220,9 @@ static void create_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
 
 void fs_create_watcher(ConnectCall *call, const ProtobufCMessage *request) {
         const Filesystem__CreateWatcherRequest *m = (const Filesystem__CreateWatcherRequest *) request;
-        FsCall *c;
+        const uint32_t flags = fs_watch_flags(m->has_recursive && m->recursive, m->has_include_entry && m->include_entry);
 
-        fs_call(call, m->path, NULL, create_ready, &c);
-        if (!c)
-                return;
-        fs_watch_request(c, m->has_recursive && m->recursive, m->has_include_entry && m->include_entry);
-        fs_begin(c);
+        fs_call(call, &(FsAsked) { .path = m->path, .ready = create_ready, .flags = flags });
 }
 
 /* Another sandbox's is not there. */

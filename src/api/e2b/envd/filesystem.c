@@ -68,30 +68,12 @@ static void filesystem_on_user(int r, const EnvdUser *user, void *userdata) {
         envd_file_request(sb, user, FILE_STAT, &g);
         (void) strcpy(g.path, c->path);
         (void) strcpy(g.target, c->target);
-        c->ready(c, sb, &g);
+        g.flags = c->asked.flags;
+        g.depth = c->asked.depth;
+        c->asked.ready(c, sb, &g);
 }
 
-void fs_call(ConnectCall *call, const char *path, const char *target, void (*ready)(FsCall *c, Sandbox *sb, FileRequest *g), FsCall **ret) {
-        FsCall *c = calloc(1, sizeof(*c));
-
-        *ret = NULL;
-        if (!c) {
-                (void) connect_errno(call, -ENOMEM, NULL);
-                return;
-        }
-        c->call = call;
-        c->ready = ready;
-        connect_set_state(call, c, filesystem_call_destroy);
-        c->texts[0] = strdup(path ? path : "");
-        c->texts[1] = target ? strdup(target) : NULL;
-        if (!c->texts[0] || (target && !c->texts[1])) {
-                (void) connect_errno(call, -ENOMEM, NULL);
-                return;
-        }
-        *ret = c;
-}
-
-void fs_begin(FsCall *c) {
+static void filesystem_begin(FsCall *c) {
         EnvdLookup *lookup = NULL;
         Error error = { 0 };
         int r = envd_user_lookup(connect_request(c->call)->sandbox, connect_user(c->call), filesystem_on_user, c, &lookup, &error);
@@ -102,13 +84,34 @@ void fs_begin(FsCall *c) {
                 c->lookup = lookup; /* else it is over already, and the call may be */
 }
 
-static void filesystem_start(FsCall *c, Sandbox *sb, const FileRequest *g, const FileOpHandlers *handlers) {
-        Error error = { 0 };
-        int r = fileop_start(sb, g, handlers, c, &c->op, &error);
+void fs_call(ConnectCall *call, const FsAsked *asked) {
+        FsCall *c = calloc(1, sizeof(*c));
 
-        if (r < 0 && !fs_lost(c, r))
-                (void) connect_errno(c->call, r, error.text);
+        if (!c) {
+                (void) connect_errno(call, -ENOMEM, NULL);
+                return;
+        }
+        c->call = call;
+        c->asked = *asked;
+        connect_set_state(call, c, filesystem_call_destroy);
+        c->texts[0] = strdup(asked->path ? asked->path : "");
+        c->texts[1] = asked->target ? strdup(asked->target) : NULL;
+        if (!c->texts[0] || (asked->target && !c->texts[1]))
+                (void) connect_errno(call, -ENOMEM, NULL);
+        else
+                filesystem_begin(c);
 }
+
+/* Those with one answer. */
+
+typedef struct FsKind {
+        FileOperation operation;
+        uint32_t flags;
+        bool makes; /* directories on the way, which are the user's */
+        /* Whether it has failed, and the answer says so. path is where. */
+        bool (*failed)(FsCall *c, int error, const char *path, uint64_t count);
+        void (*answer)(FsCall *c); /* with its entries */
+} FsKind;
 
 static void filesystem_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FsCall *c = userdata;
@@ -117,129 +120,99 @@ static void filesystem_on_entry(FileOp *op, const FileEntry *entry, int fd, void
                 c->failed = true;
 }
 
-/* The one that was asked for. NULL: has been answered. */
-static Filesystem__EntryInfo *only_entry(FsCall *c) {
-        if (c->n_entries == 1 && !c->failed)
-                return c->entries[0];
-        (void) connect_errno(c->call, c->failed ? -ENOMEM : -EPROTO, c->failed ? NULL : "the sandbox has not said what became of it");
-        return NULL;
+static void filesystem_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        FsCall *c = userdata;
+
+        if (fs_lost(c, error) || c->asked.kind->failed(c, error, path[0] ? path : c->path, count))
+                return;
+        if (c->failed)
+                (void) connect_errno(c->call, -ENOMEM, NULL);
+        else
+                c->asked.kind->answer(c);
+}
+
+static void filesystem_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
+        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_end };
+        const FsKind *k = c->asked.kind;
+        Error error = { 0 };
+        int r;
+
+        g->operation = (uint16_t) k->operation;
+        g->flags = k->flags | (k->makes ? FILE_PARENTS | (g->owner != FILE_ID_NONE ? FILE_OWN_PARENTS : 0) : 0);
+        g->limit = LIST_MAX;
+        r = fileop_start(sb, g, &handlers, c, &c->op, &error);
+        if (r < 0 && !fs_lost(c, r))
+                (void) connect_errno(c->call, r, error.text);
+}
+
+static void filesystem_ask(ConnectCall *call, const FsKind *kind, const char *path, const char *target, uint32_t depth) {
+        fs_call(call, &(FsAsked) { .path = path, .target = target, .ready = filesystem_ready, .depth = depth, .kind = kind });
+}
+
+/* The one that was asked for. The answers of Stat, MakeDir and Move differ in name only. */
+static void filesystem_answer_entry(FsCall *c) {
+        Filesystem__StatResponse m = FILESYSTEM__STAT_RESPONSE__INIT;
+
+        if (c->n_entries != 1) {
+                (void) connect_errno(c->call, -EPROTO, "the sandbox has not said what became of it");
+                return;
+        }
+        m.entry = c->entries[0];
+        (void) connect_answer(c->call, &m.base);
 }
 
 /* Stat. */
 
-static void filesystem_on_stat(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
-        Filesystem__StatResponse m = FILESYSTEM__STAT_RESPONSE__INIT;
-        FsCall *c = userdata;
-
-        if (fs_lost(c, error))
-                return;
-        if (error < 0) {
+static bool stat_failed(FsCall *c, int error, const char *path, uint64_t count) {
+        if (error < 0)
                 (void) connect_error(c->call, error == -ENOENT ? CONNECT_NOT_FOUND : CONNECT_INTERNAL, "%s: lstat %s: %s",
                                 error == -ENOENT ? "file not found" : "error getting file info", c->path, envd_strerror(-error));
-                return;
-        }
-        m.entry = only_entry(c);
-        if (m.entry)
-                (void) connect_answer(c->call, &m.base);
-}
-
-static void stat_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
-        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_stat };
-
-        g->flags = FILE_NO_FOLLOW | FILE_DETAILS;
-        filesystem_start(c, sb, g, &handlers);
+        return error < 0;
 }
 
 static void fs_stat(ConnectCall *call, const ProtobufCMessage *request) {
-        const Filesystem__StatRequest *m = (const Filesystem__StatRequest *) request;
-        FsCall *c;
+        static const FsKind kind = { FILE_STAT, FILE_NO_FOLLOW | FILE_DETAILS, .failed = stat_failed, .answer = filesystem_answer_entry };
 
-        fs_call(call, m->path, NULL, stat_ready, &c);
-        if (c)
-                fs_begin(c);
+        filesystem_ask(call, &kind, ((const Filesystem__StatRequest *) request)->path, NULL, 0);
 }
 
 /* MakeDir. */
 
-static void filesystem_on_made(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
-        Filesystem__MakeDirResponse m = FILESYSTEM__MAKE_DIR_RESPONSE__INIT;
-        FsCall *c = userdata;
-
-        if (fs_lost(c, error))
-                return;
+static bool make_dir_failed(FsCall *c, int error, const char *path, uint64_t count) {
         if (error == 0 && count == 0)
                 (void) connect_error(c->call, CONNECT_ALREADY_EXISTS, "directory already exists: %s", c->path);
         else if (error == -EEXIST)
                 (void) connect_error(c->call, CONNECT_INVALID_ARGUMENT, "path already exists but it is not a directory: %s", c->path);
         else if (error < 0)
                 (void) connect_error(c->call, CONNECT_INTERNAL, "failed to create directory: mkdir %s: %s", c->path, envd_strerror(-error));
-        else {
-                m.entry = only_entry(c);
-                if (m.entry)
-                        (void) connect_answer(c->call, &m.base);
-        }
-}
-
-static void make_dir_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
-        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_made };
-
-        g->operation = FILE_MKDIR;
-        g->flags = FILE_PARENTS | FILE_DETAILS | (g->owner != FILE_ID_NONE ? FILE_OWN_PARENTS : 0);
-        filesystem_start(c, sb, g, &handlers);
+        return error < 0 || count == 0;
 }
 
 static void fs_make_dir(ConnectCall *call, const ProtobufCMessage *request) {
-        const Filesystem__MakeDirRequest *m = (const Filesystem__MakeDirRequest *) request;
-        FsCall *c;
+        static const FsKind kind = { FILE_MKDIR, FILE_DETAILS, .makes = true, .failed = make_dir_failed, .answer = filesystem_answer_entry };
 
-        fs_call(call, m->path, NULL, make_dir_ready, &c);
-        if (c)
-                fs_begin(c);
+        filesystem_ask(call, &kind, ((const Filesystem__MakeDirRequest *) request)->path, NULL, 0);
 }
 
 /* Move. */
 
-static void on_moved(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
-        Filesystem__MoveResponse m = FILESYSTEM__MOVE_RESPONSE__INIT;
-        FsCall *c = userdata;
-
-        if (fs_lost(c, error))
-                return;
-        if (error < 0) {
+static bool move_failed(FsCall *c, int error, const char *path, uint64_t count) {
+        if (error < 0)
                 (void) connect_error(c->call, error == -ENOENT ? CONNECT_NOT_FOUND : CONNECT_INTERNAL, "%s: rename %s %s: %s",
                                 error == -ENOENT ? "source file not found" : "error renaming", c->path, c->target, envd_strerror(-error));
-                return;
-        }
-        m.entry = only_entry(c);
-        if (m.entry)
-                (void) connect_answer(c->call, &m.base);
-}
-
-static void move_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
-        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = on_moved };
-
-        g->operation = FILE_MOVE;
-        g->flags = FILE_PARENTS | FILE_DETAILS | (g->owner != FILE_ID_NONE ? FILE_OWN_PARENTS : 0);
-        filesystem_start(c, sb, g, &handlers);
+        return error < 0;
 }
 
 static void fs_move(ConnectCall *call, const ProtobufCMessage *request) {
+        static const FsKind kind = { FILE_MOVE, FILE_DETAILS, .makes = true, .failed = move_failed, .answer = filesystem_answer_entry };
         const Filesystem__MoveRequest *m = (const Filesystem__MoveRequest *) request;
-        FsCall *c;
 
-        fs_call(call, m->source, m->destination ? m->destination : "", move_ready, &c);
-        if (c)
-                fs_begin(c);
+        filesystem_ask(call, &kind, m->source, m->destination ? m->destination : "", 0);
 }
 
 /* ListDir. */
 
-static void filesystem_on_listed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
-        Filesystem__ListDirResponse m = FILESYSTEM__LIST_DIR_RESPONSE__INIT;
-        FsCall *c = userdata;
-
-        if (fs_lost(c, error))
-                return;
+static bool list_failed(FsCall *c, int error, const char *path, uint64_t count) {
         if (error == -ENOENT)
                 (void) connect_error(c->call, CONNECT_NOT_FOUND, "path not found: lstat %s: %s", c->path, envd_strerror(ENOENT));
         else if (error == -ENOTDIR)
@@ -247,71 +220,46 @@ static void filesystem_on_listed(FileOp *op, int error, const char *path, uint64
         else if (error == -ELOOP)
                 (void) connect_error(c->call, CONNECT_FAILED_PRECONDITION, "cyclic symlink or chain >255 links at \"%s\"", c->path);
         else if (error < 0)
-                (void) connect_error(c->call, CONNECT_INTERNAL, "error reading directory %s: open %s: %s", c->path, path[0] ? path : c->path,
-                                envd_strerror(-error));
+                (void) connect_error(c->call, CONNECT_INTERNAL, "error reading directory %s: open %s: %s", c->path, path, envd_strerror(-error));
         else if (count > LIST_MAX)
                 (void) connect_error(c->call, CONNECT_RESOURCE_EXHAUSTED, "%s has more than %d entries to this depth: ask for less of it at a time", c->path,
                                 LIST_MAX);
-        else if (c->failed)
-                (void) connect_errno(c->call, -ENOMEM, NULL);
-        else {
-                m.n_entries = c->n_entries;
-                m.entries = c->entries;
-                (void) connect_answer(c->call, &m.base);
-        }
+        return error < 0 || count > LIST_MAX;
 }
 
-static void list_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
-        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_listed };
+static void list_answer(FsCall *c) {
+        Filesystem__ListDirResponse m = FILESYSTEM__LIST_DIR_RESPONSE__INIT;
 
-        g->operation = FILE_LIST;
-        g->flags = FILE_DETAILS;
-        g->depth = c->depth;
-        g->limit = LIST_MAX;
-        filesystem_start(c, sb, g, &handlers);
+        m.n_entries = c->n_entries;
+        m.entries = c->entries;
+        (void) connect_answer(c->call, &m.base);
 }
 
 static void fs_list_dir(ConnectCall *call, const ProtobufCMessage *request) {
+        static const FsKind kind = { FILE_LIST, FILE_DETAILS, .failed = list_failed, .answer = list_answer };
         const Filesystem__ListDirRequest *m = (const Filesystem__ListDirRequest *) request;
-        FsCall *c;
 
-        fs_call(call, m->path, NULL, list_ready, &c);
-        if (!c)
-                return;
-        c->depth = m->has_depth && m->depth > 0 ? m->depth : 1;
-        fs_begin(c);
+        filesystem_ask(call, &kind, m->path, NULL, m->has_depth && m->depth > 0 ? m->depth : 1);
 }
 
 /* Remove. */
 
-static void filesystem_on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
-        Filesystem__RemoveResponse m = FILESYSTEM__REMOVE_RESPONSE__INIT;
-        FsCall *c = userdata;
-
-        if (fs_lost(c, error))
-                return;
+static bool remove_failed(FsCall *c, int error, const char *path, uint64_t count) {
         if (error < 0)
-                (void) connect_error(c->call, CONNECT_INTERNAL, "error removing file or directory: unlinkat %s: %s", path[0] ? path : c->path,
-                                envd_strerror(-error));
-        else
-                (void) connect_answer(c->call, &m.base);
+                (void) connect_error(c->call, CONNECT_INTERNAL, "error removing file or directory: unlinkat %s: %s", path, envd_strerror(-error));
+        return error < 0;
 }
 
-static void remove_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
-        static const FileOpHandlers handlers = { .end = filesystem_on_removed };
+static void remove_answer(FsCall *c) {
+        Filesystem__RemoveResponse m = FILESYSTEM__REMOVE_RESPONSE__INIT;
 
-        g->operation = FILE_REMOVE;
-        g->flags = FILE_RECURSIVE | FILE_MISSING_OK;
-        filesystem_start(c, sb, g, &handlers);
+        (void) connect_answer(c->call, &m.base);
 }
 
 static void fs_remove(ConnectCall *call, const ProtobufCMessage *request) {
-        const Filesystem__RemoveRequest *m = (const Filesystem__RemoveRequest *) request;
-        FsCall *c;
+        static const FsKind kind = { FILE_REMOVE, FILE_RECURSIVE | FILE_MISSING_OK, .failed = remove_failed, .answer = remove_answer };
 
-        fs_call(call, m->path, NULL, remove_ready, &c);
-        if (c)
-                fs_begin(c);
+        filesystem_ask(call, &kind, ((const Filesystem__RemoveRequest *) request)->path, NULL, 0);
 }
 
 #define METHOD(name, kind, prefix, handler) \

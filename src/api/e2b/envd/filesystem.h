@@ -7,17 +7,25 @@
 
 extern const ConnectMethod filesystem_methods[];
 
-/* One call. */
 typedef struct FsCall FsCall;
+
+/* What a call asks for. */
+typedef struct FsAsked {
+        const char *path, *target; /* as they came; target: NULL where there is one path only */
+        /* The user is known: g has paths, owner and flags. */
+        void (*ready)(FsCall *c, Sandbox *sb, FileRequest *g);
+        uint32_t flags, depth;
+        const struct FsKind *kind; /* of those with one answer */
+} FsAsked;
+
+/* One call. */
 struct FsCall {
         ConnectCall *call;
         EnvdLookup *lookup;
-        char *texts[2]; /* paths, as they were asked for; the second: NULL where there is one only */
-        /* The user is known: g has paths and owner. */
-        void (*ready)(FsCall *c, Sandbox *sb, FileRequest *g);
+        FsAsked asked;
+        char *texts[2]; /* its paths */
         FileOp *op;
         char path[FILE_PATH_BYTES], target[FILE_PATH_BYTES];
-        uint32_t flags, depth;
 
         Filesystem__EntryInfo **entries;
         size_t n_entries, room;
@@ -29,14 +37,14 @@ struct FsCall {
         struct FsWatcher *watcher;    /* being made for this call */
 };
 
-/* Answers when it cannot. target may be NULL. */
-void fs_call(ConnectCall *c, const char *path, const char *target, void (*ready)(FsCall *c, Sandbox *sb, FileRequest *g), FsCall **ret);
-void fs_begin(FsCall *c); /* when the rest of it is filled in; ready() may have been called, and all be over, when it returns */
+/* Answers when it cannot. ready() may have been called, and all be over, when it returns. */
+void fs_call(ConnectCall *c, const FsAsked *asked);
 /* The sandbox is gone, or does not run. True: it is that, and the call is over. */
 bool fs_lost(FsCall *c, int error);
 
 /* filesystem-entry.c. Made by malloc: filesystem__…__free_unpacked() frees them. */
 int fs_entry_new(const FileEntry *e, const char *directory, Filesystem__EntryInfo **ret); /* directory: what relative paths are below; NULL: they are not */
+void fs_entry_ahead(Filesystem__EntryInfo **at, const FileEntry *e, const char *directory); /* in place of what is there; NULL: no memory */
 int fs_entry_add(FsCall *c, const FileEntry *e, const char *directory);
 void fs_permissions(uint32_t mode, char ret[static 16]);
 /* One or two, as the kernel's events are to others; takes the entry. The number, or a negative errno. */
@@ -48,5 +56,5 @@ void fs_create_watcher(ConnectCall *c, const ProtobufCMessage *request);
 void fs_get_watcher_events(ConnectCall *c, const ProtobufCMessage *request);
 void fs_remove_watcher(ConnectCall *c, const ProtobufCMessage *request);
 void fs_watch_error(FsCall *c, int error); /* of one that never stood */
-void fs_watch_request(FsCall *c, bool recursive, bool include_entry); /* flags */
+uint32_t fs_watch_flags(bool recursive, bool include_entry);
 void fs_watcher_cancel(struct FsWatcher *w); /* its call is gone */

@@ -270,24 +270,16 @@ static int e2b_create_make_spec(ApiRequest *q, E2bCreateBody *b, const E2bTempla
 
         if (r >= 0 && !json_has_complaints(&c))
                 r = set_rest(q, b, spec, &c);
-        if (r < 0)
-                (void) e2b_errno(q, r, NULL);
-        else if (json_has_complaints(&c)) {
-                (void) e2b_complaints(q, &c);
-                r = -EINVAL;
-        }
-        return r;
+        return e2b_judge(q, r, &c);
 }
 
 /* The answer. */
 
 void e2b_create_failed(ApiRequest *q, const Error *error) {
         static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EAGAIN, ECANCELED, EMFILE, ENFILE, ETIMEDOUT, EKEYREJECTED, EKEYREVOKED, EPERM, ESTALE, EBUSY };
-        char seconds[16];
 
         if (error->code == -EDQUOT) {
-                (void) snprintf(seconds, sizeof(seconds), "%u", admission_retry_after(q->manager->admission));
-                (void) http_add_header(q->http, "Retry-After", seconds);
+                (void) http_format_header(q->http, "Retry-After", "%u", admission_retry_after(q->manager->admission));
                 (void) e2b_error(q, 429, "%s", error->text);
                 return;
         }

@@ -60,11 +60,7 @@ static int make_policy(ApiRequest *q, const json_t *network, bool internet, Poli
                 return e2b_errno(q, r, error.text), r;
         policy = json_pack("{s:O}", "network", ours);
         r = policy ? policy_parse(policy, "policy", settings->reachable, settings->n_reachable, ret, &c) : -ENOMEM;
-        if (r < 0)
-                return e2b_errno(q, r, NULL), r;
-        if (json_has_complaints(&c))
-                return e2b_complaints(q, &c), -EINVAL;
-        return 0;
+        return e2b_judge(q, r, &c);
 }
 
 static void e2b_network_forget(ApiRequest *q, bool answered) {
@@ -74,10 +70,7 @@ static void e2b_network_forget(ApiRequest *q, bool answered) {
 static void e2b_network_on_set(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
-        if (error)
-                (void) e2b_errno(q, error->code, error->text);
-        else
-                (void) e2b_empty(q, 204);
+        (void) e2b_done(q, error ? error->code : 0, error ? error->text : NULL);
 }
 
 /* One that another surface has made stays that: with a record it would have this one's rules, and ports that are everybody's. */

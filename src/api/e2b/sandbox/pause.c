@@ -7,15 +7,6 @@
 #include "api/e2b/sandbox/control.h"
 #include "config/config.h"
 
-typedef struct PauseBody {
-        E2bFlag memory;
-} PauseBody;
-
-static const ShapeField pause_fields[] = {
-        { "memory", SHAPE_CUSTOM, offsetof(PauseBody, memory), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag) },
-};
-static const Shape pause_shape = SHAPE_BODY(pause_fields);
-
 static void on_paused(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
@@ -28,16 +19,16 @@ static void on_paused(Sandbox *sb, const Error *error, void *userdata) {
 void e2b_sandbox_pause(ApiRequest *q) {
         static const SandboxParking parking = { .end_processes = true, .why = EXECUTION_REASON_PARKED, .reason = "paused without memory" };
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
-        PauseBody body = { 0 };
+        E2bFlag memory = E2B_UNSAID;
 
-        if (!sb || e2b_read(q, &pause_shape, &body) < 0)
+        if (!sb || e2b_read_field(q, "memory", SHAPE_NULLABLE, SHAPE_PARSE(e2b_field_flag), &memory) < 0)
                 return;
         if (e2b_is_paused(sb)) {
                 (void) e2b_error(q, 409, "Error pausing sandbox - sandbox '%s' is already paused", sb->id);
                 return;
         }
         api_keep_caller(q, sb);
-        if (body.memory == E2B_OFF)
+        if (memory == E2B_OFF)
                 sandbox_park(sb, &parking, on_paused, q);
         else
                 sandbox_pause(sb, on_paused, q);

@@ -171,10 +171,7 @@ void e2b_snapshot_list(ApiRequest *q) {
 static void e2b_snapshots_on_removed(Snapshot *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
-        if (error)
-                (void) e2b_errno(q, error->code, error->text);
-        else
-                (void) e2b_empty(q, 204);
+        (void) e2b_done(q, error ? error->code : 0, error ? error->text : NULL);
 }
 
 int e2b_snapshot_delete(ApiRequest *q, const char *template_id) {

@@ -114,7 +114,7 @@ void e2b_tags_remove(ApiRequest *q) {
                 (void) snprintf(full, sizeof(full), "%s:%s", t.name, tags.items[i]);
                 r = images_remove(images, t.tenant, full, &error);
         }
-        (void) (r < 0 && r != -ENOENT ? e2b_errno(q, r, error.text) : e2b_empty(q, 204));
+        (void) e2b_done(q, r == -ENOENT ? 0 : r, error.text);
 }
 
 /* GET /templates/{id}/tags */

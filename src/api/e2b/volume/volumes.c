@@ -113,7 +113,7 @@ void e2b_volume_get(ApiRequest *q) {
 static void e2b_volumes_on_removed(Volume *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
-        (void) (error ? e2b_errno(q, error->code, error->text) : e2b_empty(q, 204));
+        (void) e2b_done(q, error ? error->code : 0, error ? error->text : NULL);
 }
 
 static void remove_it(ApiRequest *q, State *s, Volume *v) {
