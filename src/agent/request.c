@@ -106,13 +106,7 @@ static const char *template_root(const Manager *m, const char *name) {
 
 static int agent_request_copy_list(Strv *to, const Strv *from, size_t max) {
         *to = (Strv) STRV_INIT(max);
-        for (size_t i = 0; from && i < from->n; i++) {
-                int r = strv_push(to, from->items[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        return strv_extend(to, from);
 }
 
 static int fill_code(const AgentRequest *q, const Enforce *e, const char *root, Job *j, const char **ret_field, Error *reterr) {

@@ -288,7 +288,7 @@ static int push_env(Strv *env, const char *name, const char *value) {
 static int agent_run_make_spec(const Run *run, Sandbox *sb, ExecutionSpec *ret) {
         const Job *j = &run->job;
         char attempt[16], context[AGENT_PATH_MAX];
-        int r = 0;
+        int r;
 
         context_path(sb, context, sizeof(context));
         (void) snprintf(attempt, sizeof(attempt), "%u", j->attempt);
@@ -301,8 +301,7 @@ static int agent_run_make_spec(const Run *run, Sandbox *sb, ExecutionSpec *ret) 
                 .background = true,
                 .tag = strdup(j->id),
         };
-        for (size_t i = 0; i < j->command.n && r >= 0; i++)
-                r = strv_push(&ret->args, j->command.items[i]);
+        r = strv_extend(&ret->args, &j->command);
         if (r >= 0)
                 r = push_env(&ret->env, "COVE_CONTEXT", context);
         if (r >= 0)

@@ -270,9 +270,8 @@ static CodeRun *coderun_new(ApiRequest *q, const CodeRunOptions *options) {
                 .text = TEXT_INIT(TEXT_MAX),
                 .streams = { TEXT_INIT(COLLECT_MAX), TEXT_INIT(COLLECT_MAX) },
         };
-        for (size_t i = 0; options->env && i < options->env->n; i++)
-                if (strv_push(&c->env, options->env->items[i]) < 0)
-                        c->error = -ENOMEM;
+        if (strv_extend(&c->env, options->env) < 0)
+                c->error = -ENOMEM;
         if (c->code && c->results && c->error == 0)
                 return c;
         coderun_free(c);

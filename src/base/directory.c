@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 
@@ -46,4 +47,26 @@ int directory_names(int dirfd, Strv *ret) {
         while (r >= 0 && (e = directory_next(d)))
                 r = strv_push(ret, e->d_name);
         return r < 0 ? r : -errno;
+}
+
+int directory_remove(int parent, const char *name, unsigned depth) {
+        _cleanup_directory_ DIR *d = NULL;
+        const struct dirent *e;
+        int r = 0;
+
+        if (unlinkat(parent, name, 0) == 0)
+                return 0;
+        if (errno != EISDIR && errno != EPERM) /* which POSIX has for directories */
+                return -errno;
+        if (depth == 0)
+                return -ELOOP;
+        d = directory_open_nofollow(parent, name);
+        if (!d)
+                return errno == ENOTDIR ? -EPERM : -errno;
+        while ((e = directory_next(d))) {
+                int k = directory_remove(dirfd(d), e->d_name, depth - 1);
+
+                r = r < 0 ? r : k;
+        }
+        return r < 0 ? r : unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }

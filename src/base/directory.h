@@ -20,3 +20,7 @@ void directory_closep(DIR **d);
 #define _cleanup_directory_ _cleanup_(directory_closep)
 
 int directory_names(int dirfd, Strv *ret);
+
+/* Removes what has the name, with all below it, as far as depth reaches (-ELOOP). Links are removed, not followed. What cannot be removed stays, with what is
+ * above it; the first failure is told. */
+int directory_remove(int dirfd, const char *name, unsigned depth);

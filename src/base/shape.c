@@ -221,10 +221,8 @@ int shape_text_set(char **at, const char *text) {
 
 static int shape_strv_copy(const Strv *from, Strv *to) {
         Strv copy = STRV_INIT(MAX_OF(from->max, from->n));
-        int r = 0;
+        int r = strv_extend(&copy, from);
 
-        for (size_t i = 0; i < from->n && r >= 0; i++)
-                r = strv_push(&copy, from->items[i]);
         if (r < 0)
                 strv_done(&copy);
         else

@@ -38,6 +38,22 @@ int strv_push(Strv *v, const char *text) {
         return 0;
 }
 
+int strv_push_all(Strv *v, const char *const *texts) {
+        int r = 0;
+
+        for (; texts && *texts && r >= 0; texts++)
+                r = strv_push(v, *texts);
+        return r;
+}
+
+int strv_extend(Strv *v, const Strv *more) {
+        int r = 0;
+
+        for (size_t i = 0; more && i < more->n && r >= 0; i++)
+                r = strv_push(v, more->items[i]);
+        return r;
+}
+
 static size_t strv_name_length(const char *assignment) {
         return strcspn(assignment, "=");
 }

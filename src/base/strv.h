@@ -17,6 +17,8 @@ void strv_done(Strv *v);
 /* Copies the string; -E2BIG at the ceiling. */
 int strv_push(Strv *v, const char *text);
 int strv_push_take(Strv *v, char *text); /* ours on success */
+int strv_extend(Strv *v, const Strv *more); /* by copies of all that it has; NULL has none */
+int strv_push_all(Strv *v, const char *const *texts); /* up to a NULL */
 
 /* For lists of "NAME=value": replaces the entry of the same name, or adds one. */
 int strv_set_env(Strv *v, const char *assignment);

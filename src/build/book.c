@@ -56,13 +56,12 @@ static int book_make_room(Builds *b, Error *reterr) {
 }
 
 static int book_fill(BuildRecord *k, const char *tenant, const char *name, const Strv *tags) {
-        k->tags.max = BUILD_TAGS_MAX;
-        for (size_t i = 0; i < tags->n; i++) {
-                int r = strv_push(&k->tags, tags->items[i]);
+        int r;
 
-                if (r < 0)
-                        return r;
-        }
+        k->tags.max = BUILD_TAGS_MAX;
+        r = strv_extend(&k->tags, tags);
+        if (r < 0)
+                return r;
         k->tenant = strdup(tenant ? tenant : "");
         k->name = strdup(name);
         return k->tenant && k->name ? 0 : -ENOMEM;

@@ -65,10 +65,8 @@ int scope_command(const BuildScope *s, const PlanStep *step, Strv *ret, Error *r
                         return error_set(reterr, -ENOMEM, "out of memory");
                 line = text;
         }
-        for (size_t i = 0; r >= 0 && !step->exec && i < s->shell.n; i++)
-                r = strv_push(ret, s->shell.items[i]);
-        for (size_t i = 0; r >= 0 && step->exec && i < step->words.n; i++)
-                r = strv_push(ret, step->words.items[i]);
+        if (r >= 0)
+                r = strv_extend(ret, step->exec ? &step->words : &s->shell);
         if (r >= 0 && !step->exec)
                 r = strv_push(ret, line);
         return r < 0 ? error_set(reterr, r, "cannot put the command together: %m") : 0;

@@ -11,12 +11,8 @@
 #define ENTRIES_MAX IMAGE_STRINGS_MAX /* of the environment, of arguments, of labels */
 
 static int list_copy(Strv *to, const Strv *from) {
-        int r = 0;
-
         to->max = ENTRIES_MAX;
-        for (size_t i = 0; r >= 0 && i < from->n; i++)
-                r = strv_push(to, from->items[i]);
-        return r;
+        return strv_extend(to, from);
 }
 
 int scope_take_config(BuildScope *s, const ImageConfig *base) {
@@ -197,9 +193,7 @@ static int scope_apply_command(BuildScope *s, const PlanStep *step, Strv *list) 
         strv_done(list);
         if (!step->exec)
                 r = list_copy(list, &s->shell);
-        for (size_t i = 0; r >= 0 && i < step->words.n; i++)
-                r = strv_push(list, step->words.items[i]);
-        return r;
+        return r < 0 ? r : strv_extend(list, &step->words);
 }
 
 static int scope_apply_list(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {

@@ -184,8 +184,8 @@ static int stage_scope(void *part, Error *reterr) {
                 r = shape_text_set(&s->scope.config.workdir, p->workdir);
         if (p->shell.n > 0)
                 strv_done(&s->scope.shell);
-        for (size_t i = 0; r >= 0 && i < p->shell.n; i++)
-                r = strv_push(&s->scope.shell, p->shell.items[i]);
+        if (r >= 0)
+                r = strv_extend(&s->scope.shell, &p->shell);
         if (r >= 0)
                 r = scope_copy(&s->ahead, &s->scope);
         memcpy(s->ahead_key, s->key, sizeof(s->key));

@@ -40,15 +40,11 @@ typedef struct Launch {
 } Launch;
 
 static int push_list(Strv *words, const char *option, const Strv *list) {
-        for (size_t i = 0; i < list->n; i++) {
-                int r = strv_push(words, option);
+        int r = 0;
 
-                if (r >= 0)
-                        r = strv_push(words, list->items[i]);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        for (size_t i = 0; i < list->n && r >= 0; i++)
+                r = strv_push_all(words, (const char *const[]) { option, list->items[i], NULL });
+        return r;
 }
 
 static int make_words(Strv *words, const RunNet *net) {

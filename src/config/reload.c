@@ -35,7 +35,7 @@ DEFINE_CLEANUP(Reload, reload_free)
 
 int reload_new(Manager *m, const ConfigHooks *hooks, const char *path, Config **settings, Reload **ret) {
         _cleanup_(reload_freep) Reload *l = calloc(1, sizeof(*l));
-        int r = 0;
+        int r;
 
         if (!l)
                 return -ENOMEM;
@@ -48,8 +48,7 @@ int reload_new(Manager *m, const ConfigHooks *hooks, const char *path, Config **
                 .complaints = STRV_INIT(COMPLAINTS_MAX),
                 .restart = STRV_INIT(OPTIONS_MAX),
         };
-        for (size_t i = 0; i < (*settings)->daemon.n && r >= 0; i++)
-                r = strv_push(&l->started_with, (*settings)->daemon.items[i]);
+        r = strv_extend(&l->started_with, &(*settings)->daemon);
         if (r < 0 || (path && !l->path))
                 return -ENOMEM;
         *ret = TAKE_PTR(l);

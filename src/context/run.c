@@ -271,8 +271,8 @@ int context_run(Context *x, const char *code, const Strv *env, usec_t timeout_us
         ContextRun *run;
         int r = context_run_check(e, code, reterr);
 
-        for (size_t i = 0; r >= 0 && env && i < env->n; i++)
-                r = strv_push(&all, env->items[i]);
+        if (r >= 0)
+                r = strv_extend(&all, env);
         if (r >= 0)
                 r = secrets_resolve(x->sandbox, &all, reterr);
         if (r < 0)

@@ -18,29 +18,15 @@
 static int push_arguments(Strv *argv, const char *program, const SpawnerArguments *a) {
         char bytes[32];
         const char *const fixed[] = {
-                program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", bytes,
+                program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", bytes, log_json ? "--log-json" : NULL, NULL,
         };
         int r;
 
         (void) snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long) a->storage_bytes);
-        for (size_t i = 0; i < ELEMENTSOF(fixed); i++) {
-                r = strv_push(argv, fixed[i]);
-                if (r < 0)
-                        return r;
-        }
-        if (log_json) {
-                r = strv_push(argv, "--log-json");
-                if (r < 0)
-                        return r;
-        }
-        for (size_t i = 0; i < a->templates->n; i++) {
-                r = strv_push(argv, "--template");
-                if (r >= 0)
-                        r = strv_push(argv, a->templates->items[i]);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        r = strv_push_all(argv, fixed);
+        for (size_t i = 0; i < a->templates->n && r >= 0; i++)
+                r = strv_push_all(argv, (const char *const[]) { "--template", a->templates->items[i], NULL });
+        return r;
 }
 
 static bool is_template(const SpawnerArguments *a, const char *name) {
@@ -68,9 +54,7 @@ static int push_zygote(Strv *argv, const SpawnerArguments *a, const ZygoteConfig
         at = (size_t) snprintf(text, sizeof(text), "%s:%s:", z->template_name, z->language);
         for (size_t i = 0; i < z->imports.n && at < sizeof(text); i++)
                 at += (size_t) snprintf(text + at, sizeof(text) - at, "%s%s", i > 0 ? "," : "", z->imports.items[i]);
-        r = at < sizeof(text) ? strv_push(argv, "--zygote") : -E2BIG;
-        if (r >= 0)
-                r = strv_push(argv, text);
+        r = at < sizeof(text) ? strv_push_all(argv, (const char *const[]) { "--zygote", text, NULL }) : -E2BIG;
         return r < 0 ? error_set(reterr, r, "zygotes: cannot be passed on: %m") : 0;
 }
 
@@ -105,8 +89,8 @@ int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         if (r < 0)
                 return r;
         r = push_arguments(&argv, program, a);
-        for (size_t i = 0; r >= 0 && i < zygotes.n; i++)
-                r = strv_push(&argv, zygotes.items[i]);
+        if (r >= 0)
+                r = strv_extend(&argv, &zygotes);
         if (r >= 0) /* Ctrl-C is meant for the daemon, whose end is the spawner's */
                 r = program_start(&(ProgramStart) {
                         .path = program,

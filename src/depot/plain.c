@@ -16,29 +16,8 @@
 #define DEPTH_MAX      400 /* each level holds a descriptor, and two of them while copying */
 #define ATTRIBUTES_MAX 65536
 
-static int plain_remove_below(int parent, const char *name, unsigned depth) {
-        _cleanup_directory_ DIR *directory = NULL;
-        const struct dirent *inside;
-        int r = 0;
-
-        if (unlinkat(parent, name, 0) == 0)
-                return 0;
-        if (errno != EISDIR)
-                return -errno;
-        if (depth == 0)
-                return -ELOOP;
-        directory = directory_open_nofollow(parent, name);
-        if (!directory)
-                return -errno;
-        while (r >= 0 && (inside = directory_next(directory)))
-                r = plain_remove_below(dirfd(directory), inside->d_name, depth - 1);
-        if (r < 0)
-                return r;
-        return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
 int depot_plain_remove(int dirfd, const char *name) {
-        return plain_remove_below(dirfd, name, DEPTH_MAX);
+        return directory_remove(dirfd, name, DEPTH_MAX);
 }
 
 static int measure_below(int parent, const char *name, unsigned depth, uint64_t *bytes) {

@@ -107,7 +107,7 @@ static void tell_all_of_change(Gate *g) {
 static int do_hello(MessagesCall *c, Error *reterr) {
         const char *servers[SERVERS_MAX];
         _cleanup_free_ EgressRange *reachable = NULL;
-        size_t n_servers, n_reachable;
+        size_t n_servers = 0, n_reachable = 0;
         Gate *g = c->gate;
         int r;
 

@@ -9,22 +9,6 @@
 
 #define DEPTH_MAX 16 /* what cove and the kernel make there is not deep */
 
-static int keep_remove_below(int parent, const char *name, unsigned depth) {
-        _cleanup_directory_ DIR *directory = NULL;
-        const struct dirent *entry;
-
-        if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
-                return 0;
-        if (depth == 0)
-                return -ELOOP;
-        directory = directory_open_nofollow(parent, name);
-        if (!directory)
-                return -errno;
-        while ((entry = directory_next(directory)))
-                (void) keep_remove_below(dirfd(directory), entry->d_name, depth - 1);
-        return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
 static bool is_scaffolding(const char *name) {
         return strncmp(name, "lower-", 6) == 0 || strncmp(name, "work-", 5) == 0 || strcmp(name, "dev") == 0;
 }
@@ -37,7 +21,7 @@ int keep_tidy(int fd, bool everything) {
                 return -errno;
         while ((entry = directory_next(directory)))
                 if (entry->d_name[0] != '.' && (everything || is_scaffolding(entry->d_name)))
-                        (void) keep_remove_below(fd, entry->d_name, DEPTH_MAX);
+                        (void) directory_remove(fd, entry->d_name, DEPTH_MAX);
         (void) unlinkat(fd, "shm", AT_REMOVEDIR); /* stays when the guest has left something there */
         if (everything)
                 (void) fchown(fd, geteuid(), getegid());

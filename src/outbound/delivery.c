@@ -121,12 +121,8 @@ static bool copy_body(Delivery *v, const OutboundSpec *from) {
 }
 
 static bool copy_lists(Delivery *v, const OutboundSpec *from) {
-        for (const char *const *h = from->headers; h && *h; h++)
-                if (strv_push(&v->headers, *h) < 0)
-                        return false;
-        for (size_t i = 0; from->mail_to && i < from->mail_to->n; i++)
-                if (strv_push(&v->mail_to, from->mail_to->items[i]) < 0)
-                        return false;
+        if (strv_push_all(&v->headers, from->headers) < 0 || strv_extend(&v->mail_to, from->mail_to) < 0)
+                return false;
         v->spec.headers = (const char *const *) v->headers.items;
         v->spec.mail_to = from->mail_to ? &v->mail_to : NULL;
         return true;

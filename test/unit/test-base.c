@@ -744,3 +744,34 @@ TEST(hashset) {
                 check_true("what was taken is gone", hashset_has(&s, h * UINT64_C(0x9e3779b97f4a7c15)) == (h % 2 == 1));
         hashset_done(&s);
 }
+
+TEST(directory_remove) {
+        char path[] = "/tmp/cove-directory-XXXXXX";
+        _cleanup_close_ int dirfd = -EBADF;
+
+        check_true("directory", mkdtemp(path) != NULL);
+        dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check_true("tree", mkdirat(dirfd, "a", 0700) == 0 && mkdirat(dirfd, "a/b", 0700) == 0 && mkdirat(dirfd, "kept", 0700) == 0 &&
+                        symlinkat("../kept", dirfd, "a/b/link") == 0 && mkdirat(dirfd, "kept/inside", 0700) == 0);
+        check_result("too deep", directory_remove(dirfd, "a", 1), -ELOOP);
+        check_int("stays", faccessat(dirfd, "a/b", F_OK, 0), 0);
+        check_result("all", directory_remove(dirfd, "a", 2), 0);
+        check_int("gone", faccessat(dirfd, "a", F_OK, 0), -1);
+        check_int("a link is not followed", faccessat(dirfd, "kept/inside", F_OK, 0), 0);
+        check_result("nothing", directory_remove(dirfd, "a", 2), -ENOENT);
+        check_result("the rest", directory_remove(AT_FDCWD, path, 3), 0);
+}
+
+TEST(strv_extends) {
+        _cleanup_(strv_done) Strv v = STRV_INIT(4), more = STRV_INIT(4);
+
+        check_result("none", strv_extend(&v, NULL), 0);
+        check_result("empty", strv_extend(&v, &more), 0);
+        check_result("some", strv_push_all(&more, (const char *const[]) { "a", "b", NULL }), 0);
+        check_result("more", strv_extend(&v, &more), 0);
+        check_result("again", strv_extend(&v, &more), 0);
+        check_uint("four", v.n, 4);
+        check_true("copies", v.items[0] != more.items[0] && strcmp(v.items[3], "b") == 0 && !v.items[4]);
+        check_result("ceiling", strv_extend(&v, &more), -E2BIG);
+        check_result("none", strv_push_all(&more, NULL), 0);
+}

@@ -151,9 +151,7 @@ static int push_command(ExecutionSpec *spec, ExecBody *b) {
                 return r < 0 ? r : strv_push(&spec->args, b->script);
         }
         r = strv_push(&spec->args, b->command);
-        for (size_t i = 0; r >= 0 && i < b->args.n; i++)
-                r = strv_push(&spec->args, b->args.items[i]);
-        return r;
+        return r < 0 ? r : strv_extend(&spec->args, &b->args);
 }
 
 static int exec_make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
