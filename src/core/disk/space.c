@@ -8,11 +8,11 @@
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
 
-static void space_look(Manager *m) {
+static void space_look(Manager *m, usec_t every) {
         usec_t now = clock_usec();
         struct statvfs v;
 
-        if (m->space.looked_at != 0 && now - m->space.looked_at < LOOK_EVERY)
+        if (m->space.looked_at != 0 && now - m->space.looked_at < every)
                 return;
         if (statvfs(m->config.state_dir, &v) < 0)
                 return; /* whatever it is, the next write will tell */
@@ -25,7 +25,9 @@ static void space_look(Manager *m) {
 int manager_check_space(Manager *m, Error *reterr) {
         uint64_t reserve = core_settings(m->settings).limits->disk_reserve_bytes;
 
-        space_look(m);
+        space_look(m, LOOK_EVERY);
+        if (m->space.looked_at != 0 && m->space.free_bytes < MIN_OF(reserve, m->space.total_bytes / 2))
+                space_look(m, /* every= */ 0); /* nobody is refused for what was true a moment ago */
         if (m->space.looked_at == 0)
                 return 0;
         reserve = MIN_OF(reserve, m->space.total_bytes / 2);
