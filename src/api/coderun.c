@@ -97,7 +97,6 @@ static size_t coderun_piece(const CodeRun *c, size_t size) {
 
 static ssize_t coderun_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         CodeRun *c = userdata;
-        size_t n;
 
         if (c->sent == c->text.size) {
                 text_done(&c->text);
@@ -110,10 +109,7 @@ static ssize_t coderun_stream_next(HttpRequest *http, uint64_t position, void *b
                         return c->error;
                 return c->over ? HTTP_STREAM_END : 0;
         }
-        n = coderun_piece(c, size);
-        memcpy(buffer, c->text.data + c->sent, n);
-        c->sent += n;
-        return (ssize_t) n;
+        return (ssize_t) text_copy(&c->text, &c->sent, buffer, coderun_piece(c, size));
 }
 
 static int coderun_on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {

@@ -240,7 +240,3 @@ const char *http_body(const HttpRequest *r, size_t *ret_size) {
         *ret_size = r->body_size;
         return r->body ? r->body : "";
 }
-
-void *http_userdata(const HttpRequest *r) {
-        return r->plan.userdata;
-}

@@ -100,7 +100,6 @@ bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid);
 void http_peer_print(const HttpRequest *r, char *ret, size_t size);
 /* Collected body; terminated by a NUL beyond its size. */
 const char *http_body(const HttpRequest *r, size_t *ret_size);
-void *http_userdata(const HttpRequest *r); /* of the plan */
 
 /* Answer headers, before the answer. */
 int http_add_header(HttpRequest *r, const char *name, const char *value);

@@ -32,15 +32,15 @@ int api_make_volume(ApiRequest *q, SandboxSpec *spec, const char *field, const c
         int r;
 
         (void) snprintf(path_field, sizeof(path_field), "%s.path", field);
-        if (!v || strcmp(v->tenant, owner.tenant ? owner.tenant : "") != 0)
+        if (!v || strcmp(v->tree.tenant, owner.tenant ? owner.tenant : "") != 0)
                 return json_complain(c, field, "there is no volume '%.100s': `cove volume create %.100s` makes one", name, name);
-        if (v->missing)
-                return json_complain(c, field, "the files of volume '%s' are gone from the depot: it can only be removed", v->name);
+        if (v->tree.missing)
+                return json_complain(c, field, "the files of volume '%s' are gone from the depot: it can only be removed", v->tree.name);
         r = path_normalize(path, &target);
         if (r == -ENOMEM)
                 return r;
         if (r < 0)
                 return json_complain(c, path_field, "'%.100s' must be an absolute path without '..'", path);
         r = make_volumes_check_target(spec, path_field, target, c);
-        return r <= 0 ? r : sandbox_spec_add_volume(spec, v->name, v->id, target, !read_only);
+        return r <= 0 ? r : sandbox_spec_add_volume(spec, v->tree.name, v->tree.id, target, !read_only);
 }

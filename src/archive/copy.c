@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "archive/peer.h"
 #include "archive/transfer.h"
+#include "base/fd.h"
 
 typedef struct ArchiveCopyPair {
         const char *from, *to;
@@ -26,25 +26,11 @@ static void map_done(Map *m) {
 }
 
 static int map_load(Map *m, int fd, Error *reterr) {
-        for (size_t room = 0;;) {
-                ssize_t n;
+        int r = fd_read_alloc(fd, COPY_MAP_MAX, &m->text, &m->size);
 
-                if (m->size == room) {
-                        char *larger = room < COPY_MAP_MAX ? realloc(m->text, room = MAX_OF(room * 2, (size_t) 65536)) : NULL;
-
-                        if (!larger)
-                                return error_set(reterr, -E2BIG, "too many files to be copied at once");
-                        m->text = larger;
-                }
-                n = read(fd, m->text + m->size, room - m->size);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return error_set(reterr, -errno, "cannot read the list of what to copy: %m");
-                if (n == 0)
-                        return 0;
-                m->size += (size_t) n;
-        }
+        if (r == -EFBIG || r == -ENOMEM)
+                return error_set(reterr, -E2BIG, "too many files to be copied at once");
+        return r < 0 ? error_set(reterr, r, "cannot read the list of what to copy: %m") : 0;
 }
 
 static int archive_copy_compare(const void *a, const void *b) {
@@ -102,51 +88,36 @@ static int rename_to(char *place, const char *to, Error *reterr) {
         return 0;
 }
 
-static int put_mapped(TarReader *reader, const Map *map, FileMessage *m, const CopyRules *rules, Error *reterr) {
-        const ArchiveCopyPair *pair;
-        int r = transfer_check_entry(&m->entry, reterr);
+typedef struct MappedCopy {
+        Map map;
+        const CopyRules *rules;
+} MappedCopy;
 
-        if (r < 0)
-                return r;
-        pair = map_find(map, m->entry.path);
+static int copy_change_mapped(FileEntry *e, void *userdata, Error *reterr) {
+        const MappedCopy *c = userdata;
+        const ArchiveCopyPair *pair = map_find(&c->map, e->path), *target = pair && e->hard ? map_find(&c->map, e->target) : NULL;
+        int r = 0;
+
         if (!pair)
                 return 0;
-        if (m->entry.hard) {
-                const ArchiveCopyPair *target = map_find(map, m->entry.target);
-
-                if (!target)
-                        return error_set(reterr, -ENOENT, "%.200s: is a link to %.200s, which is not copied", m->entry.path, m->entry.target);
-                r = rename_to(m->entry.target, target->to, reterr);
-        }
+        if (e->hard && !target)
+                return error_set(reterr, -ENOENT, "%.200s: is a link to %.200s, which is not copied", e->path, e->target);
+        if (target)
+                r = rename_to(e->target, target->to, reterr);
         if (r >= 0)
-                r = rename_to(m->entry.path, pair->to, reterr);
-        if (r < 0)
-                return r;
-        archive_copy_apply(&m->entry, rules);
-        return transfer_put(reader, m, reterr);
+                r = rename_to(e->path, pair->to, reterr);
+        archive_copy_apply(e, c->rules);
+        return r < 0 ? r : 1;
 }
 
 int copy_by_map(int from, int map_fd, const CopyRules *rules, uint64_t *ret_count, Error *reterr) {
-        _cleanup_(tar_reader_freep) TarReader *reader = NULL;
-        _cleanup_(map_done) Map map = { 0 };
-        static FileMessage m;
-        int r = map_read(&map, map_fd, reterr);
+        MappedCopy c = { .rules = rules };
+        int r = map_read(&c.map, map_fd, reterr);
 
-        if (r < 0)
-                return r;
-        r = tar_reader_new(from, &reader, reterr);
-        if (r < 0)
-                return r;
-        for (;;) {
-                m.type = FILE_PUT;
-                r = tar_reader_next(reader, &m.entry, reterr);
-                if (r <= 0)
-                        break;
-                r = put_mapped(reader, &map, &m, rules, reterr);
-                if (r < 0)
-                        return r;
-        }
-        return r < 0 ? r : transfer_commit(from, ret_count, reterr);
+        if (r >= 0)
+                r = transfer_unpack(from, copy_change_mapped, &c, ret_count, reterr);
+        map_done(&c.map);
+        return r;
 }
 
 /* "" is the directory that was packed; a file has a name of its own, which does not count. */
@@ -165,32 +136,27 @@ static int graft_name(char *path, const char *to, bool directory, Error *reterr)
         return 0;
 }
 
-int copy_graft(int from, const char *to, bool directory, const CopyRules *rules, uint64_t *ret_count, Error *reterr) {
-        _cleanup_(tar_reader_freep) TarReader *reader = NULL;
-        static FileMessage m;
-        int r = tar_reader_new(from, &reader, reterr);
+typedef struct GraftCopy {
+        const char *to;
+        bool directory;
+        const CopyRules *rules;
+} GraftCopy;
 
-        if (r < 0)
-                return r;
-        for (;;) {
-                m.type = FILE_PUT;
-                r = tar_reader_next(reader, &m.entry, reterr);
-                if (r <= 0)
-                        break;
-                r = transfer_check_entry(&m.entry, reterr);
-                if (r < 0)
-                        return r;
-                if (directory && m.entry.path[0] == '\0')
-                        continue; /* where it goes has an owner and a mode already, or gets those of every new directory */
-                r = graft_name(m.entry.path, to, directory, reterr);
-                if (r >= 0 && m.entry.hard)
-                        r = graft_name(m.entry.target, to, directory, reterr);
-                if (r < 0)
-                        return r;
-                archive_copy_apply(&m.entry, rules);
-                r = transfer_put(reader, &m, reterr);
-                if (r < 0)
-                        return r;
-        }
-        return r < 0 ? r : transfer_commit(from, ret_count, reterr);
+static int copy_change_grafted(FileEntry *e, void *userdata, Error *reterr) {
+        const GraftCopy *c = userdata;
+        int r;
+
+        if (c->directory && e->path[0] == '\0')
+                return 0; /* where it goes has an owner and a mode already, or gets those of every new directory */
+        r = graft_name(e->path, c->to, c->directory, reterr);
+        if (r >= 0 && e->hard)
+                r = graft_name(e->target, c->to, c->directory, reterr);
+        archive_copy_apply(e, c->rules);
+        return r < 0 ? r : 1;
+}
+
+int copy_graft(int from, const char *to, bool directory, const CopyRules *rules, uint64_t *ret_count, Error *reterr) {
+        GraftCopy c = { .to = to, .directory = directory, .rules = rules };
+
+        return transfer_unpack(from, copy_change_grafted, &c, ret_count, reterr);
 }

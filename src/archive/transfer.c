@@ -118,7 +118,7 @@ static int unpack_bytes(TarReader *reader, Error *reterr) {
         }
 }
 
-int transfer_put(TarReader *reader, const FileMessage *m, Error *reterr) {
+static int transfer_put(TarReader *reader, const FileMessage *m, Error *reterr) {
         int r = peer_send(m, reterr);
 
         if (r < 0 || !S_ISREG(m->entry.mode) || m->entry.hard)
@@ -136,7 +136,7 @@ static void transfer_drain(int fd) {
         while (n > 0 || (n < 0 && errno == EINTR));
 }
 
-int transfer_commit(int from, uint64_t *ret_count, Error *reterr) {
+static int transfer_commit(int from, uint64_t *ret_count, Error *reterr) {
         static const FileMessage m = { .type = FILE_COMMIT };
         int r;
 
@@ -145,26 +145,22 @@ int transfer_commit(int from, uint64_t *ret_count, Error *reterr) {
         return r < 0 ? r : peer_await_end(ret_count, reterr);
 }
 
-int transfer_unpack(int from, uint64_t *ret_count, Error *reterr) {
+int transfer_unpack(int from, TransferChange change, void *userdata, uint64_t *ret_count, Error *reterr) {
         static FileMessage m;
         _cleanup_(tar_reader_freep) TarReader *reader = NULL;
-        int r;
+        int r = tar_reader_new(from, &reader, reterr);
 
-        r = tar_reader_new(from, &reader, reterr);
-        if (r < 0)
-                return r;
-        for (;;) {
+        while (r >= 0) {
                 m.type = FILE_PUT;
                 r = tar_reader_next(reader, &m.entry, reterr);
-                if (r < 0)
-                        return r;
                 if (r == 0)
-                        break;
-                r = transfer_check_entry(&m.entry, reterr);
+                        return transfer_commit(from, ret_count, reterr);
+                if (r > 0)
+                        r = transfer_check_entry(&m.entry, reterr);
                 if (r >= 0)
+                        r = change ? change(&m.entry, userdata, reterr) : 1;
+                if (r > 0)
                         r = transfer_put(reader, &m, reterr);
-                if (r < 0)
-                        return r;
         }
-        return transfer_commit(from, ret_count, reterr);
+        return r;
 }

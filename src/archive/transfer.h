@@ -5,9 +5,10 @@
 #include "archive/tar.h"
 
 int transfer_pack(int to, TarCompression compression, uint64_t *ret_count, Error *reterr);
-int transfer_unpack(int from, uint64_t *ret_count, Error *reterr);
 
-/* The parts of it, for those who choose what goes (copy.h). check: names are clean afterwards; devices and ways out are refused. */
+/* Names are clean afterwards; devices and ways out are refused. */
 int transfer_check_entry(FileEntry *entry, Error *reterr);
-int transfer_put(TarReader *reader, const FileMessage *message, Error *reterr); /* a checked one, with its data */
-int transfer_commit(int from, uint64_t *ret_count, Error *reterr);
+
+/* change, for those who choose what goes (copy.h), gets each checked entry: 1: it goes, 0: it does not. NULL: all go as they are. */
+typedef int (*TransferChange)(FileEntry *entry, void *userdata, Error *reterr);
+int transfer_unpack(int from, TransferChange change, void *userdata, uint64_t *ret_count, Error *reterr);

@@ -1,6 +1,5 @@
 /* local.c: the directory. A file is called by its artifact's id. */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "artifact/internal.h"
+#include "base/directory.h"
 #include "base/dirs.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -70,17 +70,14 @@ static bool local_is_known(Artifacts *a, const char *id) {
 }
 
 bool local_sweep(Artifacts *a) {
-        struct dirent *entry = NULL;
+        const struct dirent *entry = NULL;
 
-        if (!a->sweep) {
-                int fd = openat(a->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-                a->sweep = fd < 0 ? NULL : fdopendir(fd);
-                if (!a->sweep)
-                        return fd_close(fd), false;
-        }
+        if (!a->sweep)
+                a->sweep = directory_open(a->dirfd, ".");
+        if (!a->sweep)
+                return false;
         for (unsigned i = 0; i < SWEEP_AT_ONCE; i++) {
-                entry = readdir(a->sweep);
+                entry = directory_next(a->sweep);
                 if (!entry)
                         break;
                 if (looks_like_ours(entry->d_name) && !local_is_known(a, entry->d_name))

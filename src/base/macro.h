@@ -41,5 +41,11 @@
                 _take_fd;                                                                                    \
         })
 
+/* Makes NAMEp() out of NAME(), which takes a pointer or NULL: for _cleanup_(NAMEp). */
+#define DEFINE_CLEANUP(type, name)                                                                           \
+        static inline void name##p(type **p) {                                                               \
+                (void) name(*p);                                                                             \
+        }
+
 void freep(void *p);
 #define _cleanup_free_ _cleanup_(freep)

@@ -1,16 +1,22 @@
 #include "base/program.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/macro.h"
+#include "base/fd.h"
+#include "base/parse.h"
 #include "config.h"
+
+#define FAILURE_MAX 1024
 
 static int program_own_directory(char *buffer, size_t size) {
         ssize_t n = readlink("/proc/self/exe", buffer, size - 1);
@@ -47,7 +53,21 @@ int program_path(const char *name, char **ret) {
         return try_directory(COVE_LIBEXEC_DIR, name, ret);
 }
 
-int program_start(const char *path, const char *const *argv, char *const *environment, const int *fds, size_t n, pid_t *ret) {
+/* Copies above all numbers that are to be filled: one would else take the place of another before that is copied. */
+static int program_copy_descriptors(const ProgramStart *s, int ret[static PROGRAM_FDS_MAX]) {
+        _cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        if (null < 0)
+                return -errno;
+        for (size_t i = 0; i < s->n_fds; i++) {
+                ret[i] = fcntl(s->fds[i] >= 0 ? s->fds[i] : null, F_DUPFD_CLOEXEC, PROGRAM_FDS_MAX);
+                if (ret[i] < 0)
+                        return -errno;
+        }
+        return 0;
+}
+
+static int program_spawn(const ProgramStart *s, const int *fds, pid_t *ret) {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
         sigset_t none, defaults;
@@ -58,16 +78,76 @@ int program_start(const char *path, const char *const *argv, char *const *enviro
         (void) sigaddset(&defaults, SIGPIPE);
         (void) posix_spawn_file_actions_init(&actions);
         (void) posix_spawnattr_init(&attributes);
-        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (s->session ? POSIX_SPAWN_SETSID : 0));
         if (r == 0)
                 r = posix_spawnattr_setsigmask(&attributes, &none);
         if (r == 0)
                 r = posix_spawnattr_setsigdefault(&attributes, &defaults);
-        for (size_t i = 0; i < n && r == 0; i++)
+        for (size_t i = 0; i < s->n_fds && r == 0; i++)
                 r = posix_spawn_file_actions_adddup2(&actions, fds[i], (int) i);
         if (r == 0)
-                r = posix_spawn(ret, path, &actions, &attributes, (char *const *) argv, environment ? environment : environ);
+                r = posix_spawn(ret, s->path, &actions, &attributes, (char *const *) s->argv, s->environment ? s->environment : environ);
         (void) posix_spawn_file_actions_destroy(&actions);
         (void) posix_spawnattr_destroy(&attributes);
         return -r;
+}
+
+int program_start(const ProgramStart *s, pid_t *ret) {
+        int fds[PROGRAM_FDS_MAX], r;
+
+        assert(s->n_fds <= PROGRAM_FDS_MAX);
+        for (size_t i = 0; i < s->n_fds; i++)
+                fds[i] = -EBADF;
+        r = program_copy_descriptors(s, fds);
+        if (r >= 0)
+                r = program_spawn(s, fds, ret);
+        for (size_t i = 0; i < s->n_fds; i++)
+                (void) fd_close(fds[i]);
+        return r;
+}
+
+void program_kill(pid_t pid) {
+        if (kill(pid, SIGKILL) >= 0)
+                while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                        ;
+}
+
+int program_pipe(int *ret_ours, int *ret_theirs) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        *ret_ours = fds[0];
+        *ret_theirs = fds[1];
+        return fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+void program_tell_failure(const Error *error) {
+        char line[ERROR_TEXT_MAX + 16];
+
+        (void) snprintf(line, sizeof(line) - 1, "%d %s", -error->code, error->text);
+        for (char *p = line; *p; p++)
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        *p = '?';
+        (void) strcat(line, "\n");
+        (void) fd_write_all(STDERR_FILENO, line, strlen(line));
+}
+
+int program_read_failure(int fd, Error *ret) {
+        char text[FAILURE_MAX], *end, *last, *space;
+        ssize_t n = read(fd, text, sizeof(text) - 1);
+        uint64_t number;
+
+        text[MAX_OF(n, (ssize_t) 0)] = '\0';
+        for (end = text + strlen(text); end > text && end[-1] == '\n';)
+                *--end = '\0';
+        last = strrchr(text, '\n');
+        last = last ? last + 1 : text;
+        space = strchr(last, ' ');
+        if (space)
+                *space++ = '\0';
+        if (!space || parse_uint64(last, 1, 4095, &number) < 0)
+                return -ENODATA;
+        (void) error_set(ret, -(int) number, "%s", space);
+        return 0;
 }

@@ -56,6 +56,13 @@ void text_put_string(Text *t, const char *s) {
         text_put(t, s, strlen(s));
 }
 
+size_t text_copy(const Text *t, size_t *from, void *buffer, size_t size) {
+        size = MIN_OF(size, t->size - *from);
+        memcpy(buffer, t->data + *from, size);
+        *from += size;
+        return size;
+}
+
 void text_consume(Text *t, size_t size) {
         t->size -= size;
         memmove(t->data, t->data + size, t->size);

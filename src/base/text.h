@@ -28,6 +28,7 @@ void text_done(Text *t);
 char *text_extend(Text *t, size_t size);
 void text_put(Text *t, const void *data, size_t size);
 void text_put_string(Text *t, const char *s);
+size_t text_copy(const Text *t, size_t *from, void *buffer, size_t size); /* what there is from *from on, which moves; how much */
 void text_consume(Text *t, size_t size); /* drops so much from the beginning */
 void text_format(Text *t, const char *format, ...) _printf_(2, 3); /* short things: numbers, fixed words */
 

@@ -13,12 +13,12 @@
 #include "build/account.h"
 #include "build/build.h"
 #include "build/context.h"
-#include "build/helper.h"
 #include "build/plan.h"
 #include "build/scope.h"
 #include "core/acquire.h"
 #include "core/feed.h"
 #include "core/fileop.h"
+#include "core/helper.h"
 
 typedef struct Build Build;
 
@@ -96,7 +96,7 @@ struct Build {
         int read_fd;    /* of what is looked at */
         char **reading; /* where its content goes */
         char *data;     /* that is written */
-        BuildHelper *helpers[2];
+        Helper *helpers[2];
         unsigned n_helpers;
         FileOp *channels[2];
         char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */

@@ -12,6 +12,8 @@
 #include "base/fd.h"
 #include "build/internal.h"
 
+#define ARGUMENTS_MAX 16
+
 static void op_over(Build *b) {
         b->op = fileop_free(b->op);
         b->read_fd = fd_close(b->read_fd);
@@ -24,7 +26,7 @@ void build_abandon(Build *b) {
                 acquisition_cancel(b->acquisition);
         b->acquisition = NULL;
         for (size_t i = 0; i < ELEMENTSOF(b->helpers); i++) {
-                b->helpers[i] = build_helper_free(b->helpers[i]);
+                b->helpers[i] = helper_free(b->helpers[i]);
                 b->channels[i] = fileop_free(b->channels[i]);
         }
         b->n_helpers = 0;
@@ -193,9 +195,21 @@ static void ops_on_second(const Error *error, void *userdata) {
         on_helper(userdata, 1, error);
 }
 
+static int ops_start_program(Build *b, const HelperRequest *q, int channel, Error *reterr) {
+        static const HelperEnded ends[] = { on_first, ops_on_second };
+        const char *argv[ARGUMENTS_MAX] = { "cove-archive" };
+        const int fds[] = { q->in, q->out, -EBADF, channel, q->list };
+        int r;
+
+        for (size_t i = 0; q->arguments[i] && i + 2 < ELEMENTSOF(argv); i++)
+                argv[i + 1] = q->arguments[i];
+        r = helper_start(b->manager->event, &(ProgramStart) { .argv = argv, .fds = fds, .n_fds = ELEMENTSOF(fds) }, ends[b->n_helpers], b,
+                        b->helpers + b->n_helpers);
+        return r < 0 ? error_set(reterr, r, "cannot start the archive program: %m") : 0;
+}
+
 int helper_run(Build *b, const HelperRequest *q, Error *reterr) {
         static const FileOpHandlers none = { 0 }; /* the program hears it all */
-        static const BuildHelperDone dones[] = { on_first, ops_on_second };
         const size_t i = b->n_helpers;
         _cleanup_close_ int channel = -EBADF;
         FileRequest g;
@@ -211,7 +225,7 @@ int helper_run(Build *b, const HelperRequest *q, Error *reterr) {
         if (r >= 0 && q->in >= 0)
                 (void) lseek(q->in, 0, SEEK_SET); /* of a pipe: there is nothing to do */
         if (r >= 0)
-                r = build_helper_start(b->manager->event, q->arguments, (const int[]) { q->in, q->out, channel, q->list }, dones[i], b, &b->helpers[i], reterr);
+                r = ops_start_program(b, q, channel, reterr);
         if (r >= 0)
                 b->n_helpers++;
         return making_work_waits(r);

@@ -187,8 +187,8 @@ static int copy_archive(void *part, Error *reterr) {
                 return STEP_DONE;
         }
         member[1] = c->selection.unpacked.items[c->next++];
+        arguments[n++] = c->directory + 1;
         copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = c->directory + 1;
         return build_again(b, helper_run_pair(b, &from, &to, reterr));
 }
 

@@ -178,8 +178,8 @@ static int from_transfer(void *part, Error *reterr) {
                 path = NULL;
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
+        arguments[n++] = *path == '/' ? path + 1 : path;
         copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
-        arguments[n] = *path == '/' ? path + 1 : path;
         return build_again(b, helper_run_pair(b, &from, &to, reterr));
 }
 

@@ -1,11 +1,14 @@
 #include "client/ask.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "client/sandbox/listing.h"
 #include "client/verbs.h"
 
@@ -18,6 +21,20 @@ int verb_refuse(const char *format, ...) {
         va_end(ap);
         log_error("%s", text);
         return EXIT_OWN_FAILURE;
+}
+
+int verb_become_coved(const char *verb, char **argv) {
+        _cleanup_free_ char *path = NULL;
+        int r = program_path("coved", &path);
+
+        if (r >= 0) {
+                (void) fflush(stdout);
+                (void) execv(path, argv);
+                r = -errno;
+        }
+        errno = -r;
+        return verb_refuse("cannot start coved, which `cove %s` needs: %m%s", verb,
+                        r == -ENOENT ? "; it belongs beside cove, or where it was installed" : "");
 }
 
 /* The question. */
@@ -120,9 +137,7 @@ static int ask_one(const Place *place, Common *c, char **word, bool *first) {
                 return EXIT_OWN_FAILURE;
         if (!c->json || c->verb->lines)
                 return ask_show(c, &words, &a);
-        while (a.size > 0 && a.text[a.size - 1] == '\n')
-                a.size--;
-        printf("%s%.*s", *first ? "" : ",", (int) a.size, a.text);
+        printf("%s%.*s", *first ? "" : ",", answer_length(&a), a.text);
         *first = false;
         return 0;
 }

@@ -36,6 +36,7 @@ int ask_receive(const Place *place, void *options, const Operands *words, const 
 int ask_show(const Common *c, const Operands *words, const Answer *a);
 
 /* Ways to show an answer. */
+void show_members(const json_t *answer, const char *word); /* an object as lines of a key and a value: inspect.c */
 void show_nothing(const json_t *answer, const char *word);
 void show_pretty(const json_t *answer, const char *word); /* as JSON, indented */
 void show_compact(const json_t *answer, const char *word); /* as JSON, on a line */

@@ -73,6 +73,14 @@ int answer_tell(const Answer *a) {
         return -EREMOTEIO;
 }
 
+int answer_length(const Answer *a) {
+        size_t n = a->size;
+
+        while (n > 0 && a->text[n - 1] == '\n')
+                n--;
+        return (int) n;
+}
+
 void answer_print(const Answer *a) {
         if (a->size == 0)
                 return;

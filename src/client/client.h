@@ -29,8 +29,9 @@ static inline bool answer_is_good(const Answer *a) {
 int answer_tell(const Answer *a);
 bool answer_has_code(const Answer *a, const char *code); /* of its error object */
 
-/* The daemon's JSON as it is, on stdout. */
+/* The daemon's JSON as it is, on stdout; or within something else, without the newline at its end: "%.*s". */
 void answer_print(const Answer *a);
+int answer_length(const Answer *a);
 
 /* Collects a body; an HttpBody with an Answer. When all of it is there, it is read as JSON. */
 int answer_collect(void *answer, const void *data, size_t size);

@@ -7,6 +7,10 @@
 /* Says what is wrong, and returns EXIT_OWN_FAILURE. */
 int verb_refuse(const char *format, ...) _printf_(1, 2);
 
+/* For what needs no daemon, but what its program knows: becomes coved with these words. Comes back only to say that it could not, with
+ * the exit status. */
+int verb_become_coved(const char *verb, char **argv);
+
 #define EXIT_SIGPIPE (EXIT_SIGNAL_BASE + 13)
 
 /* One declaration for each line of the table that is ours. */

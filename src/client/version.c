@@ -10,11 +10,9 @@
 
 /* {"client": …, "daemon": what it says or null} */
 static void version_print_json(const Answer *a) {
-        size_t n = a->size;
+        int n = answer_length(a);
 
-        while (n > 0 && a->text[n - 1] == '\n')
-                n--;
-        printf("{\"client\":\"%s\",\"daemon\":%.*s}\n", COVE_VERSION, n > 0 ? (int) n : 4, n > 0 ? a->text : "null");
+        printf("{\"client\":\"%s\",\"daemon\":%.*s}\n", COVE_VERSION, n > 0 ? n : 4, n > 0 ? a->text : "null");
 }
 
 static void version_print_text(const Answer *a, const Place *place) {

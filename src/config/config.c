@@ -62,7 +62,7 @@ static void read_root(Reader *r, const YamlNode *root, Config *c) {
         check_secrets(r, c, root);
 }
 
-int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
+int config_parse(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
                 Config **ret, Error *reterr) {
         static const ConfigHooks none;
         Reader r = { .file = name, .complain = complain, .userdata = userdata, .hooks = hooks ? hooks : &none };
@@ -88,7 +88,7 @@ int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, c
         return k;
 }
 
-int config_read_with(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr) {
+int config_read(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr) {
         _cleanup_config_ Config *c = NULL;
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -97,7 +97,7 @@ int config_read_with(const ConfigHooks *hooks, const char *path, ConfigComplain 
         r = file_read_alloc(AT_FDCWD, path, YAML_SIZE_MAX, &text, &size);
         if (r < 0)
                 return error_set(reterr, r, "cannot read the config file '%s': %m", path);
-        r = config_parse_with(hooks, text, size, path, complain, userdata, &c, reterr);
+        r = config_parse(hooks, text, size, path, complain, userdata, &c, reterr);
         if (r < 0)
                 return r;
         c->path = strdup(path);
@@ -105,14 +105,6 @@ int config_read_with(const ConfigHooks *hooks, const char *path, ConfigComplain 
                 return error_set(reterr, -ENOMEM, "out of memory");
         *ret = TAKE_PTR(c);
         return 0;
-}
-
-int config_read(const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr) {
-        return config_read_with(NULL, path, complain, userdata, ret, reterr);
-}
-
-int config_parse(const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata, Config **ret, Error *reterr) {
-        return config_parse_with(NULL, text, size, name, complain, userdata, ret, reterr);
 }
 
 /* The first that looks like it: a file's name may have colons, but hardly this. */
@@ -130,12 +122,9 @@ const char *config_complaint_split(const char *complaint, unsigned *ret_line, un
 CoreSettings core_settings(const Config *c) {
         return (CoreSettings) {
                 .limits = &c->limits,
-                .profiles = c->profiles,
-                .n_profiles = c->n_profiles,
-                .pools = c->pools,
-                .n_pools = c->n_pools,
-                .zygotes = c->zygotes,
-                .n_zygotes = c->n_zygotes,
+                .profiles = c->profiles, .n_profiles = c->n_profiles,
+                .pools = c->pools,       .n_pools = c->n_pools,
+                .zygotes = c->zygotes,   .n_zygotes = c->n_zygotes,
                 .record_by_default = c->recording.by_default,
                 .probe_timeout_usec = c->cleanup.health_timeout_usec,
         };

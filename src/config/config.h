@@ -14,6 +14,7 @@
 
 typedef enum AlertSeverity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, _SEVERITY_MAX } AlertSeverity;
 typedef enum ChannelKind { CHANNEL_LOG, CHANNEL_SLACK, CHANNEL_WEBHOOK, CHANNEL_PAGERDUTY, CHANNEL_EMAIL, _CHANNEL_MAX } ChannelKind;
+extern const ShapeNames alert_severity_names, channel_kind_names;
 
 typedef struct StorageConfig { /* storage: */
         uint64_t bytes; /* of the file system that the spawner makes for what outlives sandboxes; 0: a quarter of what is free, 1G to 64G */
@@ -243,18 +244,14 @@ typedef struct ConfigHooks {
 } ConfigHooks;
 
 /* All complaints at once, one per line, each as "FILE:LINE:COLUMN: text (did you mean 'x'?)". The error's text is the first;
- * `complain` gets every one. -EINVAL: at least one. Other errors: the file cannot be read. */
+ * `complain` gets every one. -EINVAL: at least one. Other errors: the file cannot be read. hooks NULL: any name will do. */
 typedef void (*ConfigComplain)(const char *text, void *userdata);
-int config_read(const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
-int config_parse(const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
-int config_read_with(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
-int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
+int config_read(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
+int config_parse(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
                 Config **ret, Error *reterr);
 Config *config_free(Config *c);
 
-static inline void config_freep(Config **c) {
-        config_free(*c);
-}
+DEFINE_CLEANUP(Config, config_free)
 #define _cleanup_config_ _cleanup_(config_freep)
 
 /* The whole of it as YAML, defaults included, secrets as "(set)". The caller frees. */

@@ -31,8 +31,10 @@ struct Reload {
         char *changes;
 };
 
+DEFINE_CLEANUP(Reload, reload_free)
+
 int reload_new(Manager *m, const ConfigHooks *hooks, const char *path, Config **settings, Reload **ret) {
-        Reload *l = malloc(sizeof(*l));
+        _cleanup_(reload_freep) Reload *l = calloc(1, sizeof(*l));
         int r = 0;
 
         if (!l)
@@ -48,11 +50,9 @@ int reload_new(Manager *m, const ConfigHooks *hooks, const char *path, Config **
         };
         for (size_t i = 0; i < (*settings)->daemon.n && r >= 0; i++)
                 r = strv_push(&l->started_with, (*settings)->daemon.items[i]);
-        if (r < 0 || (path && !l->path)) {
-                reload_free(l);
+        if (r < 0 || (path && !l->path))
                 return -ENOMEM;
-        }
-        *ret = l;
+        *ret = TAKE_PTR(l);
         return 0;
 }
 
@@ -125,7 +125,7 @@ static int read_again(Reload *l, Config **ret, Error *reterr) {
         }
         if (stat(l->path, &st) == 0 && !S_ISREG(st.st_mode)) /* a pipe would keep everybody waiting */
                 return error_set(reterr, -EINVAL, "'%s' is no regular file", l->path);
-        return config_read_with(l->hooks, l->path, on_complaint, l, ret, reterr);
+        return config_read(l->hooks, l->path, on_complaint, l, ret, reterr);
 }
 
 static int reload_fail(Reload *l, int r, const Error *error) {

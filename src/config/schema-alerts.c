@@ -13,11 +13,11 @@
 
 static const char *const severity_words[_SEVERITY_MAX] = { "info", "warning", "critical" };
 static const char *const channel_words[_CHANNEL_MAX] = { "log", "slack", "webhook", "pagerduty", "email" };
-static const ShapeNames severity_names = SHAPE_WORDS(severity_words), channel_kinds = SHAPE_WORDS(channel_words);
+const ShapeNames alert_severity_names = SHAPE_WORDS(severity_words), channel_kind_names = SHAPE_WORDS(channel_words);
 
 static const ShapeField channel_config_fields[] = {
         { NULL, SHAPE_CHARS, SHAPE_AT(ChannelConfig, name), .flags = SHAPE_KEY },
-        { "kind", KEY_ENUM(ChannelConfig, kind, channel_kinds), .example = "slack", .help = "log, slack, webhook, pagerduty or email" },
+        { "kind", KEY_ENUM(ChannelConfig, kind, channel_kind_names), .example = "slack", .help = "log, slack, webhook, pagerduty or email" },
         { "url", KEY_URL(ChannelConfig, url), .example = "file:/etc/cove/slack.url",
           .help = "where to; email: smtp://HOST:PORT or smtps://HOST:PORT" },
         { "secret", KEY_SECRET(ChannelConfig, secret), .example = "env:PAGERDUTY_KEY",
@@ -40,7 +40,7 @@ static const Shape routes_config_shape = SHAPE_OF(routes_config, Strv[_SEVERITY_
 static const ShapeField rule_config_fields[] = {
         [OVERRIDE_THRESHOLD] = { "threshold", KEY_NUMBER(AlertOverride, threshold), .example = "75", .help = "beyond it the rule holds" },
         [OVERRIDE_SUSTAINED] = { "sustained", KEY_TIME(AlertOverride, sustained_usec), .example = "5m", .help = "for so long, before it is an alert" },
-        [OVERRIDE_SEVERITY] = { "severity", KEY_ENUM(AlertOverride, severity, severity_names), .example = "critical", .help = "info, warning or critical" },
+        [OVERRIDE_SEVERITY] = { "severity", KEY_ENUM(AlertOverride, severity, alert_severity_names), .example = "critical", .help = "info, warning or critical" },
         [OVERRIDE_ENABLED] = { "enabled", KEY_BOOL(AlertOverride, enabled), .initial = "true", .example = "true", .help = "false: the rule is not looked at" },
         { NULL, SHAPE_CHARS, SHAPE_AT(AlertOverride, name), .flags = SHAPE_KEY },
 };
@@ -180,11 +180,8 @@ static void check_routes(Reader *r, const AlertsConfig *a, const YamlNode *sever
  * listen, the rest to the log only. */
 static bool is_for(ChannelKind kind, AlertSeverity severity) {
         static const AlertSeverity lowest[_CHANNEL_MAX] = {
-                [CHANNEL_LOG] = _SEVERITY_MAX,
-                [CHANNEL_SLACK] = SEVERITY_WARNING,
-                [CHANNEL_WEBHOOK] = SEVERITY_WARNING,
-                [CHANNEL_PAGERDUTY] = SEVERITY_CRITICAL,
-                [CHANNEL_EMAIL] = SEVERITY_CRITICAL,
+                [CHANNEL_LOG] = _SEVERITY_MAX,           [CHANNEL_SLACK] = SEVERITY_WARNING,  [CHANNEL_WEBHOOK] = SEVERITY_WARNING,
+                [CHANNEL_PAGERDUTY] = SEVERITY_CRITICAL, [CHANNEL_EMAIL] = SEVERITY_CRITICAL,
         };
 
         return severity >= lowest[kind];

@@ -36,9 +36,7 @@ struct YamlNode {
 int yaml_tree_parse(const char *text, size_t size, YamlNode **ret, YamlPlace *ret_place, Error *reterr);
 YamlNode *yaml_tree_free(YamlNode *n);
 
-static inline void yaml_tree_freep(YamlNode **n) {
-        yaml_tree_free(*n);
-}
+DEFINE_CLEANUP(YamlNode, yaml_tree_free)
 #define _cleanup_yaml_ _cleanup_(yaml_tree_freep)
 
 const YamlNode *yaml_tree_get(const YamlNode *map, const char *key); /* NULL: is no map or has none */

@@ -16,6 +16,9 @@ typedef enum SeccompFlags {
 
 int seccomp_load(SeccompFlags flags);
 
+struct sock_filter;
+int seccomp_load_filter(const struct sock_filter *filter, size_t n);
+
 /* A filter of its own, beside whatever is there: no further process. Threads can be made and another program executed. */
 int seccomp_load_no_processes(void);
 

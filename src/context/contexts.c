@@ -202,22 +202,22 @@ static void forget_warming(void *asker, void *userdata) {
 }
 
 int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
-        Contexts *c = calloc(1, sizeof(*c));
+        _cleanup_free_ Contexts *c = calloc(1, sizeof(*c));
         int r;
 
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        c->manager = m;
+        *c = (Contexts) {
+                .manager = m,
+                .warmer = { .warm = contexts_warm, .forget = forget_warming, .userdata = c },
+                .keeper = { .kept = contexts_on_kept, .userdata = c },
+        };
         r = sd_event_add_time_relative(m->event, &c->adopt, CLOCK_MONOTONIC, 0, 1, on_adopt, c);
-        if (r < 0) {
-                free(c);
+        if (r < 0)
                 return error_set(reterr, r, "cannot make a timer: %m");
-        }
-        c->warmer = (PoolWarmer) { .warm = contexts_warm, .forget = forget_warming, .userdata = c };
-        c->keeper = (ChannelKeeper) { .kept = contexts_on_kept, .userdata = c };
         m->warmer = &c->warmer;
         m->channels = &c->keeper;
-        *ret = c;
+        *ret = TAKE_PTR(c);
         return 0;
 }
 

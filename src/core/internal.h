@@ -49,6 +49,7 @@ bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind); /* somebody do
 void sandbox_calls_free(Sandbox *sb);
 
 /* lifecycle.c */
+int sandbox_ask_to_stop(Sandbox *sb, usec_t grace_usec, SandboxActivity activity, ExecutionReason why); /* what runs in it */
 void sandbox_serve_waiting(Sandbox *sb); /* pause, stop and hold that were asked for while something else was under way */
 
 /* hold.c */
@@ -65,6 +66,7 @@ void sandbox_shift_give_up(Sandbox *sb); /* it ends: neither parked nor booted *
 
 /* ending.c: from any live state to its end */
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason);
+void sandbox_end_executions(Sandbox *sb, ExecutionReason why); /* those that nobody will see end */
 int sandbox_delete_row(Sandbox *sb);
 void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);

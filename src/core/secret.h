@@ -47,3 +47,6 @@ void *secret_free(void *data, size_t size); /* the size of the alloc; NULL is fi
 
 /* Overwrites, also where the compiler sees no use in it. */
 void secret_wipe(void *data, size_t size);
+
+/* A new file for us alone, on disk whole or not at all, whoever dies when: it is NAME.new until it is complete. Wipes the text. */
+int secret_write_file(int dirfd, const char *name, char *text, size_t size);

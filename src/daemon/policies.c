@@ -33,7 +33,7 @@ static Config *policies_read_config(const char *named) {
         Error error;
 
         if (path && access(path, R_OK) == 0)
-                (void) config_read_with(settings_hooks(), path, /* complain= */ NULL, NULL, &c, &error);
+                (void) config_read(settings_hooks(), path, /* complain= */ NULL, NULL, &c, &error);
         return c;
 }
 

@@ -8,36 +8,18 @@
 #include "observe/metric.h"
 #include "observe/signal.h"
 
-/* What of a report is counted, by the words of the table of metrics. */
-static const struct {
-        const char *kind;
-        size_t offset;
-} counted[] = {
-        { "scanned",   offsetof(CleanupCounts, scanned)   },
-        { "orphaned",  offsetof(CleanupCounts, orphaned)  },
-        { "stuck",     offsetof(CleanupCounts, stuck)     },
-        { "old",       offsetof(CleanupCounts, old)       },
-        { "aged",      offsetof(CleanupCounts, aged)      },
-        { "unhealthy", offsetof(CleanupCounts, unhealthy) },
-        { "emergency", offsetof(CleanupCounts, emergency) },
-        { "lost",      offsetof(CleanupCounts, lost)      },
-        { "leaked",    offsetof(CleanupCounts, strays)    },
-        { "files",     offsetof(CleanupCounts, files)     },
-        { "removed",   offsetof(CleanupCounts, removed)   },
-        { "failed",    offsetof(CleanupCounts, failed)    },
-};
-
 static void on_run(const CleanupReport *p, void *userdata) {
         Observe *o = userdata;
         const char *layer = cleanup_kind_name(p->kind);
 
         metric_add2(o, METRIC_CLEANUP_RUNS, layer, p->error[0] || p->counts.failed > 0 ? "failed" : "ok", 1);
         metric_observe(o, METRIC_CLEANUP_RUN, layer, (double) p->duration / (double) USEC_PER_SEC);
-        for (size_t i = 0; i < ELEMENTSOF(counted); i++) {
-                uint64_t n = *(const uint64_t *) (const void *) ((const char *) &p->counts + counted[i].offset);
+        for (size_t i = 0; i < cleanup_counts_shape.n_fields; i++) {
+                const ShapeField *f = cleanup_counts_shape.fields + i;
+                int64_t n = shape_get(f, &p->counts);
 
-                if (n > 0)
-                        metric_add2(o, METRIC_CLEANUP_ITEMS, layer, counted[i].kind, (double) n);
+                if (n > 0 && strcmp(f->column, "found") != 0) /* by the words of the table of metrics */
+                        metric_add2(o, METRIC_CLEANUP_ITEMS, layer, strcmp(f->column, "strays") == 0 ? "leaked" : f->column, (double) n);
         }
 }
 

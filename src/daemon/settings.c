@@ -48,7 +48,7 @@ static void log_complaint(const char *text, void *userdata) {
 
 int settings_read(const char *path, Config **ret, Error *reterr) {
         Counter counter = { 0 };
-        int r = config_read_with(settings_hooks(), path, log_complaint, &counter, ret, reterr);
+        int r = config_read(settings_hooks(), path, log_complaint, &counter, ret, reterr);
 
         if (r < 0 && counter.n > 0)
                 return error_set(reterr, r, "%u %s in '%s': not started", counter.n, counter.n == 1 ? "mistake" : "mistakes", path);
@@ -77,7 +77,7 @@ static int check_json(const char *path) {
         size_t size;
         int r;
 
-        r = config_read_with(settings_hooks(), path, add_complaint, list, &c, &error);
+        r = config_read(settings_hooks(), path, add_complaint, list, &c, &error);
         if (r < 0 && json_array_size(list) == 0)
                 add_complaint(error.text, list);
         answer = json_pack("{s:o,s:b,s:O}", "path", json_text_or_null(path), "ok", r >= 0, "complaints", list);
@@ -92,7 +92,7 @@ static int check_words(const char *path) {
         Error error = { 0 };
         int r;
 
-        r = config_read_with(settings_hooks(), path, print_complaint, NULL, &c, &error);
+        r = config_read(settings_hooks(), path, print_complaint, NULL, &c, &error);
         if (r >= 0)
                 printf("✓ %s\n", path);
         else if (r != -EINVAL)

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,7 +11,6 @@
 #include "base/log.h"
 #include "base/program.h"
 
-#define CHANNEL_FD     3
 #define ARGUMENTS_MAX  256
 #define CHANNEL_BUFFER (4 << 20)
 #define ZYGOTE_TEXT_MAX 2400
@@ -87,33 +84,12 @@ static int push_zygotes(Strv *argv, const SpawnerArguments *a, Error *reterr) {
         return 0;
 }
 
-/* A session of its own: Ctrl-C is meant for the daemon, whose end is the spawner's. */
-static int daemon_spawner_run(char *const *argv, int channel) {
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none;
-        pid_t pid;
-        int r;
-
-        (void) sigemptyset(&none);
-        (void) posix_spawnattr_init(&attributes);
-        (void) posix_spawnattr_setsigmask(&attributes, &none);
-        (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-        (void) posix_spawn_file_actions_init(&actions);
-        (void) posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        (void) posix_spawn_file_actions_adddup2(&actions, 2, 1);
-        (void) posix_spawn_file_actions_adddup2(&actions, channel, CHANNEL_FD);
-        r = posix_spawn(&pid, argv[0], &actions, &attributes, argv, environ);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        (void) posix_spawnattr_destroy(&attributes);
-        return -r;
-}
-
 int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         _cleanup_free_ char *program = NULL;
         _cleanup_(strv_done) Strv argv = STRV_INIT(ARGUMENTS_MAX), zygotes = STRV_INIT(ARGUMENTS_MAX);
         int fds[2], r, size = CHANNEL_BUFFER;
+        pid_t pid;
 
         r = program_path("cove-spawner", &program);
         if (r < 0)
@@ -121,10 +97,7 @@ int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
                 return error_set(reterr, -errno, "cannot make a socket pair: %m");
         ours = fds[0];
-        theirs = fcntl(fds[1], F_DUPFD_CLOEXEC, CHANNEL_FD + 1); /* dup2 onto itself would keep close-on-exec */
-        (void) fd_close(fds[1]);
-        if (theirs < 0)
-                return error_set(reterr, -errno, "cannot make a socket pair: %m");
+        theirs = fds[1];
         (void) setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
         (void) setsockopt(theirs, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 
@@ -134,8 +107,14 @@ int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         r = push_arguments(&argv, program, a);
         for (size_t i = 0; r >= 0 && i < zygotes.n; i++)
                 r = strv_push(&argv, zygotes.items[i]);
-        if (r >= 0)
-                r = daemon_spawner_run(argv.items, theirs);
+        if (r >= 0) /* Ctrl-C is meant for the daemon, whose end is the spawner's */
+                r = program_start(&(ProgramStart) {
+                        .path = program,
+                        .argv = (const char *const *) argv.items,
+                        .fds = (const int[]) { -EBADF, STDERR_FILENO, STDERR_FILENO, theirs },
+                        .n_fds = 4,
+                        .session = true,
+                }, &pid);
         if (r < 0)
                 return error_set(reterr, r, "cannot start '%s': %m", program);
         if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)

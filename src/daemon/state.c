@@ -1,6 +1,5 @@
 #include "daemon/state.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/dirs.h"
 #include "base/fd.h"
 
@@ -90,31 +90,22 @@ static bool daemon_state_is_roots(const char *name) {
 
 /* Everything below, which is two levels at most: after a first start, and when the user has changed. Links are not followed. */
 static int daemon_state_hand_over(int dirfd, uid_t uid, gid_t gid, unsigned depth) {
-        struct dirent *entry;
-        DIR *directory;
-        int fd, r = 0;
+        _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
+        const struct dirent *entry;
+        int r = 0;
 
-        if (fchown(dirfd, uid, gid) < 0)
+        if (!directory || fchown(dirfd, uid, gid) < 0)
                 return -errno;
-        fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        directory = fdopendir(fd);
-        if (!directory) {
-                (void) fd_close(fd);
-                return -ENOMEM;
-        }
-        while ((entry = readdir(directory)) && r >= 0) {
-                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || (depth == DEPTH && daemon_state_is_roots(entry->d_name)))
+        while (r >= 0 && (entry = directory_next(directory))) {
+                if (depth == DEPTH && daemon_state_is_roots(entry->d_name))
                         continue;
                 if (entry->d_type == DT_DIR && depth > 0) {
-                        _cleanup_close_ int sub = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                        _cleanup_close_ int sub = openat(dirfd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
                         r = sub < 0 ? -errno : daemon_state_hand_over(sub, uid, gid, depth - 1);
-                } else if (fchownat(fd, entry->d_name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
+                } else if (fchownat(dirfd, entry->d_name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
                         r = -errno;
         }
-        (void) closedir(directory);
         return r;
 }
 

@@ -63,6 +63,14 @@ static int open_kind(const Depot *d, const TreeRef *ref, Error *reterr) {
         return fd < 0 ? error_set(reterr, -errno, "%s in the depot: %m", kinds[ref->kind].directory) : fd;
 }
 
+static int open_kinds(const Depot *d, const TreeRef *a, const TreeRef *b, int *ret_a, int *ret_b, Error *reterr) {
+        *ret_a = open_kind(d, a, reterr);
+        if (*ret_a < 0)
+                return *ret_a;
+        *ret_b = open_kind(d, b, reterr);
+        return MIN_OF(*ret_b, 0);
+}
+
 static int open_tree_as(const Depot *d, const TreeRef *ref, int flags, Error *reterr) {
         _cleanup_close_ int parent = open_kind(d, ref, reterr), fd = -EBADF;
 
@@ -255,15 +263,13 @@ int depot_sync(Depot *d, const TreeRef *ref, Error *reterr) {
 /* Two names change what they mean in one go; nobody sees a moment between. */
 int depot_swap(Depot *d, const TreeRef *scratch_ref, const TreeRef *with, Error *reterr) {
         _cleanup_close_ int scratch = -EBADF, parent = -EBADF;
+        int r;
 
         if (scratch_ref->kind != TREE_SCRATCH || with->kind != TREE_DISK)
                 return error_set(reterr, -EINVAL, "only what is being made and a disk can be exchanged");
-        scratch = open_kind(d, scratch_ref, reterr);
-        if (scratch < 0)
-                return scratch;
-        parent = open_kind(d, with, reterr);
-        if (parent < 0)
-                return parent;
+        r = open_kinds(d, scratch_ref, with, &scratch, &parent, reterr);
+        if (r < 0)
+                return r;
         if (syscall(SYS_renameat2, scratch, scratch_ref->name, parent, with->name, RENAME_EXCHANGE) < 0 || fsync(parent) < 0 || fsync(scratch) < 0)
                 return error_set(reterr, -errno, "cannot exchange disk %s: %m", with->name);
         return 0;
@@ -285,14 +291,10 @@ int depot_take(Depot *d, const TreeRef *scratch_ref, const TreeRef *disk, uint64
         _cleanup_close_ int scratch = -EBADF, parent = -EBADF;
         int r = depot_limit(d, scratch_ref, limit, reterr);
 
+        if (r >= 0)
+                r = open_kinds(d, scratch_ref, disk, &scratch, &parent, reterr);
         if (r < 0)
                 return r;
-        scratch = open_kind(d, scratch_ref, reterr);
-        if (scratch < 0)
-                return scratch;
-        parent = open_kind(d, disk, reterr);
-        if (parent < 0)
-                return parent;
         r = rename_new(scratch, scratch_ref->name, parent, disk->name);
         return r < 0 ? error_set(reterr, r, "cannot make disk %s: %m", disk->name) : 0;
 }

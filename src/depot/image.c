@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -14,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "depot/btrfs.h"
 #include "jail/loop.h"
 #include "jail/tree.h"
@@ -37,7 +37,6 @@ int depot_image_program(Error *reterr) {
 
 static int depot_image_make_file_system(int image_fd, Error *reterr) {
         const char *program = depot_image_find_program();
-        posix_spawn_file_actions_t actions;
         char *environment[] = { NULL };
         /* One copy of what is in files: the host's disk is as good as it is. Two of what is about them, for the sake of the room that is set apart for that
          * from the start: with one it is 8M, whatever the size, and when a guest's file has taken all the rest nobody could even make a directory.
@@ -48,14 +47,9 @@ static int depot_image_make_file_system(int image_fd, Error *reterr) {
 
         if (!program)
                 return depot_image_program(reterr);
-        (void) posix_spawn_file_actions_init(&actions);
-        for (int fd = 0; fd < 3; fd++)
-                (void) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-        (void) posix_spawn_file_actions_adddup2(&actions, image_fd, 3);
-        r = posix_spawn(&pid, program, &actions, NULL, (char *const *) argv, environment);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        if (r != 0)
-                return error_set(reterr, -r, "cannot run %s: %m", program);
+        r = program_start(&(ProgramStart) { program, argv, environment, (const int[]) { -EBADF, -EBADF, -EBADF, image_fd }, 4 }, &pid);
+        if (r < 0)
+                return error_set(reterr, r, "cannot run %s: %m", program);
         if (waitpid(pid, &status, 0) < 0)
                 return error_set(reterr, -errno, "%s: %m", program);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

@@ -1,9 +1,9 @@
 /* list.c: all trees of a kind, and what is left of those that never became one. */
 
 #include "base/array.h"
+#include "base/directory.h"
 #include "depot/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,30 +59,21 @@ static uint64_t used_by(const UsedList *l, int dirfd, const char *name) {
         return found ? found->bytes : 0;
 }
 
-static DIR *depot_list_open_directory(const Depot *d, const char *name) {
-        int fd = openat(d->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-
-        if (!directory && fd >= 0)
-                (void) fd_close(fd);
-        return directory;
-}
-
 int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t bytes, void *userdata), void *userdata) {
         _cleanup_(used_list_done) UsedList used = { 0 };
         const char *name = depot_kind_directory(kind);
-        struct dirent *entry;
-        DIR *directory;
+        _cleanup_directory_ DIR *directory = NULL;
+        const struct dirent *entry;
         int r = 0;
 
         if (d->backing == DEPOT_NONE)
                 return -EOPNOTSUPP;
-        directory = name ? depot_list_open_directory(d, name) : NULL;
+        directory = name ? directory_open_nofollow(d->fd, name) : NULL;
         if (!directory)
                 return name ? -errno : -EINVAL;
         if (d->backing == DEPOT_BTRFS)
                 (void) btrfs_each_usage(d->fd, /* id= */ 0, used_add, &used);
-        while (r >= 0 && (entry = readdir(directory))) {
+        while (r >= 0 && (entry = directory_next(directory))) {
                 TreeRef ref = { .kind = (uint8_t) kind };
 
                 if (!tree_name_is_valid(entry->d_name))
@@ -90,19 +81,16 @@ int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t
                 (void) snprintf(ref.name, sizeof(ref.name), "%.64s", entry->d_name);
                 r = each(&ref, used_by(&used, dirfd(directory), ref.name), userdata);
         }
-        (void) closedir(directory);
         return r;
 }
 
 static void each_entry(Depot *d, TreeKind kind, void (*function)(int dirfd, const char *name)) {
-        DIR *directory = depot_list_open_directory(d, depot_kind_directory(kind));
-        struct dirent *entry;
+        _cleanup_directory_ DIR *directory = directory_open_nofollow(d->fd, depot_kind_directory(kind));
+        const struct dirent *entry;
 
-        while (directory && (entry = readdir(directory)))
+        while ((entry = directory_next(directory)))
                 if (entry->d_name[0] != '.')
                         function(dirfd(directory), entry->d_name);
-        if (directory)
-                (void) closedir(directory);
 }
 
 static void sweep_one(int dirfd, const char *name) {

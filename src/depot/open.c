@@ -1,8 +1,8 @@
 /* open.c: which backing it is, found by trying. */
 
+#include "base/directory.h"
 #include "depot/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -87,18 +87,12 @@ static bool has_kinds(int top) {
 
 /* Whether there is a tree that was made when there was no btrfs: it would be hidden below a mount. */
 static bool has_plain_trees(int top) {
-        int fd = openat(top, depot_kind_directory(TREE_LAYER), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-        struct dirent *entry;
+        _cleanup_directory_ DIR *directory = directory_open_nofollow(top, depot_kind_directory(TREE_LAYER));
+        const struct dirent *entry;
         bool found = false;
 
-        if (!directory) {
-                (void) fd_close(fd);
-                return false;
-        }
-        while (!found && (entry = readdir(directory)))
+        while (!found && (entry = directory_next(directory)))
                 found = entry->d_name[0] != '.';
-        (void) closedir(directory);
         return found;
 }
 

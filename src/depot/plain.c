@@ -1,8 +1,8 @@
 /* plain.c: trees as directories, where there is no btrfs. */
 
+#include "base/directory.h"
 #include "depot/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,27 +16,9 @@
 #define DEPTH_MAX      400 /* each level holds a descriptor, and two of them while copying */
 #define ATTRIBUTES_MAX 65536
 
-static DIR *plain_open_directory(int parent, const char *name) {
-        int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-
-        if (!directory && fd >= 0)
-                (void) fd_close(fd);
-        return directory;
-}
-
-static const char *plain_next_name(DIR *directory) {
-        struct dirent *entry;
-
-        while ((entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        return entry->d_name;
-        return NULL;
-}
-
 static int plain_remove_below(int parent, const char *name, unsigned depth) {
-        const char *inside;
-        DIR *directory;
+        _cleanup_directory_ DIR *directory = NULL;
+        const struct dirent *inside;
         int r = 0;
 
         if (unlinkat(parent, name, 0) == 0)
@@ -45,12 +27,11 @@ static int plain_remove_below(int parent, const char *name, unsigned depth) {
                 return -errno;
         if (depth == 0)
                 return -ELOOP;
-        directory = plain_open_directory(parent, name);
+        directory = directory_open_nofollow(parent, name);
         if (!directory)
                 return -errno;
-        while (r >= 0 && (inside = plain_next_name(directory)))
-                r = plain_remove_below(dirfd(directory), inside, depth - 1);
-        (void) closedir(directory);
+        while (r >= 0 && (inside = directory_next(directory)))
+                r = plain_remove_below(dirfd(directory), inside->d_name, depth - 1);
         if (r < 0)
                 return r;
         return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
@@ -61,8 +42,8 @@ int depot_plain_remove(int dirfd, const char *name) {
 }
 
 static int measure_below(int parent, const char *name, unsigned depth, uint64_t *bytes) {
-        const char *inside;
-        DIR *directory;
+        _cleanup_directory_ DIR *directory = NULL;
+        const struct dirent *inside;
         struct stat st;
         int r = 0;
 
@@ -74,12 +55,11 @@ static int measure_below(int parent, const char *name, unsigned depth, uint64_t 
                 return 0;
         if (depth == 0)
                 return -ELOOP;
-        directory = plain_open_directory(parent, name);
+        directory = directory_open_nofollow(parent, name);
         if (!directory)
                 return -errno;
-        while (r >= 0 && (inside = plain_next_name(directory)))
-                r = measure_below(dirfd(directory), inside, depth - 1, bytes);
-        (void) closedir(directory);
+        while (r >= 0 && (inside = directory_next(directory)))
+                r = measure_below(dirfd(directory), inside->d_name, depth - 1, bytes);
         return r;
 }
 
@@ -141,15 +121,14 @@ static int plain_copy_one(int from, int to, const char *name, unsigned depth) {
 }
 
 static int plain_copy_below(int from, int to, unsigned depth) {
-        DIR *directory = depth > 0 ? plain_open_directory(from, ".") : NULL;
-        const char *name;
+        _cleanup_directory_ DIR *directory = depth > 0 ? directory_open(from, ".") : NULL;
+        const struct dirent *entry;
         int r = 0;
 
         if (!directory)
                 return depth > 0 ? -errno : -ELOOP;
-        while (r >= 0 && (name = plain_next_name(directory)))
-                r = plain_copy_one(from, to, name, depth - 1);
-        (void) closedir(directory);
+        while (r >= 0 && (entry = directory_next(directory)))
+                r = plain_copy_one(from, to, entry->d_name, depth - 1);
         return r < 0 ? r : copy_directory_facts(from, to);
 }
 

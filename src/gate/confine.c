@@ -1,42 +1,11 @@
 #include "gate/confine.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/landlock.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/fd.h"
-#include "base/log.h"
-#include "confine/landlock.h"
+#include "base/macro.h"
+#include "confine/filter.h"
 #include "confine/program.h"
-
-static int gate_confine_limits(void) {
-        int r = program_limit(RLIMIT_CORE, 0);
-
-        return r < 0 ? r : program_limit(RLIMIT_NPROC, 0);
-}
-
-static int gate_confine_privileges(void) {
-        return program_drop_privileges(/* keep= */ 0);
-}
-
-/* Files. What the kernel calls struct landlock_ruleset_attr, all of it, whatever the headers here know. */
-
-typedef struct Ruleset {
-        uint64_t files, net, scoped;
-} Ruleset;
-
-#define FILES_ALL        ((UINT64_C(1) << 13) - 1) /* what the first version can forbid; seccomp forbids the rest as well */
-#define NET_BIND_TCP     (UINT64_C(1) << 0)
-#define SCOPE_ABSTRACT   (UINT64_C(1) << 0)
-#define SCOPE_SIGNAL     (UINT64_C(1) << 1)
 
 static const char *const readable[] = {
         "/etc",                              /* resolv.conf, hosts, ssl */
@@ -49,52 +18,6 @@ static const char *const readable[] = {
 };
 
 static const char *const readable_by_variable[] = { "SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF" };
-
-static int gate_confine_allow_reading(int ruleset, const char *path) {
-        struct landlock_path_beneath_attr rule = { .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE };
-        _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
-        struct stat st;
-
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return 0; /* not there: nothing to read */
-        if (S_ISDIR(st.st_mode))
-                rule.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
-        rule.parent_fd = fd;
-        return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0 ? -errno : 0;
-}
-
-/* A kernel without it still has the filter below, which lets files be read: so that is said. */
-static int gate_confine_files(void) {
-        _cleanup_close_ int ruleset = -EBADF;
-        int version = landlock_probe(), r = 0;
-        const Ruleset rules = {
-                .files = FILES_ALL,
-                .net = version >= 4 ? NET_BIND_TCP : 0,
-                .scoped = version >= 6 ? SCOPE_ABSTRACT | SCOPE_SIGNAL : 0,
-        };
-        size_t size = version >= 6 ? sizeof(rules) : version >= 4 ? offsetof(Ruleset, scoped) : offsetof(Ruleset, net);
-
-        if (version < 0) {
-                log_warning("this kernel has no Landlock: cove-gate could read what its user can (`cove doctor`)");
-                return 0;
-        }
-        ruleset = (int) syscall(SYS_landlock_create_ruleset, &rules, size, 0);
-        if (ruleset < 0)
-                return -errno;
-        for (size_t i = 0; i < ELEMENTSOF(readable) && r >= 0; i++)
-                r = gate_confine_allow_reading(ruleset, readable[i]);
-        for (size_t i = 0; i < ELEMENTSOF(readable_by_variable) && r >= 0; i++) {
-                const char *path = getenv(readable_by_variable[i]);
-
-                if (path)
-                        r = gate_confine_allow_reading(ruleset, path);
-        }
-        if (r < 0)
-                return r;
-        return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
-}
-
-/* System calls. */
 
 static const struct sock_filter filter[] = {
         FILTER_BEGIN,
@@ -131,19 +54,29 @@ static const struct sock_filter filter[] = {
         FILTER_END,
 };
 
-static int gate_confine_calls(void) {
-        return program_filter(filter, ELEMENTSOF(filter));
+static void gate_allow_reading(ProgramWalls *w, const char *path) {
+        w->rules[w->n_rules++] = (LandlockRule) {
+                .path = path,
+                .access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+                .optional = true,
+        };
 }
 
-static const ProgramStep steps[] = {
-        { "limits",     gate_confine_limits     },
-        { "privileges", gate_confine_privileges }, /* no_new_privs, which the next two ask for */
-        { "files",      gate_confine_files      },
-        { "calls",      gate_confine_calls      }, /* last: it forbids what the others use */
-};
-
 int gate_confine(Error *reterr) {
+        ProgramWalls walls = {
+                .no_children = true,
+                .forbidden = { .files = LANDLOCK_FILES, .net = LANDLOCK_BIND_TCP, .scoped = LANDLOCK_ABSTRACT_SOCKETS | LANDLOCK_SIGNALS },
+                /* there is still the filter, which lets files be read: so that is said */
+                .without_landlock = "this kernel has no Landlock: cove-gate could read what its user can (`cove doctor`)",
+                .filters = { { filter, ELEMENTSOF(filter) } },
+        };
+
         if (PROGRAM_SANITIZED) /* they map, print and look around as they like, and fork to find leaks */
                 return 0;
-        return program_confine(steps, ELEMENTSOF(steps), reterr);
+        for (size_t i = 0; i < ELEMENTSOF(readable); i++)
+                gate_allow_reading(&walls, readable[i]);
+        for (size_t i = 0; i < ELEMENTSOF(readable_by_variable); i++)
+                if (getenv(readable_by_variable[i]))
+                        gate_allow_reading(&walls, getenv(readable_by_variable[i]));
+        return program_confine(&walls, reterr);
 }

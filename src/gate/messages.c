@@ -14,6 +14,7 @@
 #include "gate/peer.h"
 #include "gate/relay/connection.h"
 #include "gate/sandbox.h"
+#include "gate/settings.h"
 #include "gate/tls/tls.h"
 
 #define SERVERS_MAX   16
@@ -22,6 +23,7 @@
 /* One message while it is looked at. */
 typedef struct MessagesCall {
         Gate *gate;
+        GateSandbox *sandbox; /* that it is about, for those that are about one */
         json_t *message;
         int *fds;
         size_t n_fds;
@@ -33,13 +35,6 @@ static const char *messages_text_of(json_t *message, const char *name) {
         return json_string_value(json_object_get(message, name));
 }
 
-static int messages_find_sandbox(const MessagesCall *c, GateSandbox **ret, Error *reterr) {
-        const char *id = messages_text_of(c->message, "id");
-
-        *ret = id ? gate_find(c->gate, id) : NULL;
-        return *ret ? 0 : error_set(reterr, -ENOENT, "no sandbox '%.40s' is attached", id ? id : "");
-}
-
 /* hello */
 
 static int read_servers(json_t *list, const char *ret[static SERVERS_MAX], size_t *ret_n, Error *reterr) {
@@ -47,10 +42,8 @@ static int read_servers(json_t *list, const char *ret[static SERVERS_MAX], size_
         size_t i;
 
         *ret_n = 0;
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || json_array_size(list) > SERVERS_MAX)
-                return error_set(reterr, -EINVAL, "dns: must be a list of %d addresses at most", SERVERS_MAX);
+        if (gate_list_check(list, "dns", "addresses", SERVERS_MAX, reterr) < 0)
+                return -EINVAL;
         json_array_foreach(list, i, item) {
                 if (!json_is_string(item))
                         return error_set(reterr, -EINVAL, "dns[%zu]: must be an address", i);
@@ -64,12 +57,8 @@ static int messages_read_reachable(json_t *list, EgressRange **ret, size_t *ret_
         json_t *item;
         size_t i;
 
-        *ret = NULL;
-        *ret_n = 0;
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || json_array_size(list) > REACHABLE_MAX)
-                return error_set(reterr, -EINVAL, "reachable: must be a list of %d ranges at most", REACHABLE_MAX);
+        if (gate_list_check(list, "reachable", "ranges", REACHABLE_MAX, reterr) < 0)
+                return -EINVAL;
         ranges = calloc(json_array_size(list) + 1, sizeof(*ranges));
         if (!ranges)
                 return error_set(reterr, -ENOMEM, "%m");
@@ -159,62 +148,42 @@ static int answer_certificate(MessagesCall *c, GateSandbox *s, Error *reterr) {
 
 static int do_attach(MessagesCall *c, Error *reterr) {
         GateSandbox *s = NULL;
-        bool known;
         int r;
 
         if (!c->gate->greeted)
                 return error_set(reterr, -EPROTO, "there was no hello");
-        known = messages_text_of(c->message, "id") && gate_find(c->gate, messages_text_of(c->message, "id"));
         r = gate_sandbox_attach(c->gate, c->message, c->fds, c->n_fds, &s, reterr);
         if (r < 0)
                 return r;
         r = answer_certificate(c, s, reterr);
-        if (r < 0 && !known)
+        if (r < 0 && !c->sandbox) /* it was not known before */
                 gate_sandbox_free(s);
         return r;
 }
 
 static int do_policy(MessagesCall *c, Error *reterr) {
-        GateSandbox *s;
-        int r = messages_find_sandbox(c, &s, reterr);
+        int r = gate_sandbox_replace(c->sandbox, c->message, reterr);
 
-        if (r >= 0)
-                r = gate_sandbox_replace(s, c->message, reterr);
-        return r < 0 ? r : answer_certificate(c, s, reterr);
+        return r < 0 ? r : answer_certificate(c, c->sandbox, reterr);
 }
 
 static int do_names(MessagesCall *c, Error *reterr) {
-        GateSandbox *s;
-        int r = messages_find_sandbox(c, &s, reterr);
-
-        return r < 0 ? r : gate_sandbox_set_names(s, json_object_get(c->message, "names"), reterr);
+        return gate_sandbox_set_names(c->sandbox, json_object_get(c->message, "names"), reterr);
 }
 
 static int do_execution(MessagesCall *c, Error *reterr) {
-        GateSandbox *s;
-        int r = messages_find_sandbox(c, &s, reterr);
-
-        if (r >= 0)
-                s->requests_now = 0;
-        return r;
+        c->sandbox->requests_now = 0;
+        return 0;
 }
 
 static int do_detach(MessagesCall *c, Error *reterr) {
-        GateSandbox *s;
-        int r = messages_find_sandbox(c, &s, reterr);
-
-        if (r >= 0)
-                gate_sandbox_free(s);
-        return r == -ENOENT ? 0 : r; /* it is detached, after all */
+        if (c->sandbox) /* else it is detached already */
+                gate_sandbox_free(c->sandbox);
+        return 0;
 }
 
 static int do_usage(MessagesCall *c, Error *reterr) {
-        GateSandbox *s;
-        int r = messages_find_sandbox(c, &s, reterr);
-
-        if (r < 0)
-                return r;
-        c->answer = json_pack("{s:o}", "usage", gate_usage_to_json(&s->usage));
+        c->answer = json_pack("{s:o}", "usage", gate_usage_to_json(&c->sandbox->usage));
         return c->answer ? 0 : error_set(reterr, -ENOMEM, "%m");
 }
 
@@ -268,27 +237,33 @@ static int do_quit(MessagesCall *c, Error *reterr) {
 static const struct {
         const char *name;
         int (*function)(MessagesCall *c, Error *reterr);
+        bool of_sandbox; /* is about one that is attached */
 } verbs[] = {
-        { "hello",     do_hello     },
-        { "attach",    do_attach    },
-        { "policy",    do_policy    },
-        { "names",     do_names     },
-        { "execution", do_execution },
-        { "answer",    do_answer    },
-        { "flow",      do_flow      },
-        { "detach",    do_detach    },
-        { "usage",     do_usage     },
-        { "list",      do_list      },
-        { "quit",      do_quit      },
+        { "hello",     do_hello,     false },
+        { "attach",    do_attach,    false },
+        { "policy",    do_policy,    true  },
+        { "names",     do_names,     true  },
+        { "execution", do_execution, true  },
+        { "answer",    do_answer,    false },
+        { "flow",      do_flow,      false },
+        { "detach",    do_detach,    false },
+        { "usage",     do_usage,     true  },
+        { "list",      do_list,      false },
+        { "quit",      do_quit,      false },
 };
 
 static int call(MessagesCall *c, Error *reterr) {
-        const char *verb = messages_text_of(c->message, "do");
+        const char *verb = messages_text_of(c->message, "do"), *id = messages_text_of(c->message, "id");
+        size_t i = 0;
 
-        for (size_t i = 0; verb && i < ELEMENTSOF(verbs); i++)
-                if (strcmp(verb, verbs[i].name) == 0)
-                        return verbs[i].function(c, reterr);
-        return error_set(reterr, -EINVAL, "nobody knows what '%.40s' is", verb ? verb : "");
+        while (verb && i < ELEMENTSOF(verbs) && strcmp(verb, verbs[i].name) != 0)
+                i++;
+        if (!verb || i == ELEMENTSOF(verbs))
+                return error_set(reterr, -EINVAL, "nobody knows what '%.40s' is", verb ? verb : "");
+        c->sandbox = id ? gate_find(c->gate, id) : NULL;
+        if (verbs[i].of_sandbox && !c->sandbox)
+                return error_set(reterr, -ENOENT, "no sandbox '%.40s' is attached", id ? id : "");
+        return verbs[i].function(c, reterr);
 }
 
 static void say_failed(Gate *g, json_t *serial, const char *text) {

@@ -51,17 +51,19 @@ static int gate_settings_read_policy(const Gate *g, json_t *network, EgressPolic
         return 0;
 }
 
+int gate_list_check(json_t *list, const char *name, const char *items, size_t max, Error *reterr) {
+        if (!list || json_is_null(list) || (json_is_array(list) && json_array_size(list) <= max))
+                return 0;
+        return error_set(reterr, -EINVAL, "%s: must be a list of %zu %s at most", name, max, items);
+}
+
 int gate_rules_read(json_t *list, EgressRule **ret, size_t *ret_n, Error *reterr) {
         EgressRule *rules;
         json_t *item;
         size_t i;
 
-        *ret = NULL;
-        *ret_n = 0;
-        if (!list || json_is_null(list))
-                return 0;
-        if (!json_is_array(list) || json_array_size(list) > EGRESS_RULES_MAX)
-                return error_set(reterr, -EINVAL, "grants: must be a list of %d rules at most", EGRESS_RULES_MAX);
+        if (gate_list_check(list, "grants", "rules", EGRESS_RULES_MAX, reterr) < 0)
+                return -EINVAL;
         rules = calloc(json_array_size(list) + 1, sizeof(*rules));
         if (!rules)
                 return error_set(reterr, -ENOMEM, "%m");

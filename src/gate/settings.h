@@ -18,6 +18,8 @@ int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error 
 void gate_settings_done(GateSettings *s);
 
 /* A list of rules, objects or text, all to allow. */
+/* A list that a message may have; null is one, too. */
+int gate_list_check(json_t *list, const char *name, const char *items, size_t max, Error *reterr);
 int gate_rules_read(json_t *list, EgressRule **ret, size_t *ret_n, Error *reterr);
 void gate_rules_free(EgressRule *rules, size_t n);
 int gate_names_check(json_t *names, Error *reterr);

@@ -237,25 +237,29 @@ void group_came(Seat *s) {
                 names_changed(s->group);
 }
 
-void group_leave(Seat *s) {
+/* Neither waits for a hub nor makes one. */
+static Group *group_withdraw(Seat *s) {
         Group *g = s->group;
 
-        if (!g)
-                return;
-        group_stop_waiting(s);
-        if (g->maker == s)
+        if (g)
+                group_stop_waiting(s);
+        if (g && g->maker == s)
                 g->maker = NULL;
-        names_changed(g); /* and whoever waits for a hub is looked at */
+        return g;
+}
+
+void group_leave(Seat *s) {
+        Group *g = group_withdraw(s);
+
+        if (g)
+                names_changed(g); /* and whoever waits for a hub is looked at */
 }
 
 void group_release(Seat *s) {
-        Group *g = s->group;
+        Group *g = group_withdraw(s);
 
         if (!g)
                 return;
-        group_stop_waiting(s);
-        if (g->maker == s)
-                g->maker = NULL;
         mark(g, s->sandbox->spec.address, false);
         DL_DELETE2(g->members, s, group_prev, group_next);
         s->group = NULL;

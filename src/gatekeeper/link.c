@@ -18,6 +18,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "gatekeeper/internal.h"
 #include "gatekeeper/start.h"
 
@@ -90,7 +91,7 @@ static void stop_starting(GateLink *l) {
         if (l->state != LINK_STARTING || sd_event_source_get_child_pid(l->child, &pid) < 0)
                 return;
         l->child = sd_event_source_disable_unref(l->child);
-        gate_kill_child(pid);
+        program_kill(pid);
 }
 
 /* Also one that an earlier coved has left, and we never needed. Neither may remove the socket itself. */

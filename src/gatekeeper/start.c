@@ -1,18 +1,16 @@
 #include "gatekeeper/start.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "base/strv.h"
 
 #define CHANNEL_BUFFER (4 << 20)
@@ -37,38 +35,24 @@ static int start_make_environment(Strv *ret) {
         return 0;
 }
 
-static int start_spawn(char *const *argv, char *const *env, pid_t *ret) {
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none;
-        int r;
-
-        (void) sigemptyset(&none);
-        (void) posix_spawnattr_init(&attributes);
-        (void) posix_spawnattr_setsigmask(&attributes, &none);
-        (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-        (void) posix_spawn_file_actions_init(&actions);
-        (void) posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        (void) posix_spawn_file_actions_adddup2(&actions, 2, 1);
-        r = posix_spawn(ret, argv[0], &actions, &attributes, argv, env);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        (void) posix_spawnattr_destroy(&attributes);
-        return -r;
-}
-
 int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *reterr) {
-        char *argv[5] = { (char *) program, (char *) "--socket", (char *) socket_path, NULL, NULL };
+        const char *argv[5] = { program, "--socket", socket_path, log_json ? "--log-json" : NULL };
         char *nothing[] = { NULL };
         _cleanup_(strv_done) Strv env = STRV_INIT(VARIABLES_MAX);
         int r;
 
         if (!program)
                 return error_set(reterr, -ENOENT, "cannot find cove-gate beside coved: is the installation complete?");
-        if (log_json)
-                argv[3] = (char *) "--log-json";
         r = start_make_environment(&env);
         if (r >= 0)
-                r = start_spawn(argv, env.items ? env.items : nothing, ret);
+                r = program_start(&(ProgramStart) {
+                        .path = program,
+                        .argv = argv,
+                        .environment = env.items ? env.items : nothing,
+                        .fds = (const int[]) { -EBADF, STDERR_FILENO, STDERR_FILENO },
+                        .n_fds = 3,
+                        .session = true,
+                }, ret);
         return r < 0 ? error_set(reterr, r, "cannot start '%s': %m", program) : 0;
 }
 
@@ -87,12 +71,6 @@ int gate_connect(const char *socket_path) {
         if (connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0)
                 return -errno;
         return TAKE_FD(fd);
-}
-
-void gate_kill_child(pid_t pid) {
-        if (kill(pid, SIGKILL) >= 0)
-                while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                        ;
 }
 
 /* While it is connected, its pid is its own. */

@@ -10,5 +10,4 @@
 int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *reterr);
 /* Not blocking. -ENOENT, -ECONNREFUSED: nobody listens. */
 int gate_connect(const char *socket_path);
-void gate_kill_child(pid_t pid); /* and waits until it is gone */
-void gate_kill_peer(int fd);     /* whoever is at the other end */
+void gate_kill_peer(int fd); /* whoever is at the other end */

@@ -3,7 +3,6 @@
  * What a tenant pulls or imports comes to a directory of its own, of-TENANT, and gets a second name among all when it is complete. So a blob counts only for
  * whoever has shown that it has it, in every byte: who only knows a digest gets nothing by it. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "image/internal.h"
 
@@ -152,52 +152,40 @@ static bool somebody_needs_them(const Images *i) {
 
 /* What has no other name any more is in no template; parts, as above. */
 static void sweep_tenant(int blobs_fd, const char *name) {
-        int fd = openat(blobs_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        _cleanup_directory_ DIR *dir = directory_open_nofollow(blobs_fd, name);
         const struct dirent *de;
         struct stat st;
 
-        if (!dir) {
-                (void) fd_close(fd);
+        if (!dir)
                 return;
-        }
-        while ((de = readdir(dir)))
+        while ((de = directory_next(dir)))
                 if (de->d_name[0] != '.' && fstatat(dirfd(dir), de->d_name, &st, AT_SYMLINK_NOFOLLOW) >= 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
                                 is_waste(NULL, de->d_name, &st))
                         (void) unlinkat(dirfd(dir), de->d_name, 0);
-        (void) closedir(dir);
         (void) unlinkat(blobs_fd, name, AT_REMOVEDIR); /* an empty one */
 }
 
 static void sweep_tenants(Images *i) {
-        int fd = openat(i->blobs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        _cleanup_directory_ DIR *dir = directory_open(i->blobs_fd, ".");
         const struct dirent *de;
 
-        while (dir && (de = readdir(dir)))
+        while ((de = directory_next(dir)))
                 if (strncmp(de->d_name, TENANT, strlen(TENANT)) == 0)
                         sweep_tenant(i->blobs_fd, de->d_name);
-        if (dir)
-                (void) closedir(dir);
-        else
-                (void) fd_close(fd);
 }
 
 uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n) {
         _cleanup_(names_free) BlobName *names = NULL;
-        int fd = openat(i->blobs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        _cleanup_directory_ DIR *dir = directory_open(i->blobs_fd, ".");
         uint64_t bytes = 0, left = 0;
         const struct dirent *de;
         struct stat st;
         bool busy = somebody_needs_them(i) || note_images(i, &names) < 0;
 
         *ret_n = 0;
-        if (!dir) {
-                (void) fd_close(fd);
+        if (!dir)
                 return 0;
-        }
-        while ((de = readdir(dir))) {
+        while ((de = directory_next(dir))) {
                 if (de->d_name[0] == '.' || fstatat(i->blobs_fd, de->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
                         continue;
                 if (busy || !is_waste(names, de->d_name, &st) || (remove && unlinkat(i->blobs_fd, de->d_name, 0) < 0)) {
@@ -209,7 +197,6 @@ uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdat
                 if (item)
                         item("blob", de->d_name, (uint64_t) st.st_blocks * 512, userdata);
         }
-        (void) closedir(dir);
         if (remove && !busy)
                 sweep_tenants(i);
         i->blob_bytes = left + (remove ? 0 : bytes);

@@ -72,27 +72,3 @@ int image_config_copy(const ImageConfig *from, ImageConfig *to) {
                 image_config_done(to);
         return r;
 }
-
-int image_copy(const Image *from, Image *to) {
-        const struct {
-                const char *from;
-                char **to;
-        } texts[] = {
-                { from->base, &to->base },
-                { from->snapshot, &to->snapshot },
-                { from->source, &to->source },
-                { from->layers, &to->layers },
-                { from->config_digest, &to->config_digest },
-        };
-        int r;
-
-        *to = (Image) { .bytes = from->bytes, .created_at = from->created_at };
-        memcpy(to->digest, from->digest, sizeof(to->digest));
-        memcpy(to->layer, from->layer, sizeof(to->layer));
-        r = image_config_copy(&from->config, &to->config);
-        for (size_t i = 0; i < ELEMENTSOF(texts) && r >= 0; i++)
-                r = string_copy(texts[i].to, texts[i].from);
-        if (r < 0)
-                image_done(to);
-        return r;
-}

@@ -50,7 +50,6 @@ typedef struct Image {
         usec_t created_at;
 } Image;
 void image_done(Image *image);
-int image_copy(const Image *from, Image *to);
 
 int images_new(Manager *m, Images **ret, Error *reterr); /* hangs itself in as the manager's template keeper; reads the store; sweeps */
 Images *images_free(Images *i);
@@ -134,7 +133,6 @@ int making_new(Images *i, const Principal *who, MakingKind kind, const char *tem
 const char *making_id(const Making *k);
 void making_log(Making *k, const char *format, ...) __attribute__((format(printf, 2, 3))); /* a line of its log */
 void making_log_bytes(Making *k, const void *data, size_t size);
-int making_log_fd(const Making *k); /* to read from any offset; a follower watches the file */
 void making_progress(Making *k, const char *stage, uint64_t done, uint64_t total);
 bool making_is_cancelled(const Making *k);
 void making_end(Making *k, const Image *image /* what it made; may be NULL */, const Error *error);

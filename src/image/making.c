@@ -27,10 +27,6 @@ const char *making_id(const Making *k) {
         return k->row.id;
 }
 
-int making_log_fd(const Making *k) {
-        return k->log_fd;
-}
-
 bool making_is_cancelled(const Making *k) {
         return k->cancelled;
 }

@@ -2,78 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/links.h"
 #include "init/file-place.h"
 #include "init/file-walk.h"
 
-/* Files with more than one name, by what they are: the second name becomes a link to the first. */
-typedef struct FilePackLink {
-        dev_t device;
-        ino_t inode;
-        char *path; /* NULL: a free slot */
-} FilePackLink;
-
-typedef struct FilePackLinks {
-        FilePackLink *slots;
-        size_t n, room; /* room is a power of two */
-} FilePackLinks;
-
-static void file_pack_links_done(FilePackLinks *l) {
-        for (size_t i = 0; i < l->room; i++)
-                free(l->slots[i].path);
-        free(l->slots);
-}
-
-static FilePackLink *links_slot(const FilePackLinks *l, dev_t device, ino_t inode) {
-        size_t i = (size_t) (((uint64_t) inode * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (l->room - 1);
-
-        while (l->slots[i].path && (l->slots[i].inode != inode || l->slots[i].device != device))
-                i = (i + 1) & (l->room - 1);
-        return l->slots + i;
-}
-
-static int links_grow(FilePackLinks *l) {
-        FilePackLinks larger = { .n = l->n, .room = MAX_OF(l->room * 2, (size_t) 64) };
-
-        larger.slots = calloc(larger.room, sizeof(*larger.slots));
-        if (!larger.slots)
-                return -ENOMEM;
-        for (size_t i = 0; i < l->room; i++)
-                if (l->slots[i].path)
-                        *links_slot(&larger, l->slots[i].device, l->slots[i].inode) = l->slots[i];
-        free(l->slots);
-        *l = larger;
-        return 0;
-}
-
-/* The path by which it was packed before, or NULL the first time. */
-static int links_look(FilePackLinks *l, const Walk *w, const char **ret) {
-        FilePackLink *slot;
-
-        *ret = NULL;
-        if (w->st.st_nlink < 2)
-                return 0;
-        if (l->n * 2 >= l->room && links_grow(l) < 0)
-                return -ENOMEM;
-        slot = links_slot(l, w->st.st_dev, w->st.st_ino);
-        if (slot->path) {
-                *ret = slot->path;
-                return 0;
-        }
-        *slot = (FilePackLink) { .device = w->st.st_dev, .inode = w->st.st_ino, .path = strdup(w->path) };
-        if (!slot->path)
-                return -ENOMEM;
-        l->n++;
-        return 0;
-}
-
-static int pack_regular(FileJob *job, const Walk *w, FilePackLinks *links, uint64_t *count) {
+static int pack_regular(FileJob *job, const Walk *w, Links *links, uint64_t *count) {
         _cleanup_close_ int fd = -EBADF;
         const char *first;
         struct stat st;
-        int r = links_look(links, w, &first);
+        int r = links_first(links, &w->st, w->path, &first);
 
         if (r < 0)
                 return r;
@@ -91,7 +30,7 @@ static int pack_regular(FileJob *job, const Walk *w, FilePackLinks *links, uint6
 }
 
 /* Sockets and devices are left out: an archive cannot bring them back. */
-static int pack_thing(FileJob *job, const Walk *w, FilePackLinks *links, uint64_t *count) {
+static int pack_thing(FileJob *job, const Walk *w, Links *links, uint64_t *count) {
         char target[FILE_PATH_BYTES];
         int r;
 
@@ -134,7 +73,7 @@ static int pack_file(FileJob *job, uint64_t *ret_count) {
 
 int op_pack(FileJob *job, uint64_t *ret_count) {
         _cleanup_close_ int top = open(job->request->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_(file_pack_links_done) FilePackLinks links = { 0 };
+        _cleanup_(links_done) Links links = { 0 };
         _cleanup_(walk_done) Walk w = { .top = top };
         uint64_t n = 1;
         struct stat st;

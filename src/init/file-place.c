@@ -240,17 +240,6 @@ int temporary_file(int dirfd, char ret_name[static TEMPORARY_NAME_SIZE], int *re
         return -EEXIST;
 }
 
-int temporary_directory(int dirfd, char ret_name[static TEMPORARY_NAME_SIZE]) {
-        for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
-                temporary_name(ret_name);
-                if (mkdirat(dirfd, ret_name, 0700) >= 0)
-                        return 0;
-                if (errno != EEXIST)
-                        return -errno;
-        }
-        return -EEXIST;
-}
-
 static int open_resolved(int dirfd, const char *path, int flags, uint64_t resolve) {
         struct open_how how = { .flags = (uint64_t) (flags | O_CLOEXEC), .resolve = resolve };
 

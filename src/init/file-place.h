@@ -50,9 +50,8 @@ void directories_unmake(MadeDirectories *made);
 void temporary_name(char ret[static TEMPORARY_NAME_SIZE]);
 bool temporary_name_is(const char *name);
 
-/* A fresh file, or directory, with such a name, only for us. */
+/* A fresh file with such a name, only for us. */
 int temporary_file(int dirfd, char ret_name[static TEMPORARY_NAME_SIZE], int *ret_fd);
-int temporary_directory(int dirfd, char ret_name[static TEMPORARY_NAME_SIZE]);
 
 /* A path below an open directory ("" is itself) that leads nowhere else. With `links` those inside the tree are followed. */
 int open_beneath(int top, const char *path, int flags, bool links);

@@ -9,8 +9,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "base/hashset.h"
 #include "init/file-place.h"
-#include "init/file-seen.h"
 #include "init/file-walk.h"
 #include "init/file-watched.h"
 
@@ -29,7 +29,7 @@ typedef struct FileWatch {
         char top[FILE_PATH_BYTES]; /* the directory's path */
         char only[NAME_MAX + 1];   /* the file in it that is watched; empty: all */
         bool recursive;
-        FileSeen seen;
+        HashSet seen; /* pairs of a watch and a name */
         FileEvent last; /* told in this round, so that a thousand small writes are one event */
 
         _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
@@ -97,13 +97,25 @@ static int add_watch(FileWatch *w, int parent, const char *name, int *ret) {
         return 0;
 }
 
+/* What has been told already, having looked, and what inotify may tell once more: a directory that comes into view is read after its watch is set, so
+ * that nothing is missed, and what was made in between is seen twice. Forgotten as soon as the queue of events is empty. */
+static uint64_t watch_hash(int wd, const char *name) {
+        uint64_t h = hash_text((HASH_BEGIN ^ (uint64_t) (unsigned) wd) * UINT64_C(0x100000001b3), name);
+
+        return h ^ h >> 29;
+}
+
+static bool watch_seen_take(FileWatch *w, int wd, const char *name) {
+        return hashset_take(&w->seen, watch_hash(wd, name));
+}
+
 static int tell_found(FileWatch *w, const Walk *walk, int parent) {
         bool directory = S_ISDIR(walk->st.st_mode);
         int r;
 
         if (parent == WATCHED_NONE)
                 return 0;
-        r = file_seen_add(&w->seen, w->dirs.nodes[parent].wd, walk->name);
+        r = hashset_add(&w->seen, watch_hash(w->dirs.nodes[parent].wd, walk->name));
         return r < 0 ? r : tell_in(w, FILE_CREATED, directory, parent, walk->name);
 }
 
@@ -208,7 +220,7 @@ static int on_appeared(FileWatch *w, int node, const struct inotify_event *e) {
         bool directory = e->mask & IN_ISDIR;
         int r;
 
-        if (seen_take(&w->seen, e->wd, e->name))
+        if (watch_seen_take(w, e->wd, e->name))
                 return 0;
         if (directory && w->recursive) {
                 int child;
@@ -225,7 +237,7 @@ static int on_appeared(FileWatch *w, int node, const struct inotify_event *e) {
 }
 
 static int on_disappeared(FileWatch *w, int node, const struct inotify_event *e) {
-        (void) seen_take(&w->seen, e->wd, e->name);
+        (void) watch_seen_take(w, e->wd, e->name);
         if ((e->mask & (IN_ISDIR | IN_MOVED_FROM)) == (IN_ISDIR | IN_MOVED_FROM)) {
                 int child = watched_child(&w->dirs, node, e->name);
 
@@ -241,8 +253,8 @@ static int on_renamed(FileWatch *w, int from, const struct inotify_event *e, int
         char old[FILE_PATH_BYTES], path[FILE_PATH_BYTES];
         int r, child;
 
-        (void) seen_take(&w->seen, e->wd, e->name);
-        (void) seen_take(&w->seen, partner->wd, partner->name);
+        (void) watch_seen_take(w, e->wd, e->name);
+        (void) watch_seen_take(w, partner->wd, partner->name);
         r = watched_path(&w->dirs, from, e->name, old);
         if (r >= 0)
                 r = watched_path(&w->dirs, to, partner->name, path);
@@ -340,7 +352,7 @@ static int watch_run(FileWatch *w) {
                         r = file_watch_fill(w, 0);
                         if (r == 0) {
                                 /* All is told: nothing can come twice any more. */
-                                seen_clear(&w->seen);
+                                hashset_done(&w->seen);
                                 w->last.kind = 0;
                                 r = file_watch_fill(w, -1);
                         }

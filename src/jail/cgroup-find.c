@@ -1,6 +1,5 @@
 /* cgroup-find.c: lasting groups, found again by name. */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/id.h"
 #include "jail/cgroup-ops.h"
@@ -100,24 +100,19 @@ static int list_add(IdList *list, const char *id) {
 
 /* A hierarchy that is not there has nothing to list; one that cannot be read would make the list a lie. */
 static int list_base(const char *base, const char *prefix, IdList *list) {
-        struct dirent *entry;
-        DIR *directory = opendir(base);
+        _cleanup_directory_ DIR *directory = directory_open(AT_FDCWD, base);
+        const struct dirent *entry;
         int r = 0;
 
         if (!directory)
                 return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-        errno = 0;
-        while (r >= 0 && (entry = readdir(directory))) {
+        while (r >= 0 && (entry = directory_next(directory))) {
                 const char *id = entry->d_name + strlen(prefix);
 
                 if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 && id_is_valid(id))
                         r = list_add(list, id);
-                errno = 0;
         }
-        if (r >= 0 && errno != 0)
-                r = -errno;
-        (void) closedir(directory);
-        return r;
+        return r < 0 ? r : -errno;
 }
 
 static int cgroup_find_compare_ids(const void *a, const void *b) {

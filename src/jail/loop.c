@@ -1,6 +1,5 @@
 #include "jail/loop.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 
 #define LOOP_TRIES 16
@@ -50,19 +50,14 @@ static int open_if_on(const char *device, const struct stat *file) {
         return info.lo_device == file->st_dev && info.lo_inode == file->st_ino ? TAKE_FD(loop) : -ENOENT;
 }
 
-static void closedirp(DIR **d) {
-        if (*d)
-                (void) closedir(*d);
-}
-
 int loop_find(int file_fd, char ret_path[static LOOP_PATH_MAX], Error *reterr) {
-        _cleanup_(closedirp) DIR *blocks = opendir("/sys/block");
-        struct dirent *entry;
+        _cleanup_directory_ DIR *blocks = directory_open(AT_FDCWD, "/sys/block");
+        const struct dirent *entry;
         struct stat file;
 
         if (!blocks || fstat(file_fd, &file) < 0)
                 return error_set(reterr, -errno, "/sys/block: %m");
-        while ((entry = readdir(blocks))) {
+        while ((entry = directory_next(blocks))) {
                 char attribute[sizeof(entry->d_name) + 32];
                 int loop;
 

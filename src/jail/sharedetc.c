@@ -1,6 +1,5 @@
 #include "jail/sharedetc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "jail/furniture.h"
 #include "jail/names.h"
@@ -104,17 +104,11 @@ static int sharedetc_put_entry(const SharedetcMaking *m, int from, const char *p
 }
 
 static int sharedetc_put_directory(const SharedetcMaking *m, int from, const char *path, int to, int depth) {
-        int copy = fcntl(from, F_DUPFD_CLOEXEC, 3), r;
-        DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_directory_ DIR *d = directory_open(from, ".");
+        int r = d ? strv_push(m->sources, path) : -errno;
 
-        r = d ? strv_push(m->sources, path) : -errno;
-        for (struct dirent *e; r >= 0 && (e = readdir(d));)
-                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                        r = sharedetc_put_entry(m, from, path, to, e->d_name, depth);
-        if (d)
-                (void) closedir(d);
-        else
-                (void) fd_close(copy);
+        for (const struct dirent *e; r >= 0 && (e = directory_next(d));)
+                r = sharedetc_put_entry(m, from, path, to, e->d_name, depth);
         return r;
 }
 

@@ -25,12 +25,10 @@
 typedef enum AlertStatus { ALERT_PENDING, ALERT_FIRING, ALERT_ACKNOWLEDGED, ALERT_RESOLVED, _ALERT_STATUS_MAX } AlertStatus;
 
 const char *alert_status_name(AlertStatus s);
-AlertStatus alert_status_from_name(const char *name); /* negative: there is none */
+extern const ShapeNames alert_status_names, alert_news_names;
 
 typedef enum AlertNews { NEWS_FIRED, NEWS_REPEATED, NEWS_ACKNOWLEDGED, NEWS_RESOLVED, NEWS_TEST, _NEWS_MAX } AlertNews;
 
-const char *alert_news_name(AlertNews n);
-AlertNews alert_news_from_name(const char *name);
 
 typedef struct Alert {
         StoreAlert row;

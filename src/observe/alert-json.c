@@ -56,7 +56,7 @@ json_t *alert_rule_json(const AlertRule *rule, double value) {
                         "enabled", rule->enabled,
                         "kind", event ? "event" : "rule",
                         "signal", json_text_or_null(event ? NULL : signal_name(rule->signal)),
-                        "unit", json_text_or_null(event ? NULL : alert_unit_name(rule->unit)),
+                        "unit", json_text_or_null(event ? NULL : shape_name(&alert_unit_names, (int) rule->unit)),
                         "threshold", event ? json_null() : json_real(rule->threshold),
                         "sustainedSeconds", event ? json_null() : json_real((double) rule->sustained_usec / (double) USEC_PER_SEC),
                         "value", alert_json_number_or_null(value),
@@ -65,8 +65,8 @@ json_t *alert_rule_json(const AlertRule *rule, double value) {
 }
 
 static int alert_json_read_words(const char *status, const char *severity, AlertStatus *ret_status, AlertSeverity *ret_severity, Error *reterr) {
-        *ret_status = alert_status_from_name(status);
-        *ret_severity = alert_severity_from_name(severity);
+        *ret_status = (AlertStatus) shape_value(&alert_status_names, status);
+        *ret_severity = (AlertSeverity) shape_value(&alert_severity_names, severity);
         if (status && (int) *ret_status < 0 && strcmp(status, "active") != 0)
                 return error_set(reterr, -EINVAL, "'%s' is no status: pending, firing, acknowledged, resolved or active", status);
         if (severity && (int) *ret_severity < 0)

@@ -149,11 +149,11 @@ static int64_t mono_of(AlertNow now, usec_t wall) {
 static int alert_memory_load(StoreAlert *row, void *userdata) {
         const Loading *l = userdata;
         AlertEngine *e = l->engine;
-        AlertStatus status = alert_status_from_name(row->status);
-        AlertSeverity severity = alert_severity_from_name(row->severity);
+        int status = shape_value(&alert_status_names, row->status);
+        int severity = shape_value(&alert_severity_names, row->severity);
         Alert *a;
 
-        if ((int) status < 0 || (int) severity < 0)
+        if (status < 0 || severity < 0)
                 return -EBADMSG;
         a = calloc(1, sizeof(*a));
         if (!a)
@@ -161,8 +161,8 @@ static int alert_memory_load(StoreAlert *row, void *userdata) {
         a->row = *row;
         row->text = row->context = row->acknowledged_by = row->note = NULL;
         a->stored = true;
-        a->status = status;
-        a->severity = severity;
+        a->status = (AlertStatus) status;
+        a->severity = (AlertSeverity) severity;
         a->rule = alert_rule_find(row->name);
         a->seen = mono_of(l->now, row->seen_at);
         if (a->rule && !row->event && status != ALERT_RESOLVED)

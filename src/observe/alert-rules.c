@@ -1,6 +1,5 @@
 #include "observe/alert-rules.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,18 +26,6 @@ static const char *const names[] = {
 };
 #undef RULE
 #undef EVENT
-
-static const char *const severity_names[_SEVERITY_MAX] = {
-        [SEVERITY_INFO] = "info",
-        [SEVERITY_WARNING] = "warning",
-        [SEVERITY_CRITICAL] = "critical",
-};
-
-static const char *const unit_names[_ALERT_UNIT_MAX] = {
-        [ALERT_UNIT_COUNT] = "count",
-        [ALERT_UNIT_SHARE] = "share",
-        [ALERT_UNIT_SECONDS] = "seconds",
-};
 
 size_t alert_rules(const AlertRule **ret) {
         *ret = rules;
@@ -76,21 +63,6 @@ AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config
         return e;
 }
 
-const char *alert_severity_name(AlertSeverity s) {
-        return s < _SEVERITY_MAX ? severity_names[s] : NULL;
-}
-
-AlertSeverity alert_severity_from_name(const char *name) {
-        for (size_t i = 0; name && i < _SEVERITY_MAX; i++)
-                if (strcmp(severity_names[i], name) == 0)
-                        return (AlertSeverity) i;
-        return (AlertSeverity) -EINVAL;
-}
-
-const char *alert_unit_name(AlertUnit u) {
-        return u < _ALERT_UNIT_MAX ? unit_names[u] : NULL;
-}
-
 const char *alert_value_text(AlertUnit unit, double value, char ret[static ALERT_VALUE_MAX]) {
         if (isnan(value))
                 (void) snprintf(ret, ALERT_VALUE_MAX, "nothing");
@@ -101,21 +73,11 @@ const char *alert_value_text(AlertUnit unit, double value, char ret[static ALERT
         return ret;
 }
 
-static const struct {
-        const char *class, *event;
-} classes[] = {
-        { "database",         "error_database"    },
-        { "fatal",            "error_fatal"       },
-        { "repeated_timeout", "repeated_timeouts" },
-        { "syntax",           "error_syntax"      },
-        { "validation",       "error_validation"  },
-        { "rate_limit",       "error_rate_limit"  },
-        { "client",           "error_client"      },
-};
-
 const AlertRule *alert_rule_of_error(const char *class) {
-        for (size_t i = 0; class && i < ELEMENTSOF(classes); i++)
-                if (strcmp(classes[i].class, class) == 0)
-                        return alert_rule_find(classes[i].event);
-        return alert_rule_find("error_other");
+        const AlertRule *rule;
+        char name[64];
+
+        (void) snprintf(name, sizeof(name), "error_%s", class ? class : "other");
+        rule = alert_rule_find(class && strcmp(class, "repeated_timeout") == 0 ? "repeated_timeouts" : name);
+        return rule ? rule : alert_rule_find("error_other");
 }

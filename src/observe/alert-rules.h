@@ -34,8 +34,7 @@ const char *const *alert_rule_names(void);          /* NULL-terminated */
 AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config);
 
 const char *alert_severity_name(AlertSeverity s);
-AlertSeverity alert_severity_from_name(const char *name); /* negative: there is none */
-const char *alert_unit_name(AlertUnit u);
+extern const ShapeNames alert_unit_names;
 
 /* "31.2 %", "12", "5.3 s" */
 #define ALERT_VALUE_MAX 48

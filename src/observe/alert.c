@@ -234,23 +234,22 @@ static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot set alerts up: %m") : 0;
 }
 
+DEFINE_CLEANUP(Alerts, alerts_free)
+
 int alerts_new(Manager *m, Outbound *outbound, Observe *observe, Alerts **ret, Error *reterr) {
-        Alerts *a = calloc(1, sizeof(*a));
+        _cleanup_(alerts_freep) Alerts *a = calloc(1, sizeof(*a));
         int r;
 
         if (!a)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        a->manager = m;
-        a->observe = observe;
+        *a = (Alerts) { .manager = m, .observe = observe };
         r = alerts_setup(a, outbound, reterr);
-        if (r < 0) {
-                alerts_free(a);
+        if (r < 0)
                 return r;
-        }
         a->observer = (CoreObserver) { .status = alert_on_status, .event = alert_on_event, .execution_ended = alert_on_execution_ended, .userdata = a };
         manager_observe(m, &a->observer);
         observe_set_alerts(observe, alerts_active_json, a);
-        *ret = a;
+        *ret = TAKE_PTR(a);
         return 0;
 }
 

@@ -1,6 +1,5 @@
 /* audit-read.c: files of records, line by line, and which of them are wanted. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/directory.h"
 #include "base/fd.h"
 #include "observe/audit-chain.h"
 
@@ -48,24 +48,16 @@ static int audit_read_add_number(AuditFiles *f, size_t *room, unsigned number) {
 }
 
 int audit_files_list(int dirfd, AuditFiles *ret) {
-        int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+        _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
         AuditFiles f = { 0 };
-        struct dirent *entry;
+        const struct dirent *entry;
         size_t room = 0;
         unsigned number;
-        DIR *directory;
+        int r = directory ? 0 : -errno;
 
-        if (fd < 0)
-                return -errno;
-        directory = fdopendir(fd);
-        if (!directory) {
-                (void) fd_close(fd);
-                return -ENOMEM;
-        }
-        while (r >= 0 && (entry = readdir(directory)))
+        while (r >= 0 && (entry = directory_next(directory)))
                 if (is_audit_file(entry->d_name, &number))
                         r = audit_read_add_number(&f, &room, number);
-        (void) closedir(directory);
         if (r < 0) {
                 audit_files_done(&f);
                 return r;

@@ -112,10 +112,6 @@ static void event(Audit *a, const char *kind, const char *name, const Sandbox *s
         observe_audit_finish(a, failing);
 }
 
-void audit_event(Audit *a, const char *kind, const Sandbox *sb, const Execution *x, const char *text) {
-        event(a, "event", kind, sb, x, text);
-}
-
 /* What the core tells. */
 
 static void observe_audit_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
@@ -194,8 +190,10 @@ static int observe_audit_attach(Audit *a, Error *reterr) {
         return 0;
 }
 
+DEFINE_CLEANUP(Audit, audit_free)
+
 int audit_new(Manager *m, Audit **ret, Error *reterr) {
-        Audit *a = calloc(1, sizeof(*a));
+        _cleanup_(audit_freep) Audit *a = calloc(1, sizeof(*a));
         int r;
 
         if (!a)
@@ -213,12 +211,10 @@ int audit_new(Manager *m, Audit **ret, Error *reterr) {
                 r = audit_recover(a, reterr);
         if (r >= 0)
                 r = observe_audit_attach(a, reterr);
-        if (r < 0) {
-                audit_free(a);
+        if (r < 0)
                 return r;
-        }
         event(a, "life", "daemon-started", NULL, NULL, NULL);
-        *ret = a;
+        *ret = TAKE_PTR(a);
         return 0;
 }
 

@@ -41,9 +41,6 @@ typedef struct AuditCall {
 
 void audit_call(Audit *a, const AuditCall *call);
 
-/* kind: a fixed word. sb, x, text may be NULL. */
-void audit_event(Audit *a, const char *kind, const Sandbox *sb, const Execution *x, const char *text);
-
 /* False: audit.required, and the last record could not be written. */
 bool audit_accepts(Audit *a);
 

@@ -51,11 +51,12 @@ typedef struct Target {
         const char *name;
         double below;
         const char *unit;
-        Signal signal;              /* … */
-        double (*read)(Observe *o); /* … or, where there is none for it, this */
+        Signal signal;                        /* … */
+        double (*read)(Observe *o, Metric m); /* … or, where there is none for it, this */
+        Metric metric;
 } Target;
 
-static double observe_health_oldest(Observe *o) {
+static double health_oldest(Observe *o, Metric m) {
         uint64_t counts[16];
         usec_t age;
 
@@ -63,44 +64,32 @@ static double observe_health_oldest(Observe *o) {
         return (double) age / USEC_PER_SEC;
 }
 
-static double observe_health_p95(Observe *o, Metric m) {
+static double health_p95(Observe *o, Metric m) {
         ObserveSummary s;
 
         observe_summary(o, m, /* label= */ NULL, WINDOW_1H, &s);
         return s.p95;
 }
 
-static double observe_health_sweep(Observe *o) {
-        return observe_health_p95(o, METRIC_CLEANUP_RUN);
-}
-
-static double provision(Observe *o) {
-        return observe_health_p95(o, METRIC_STEP_PROVISION);
-}
-
-static double cleanup(Observe *o) {
-        return observe_health_p95(o, METRIC_STEP_CLEANUP);
-}
-
 /* A6 67–70, 72, 73; B4 179–183. */
 static const Target targets[] = {
         { "activeTypical",     10,   "sandboxes", SIGNAL_ACTIVE                },
         { "activeNormalLoad",  5,    "sandboxes", SIGNAL_ACTIVE                },
-        { "oldestSandbox",     600,  "seconds",   .read = observe_health_oldest               },
+        { "oldestSandbox",     600,  "seconds",   .read = health_oldest         },
         { "failureRate",       0.10, "ratio",     SIGNAL_FAILURE_RATE          },
         { "timeoutRate",       0.02, "ratio",     SIGNAL_TIMEOUT_RATE          },
         { "orphaned",          1,    "sandboxes", SIGNAL_ORPHANED              },
         { "stuck",             1,    "sandboxes", SIGNAL_STUCK                 },
-        { "cleanupRunP95",     10,   "seconds",   .read = observe_health_sweep                },
+        { "cleanupRunP95",     10,   "seconds",   .read = health_p95, .metric = METRIC_CLEANUP_RUN    },
         { "sweepLateness",     60,   "seconds",   SIGNAL_SWEEP_LATENESS        },
-        { "provisionP95",      0.5,  "seconds",   .read = provision            },
-        { "cleanupSandboxP95", 0.2,  "seconds",   .read = cleanup              },
+        { "provisionP95",      0.5,  "seconds",   .read = health_p95, .metric = METRIC_STEP_PROVISION },
+        { "cleanupSandboxP95", 0.2,  "seconds",   .read = health_p95, .metric = METRIC_STEP_CLEANUP   },
         { "memoryUsage",       0.8,  "ratio",     SIGNAL_MEMORY_USAGE          },
         { "diskUsage",         0.8,  "ratio",     SIGNAL_DISK_USAGE            },
 };
 
 static double target_value(Observe *o, const Target *t) {
-        return t->read ? t->read(o) : observe_signal(o, t->signal);
+        return t->read ? t->read(o, t->metric) : observe_signal(o, t->signal);
 }
 
 static json_t *targets_json(Observe *o) {

@@ -92,12 +92,8 @@ static void hooks_on_execution_ended(Execution *x, void *userdata) {
 }
 
 static const Metric step_metrics[_STEP_MAX] = {
-        [STEP_QUEUE]     = METRIC_STEP_QUEUE,
-        [STEP_PROVISION] = METRIC_STEP_PROVISION,
-        [STEP_CLAIM]     = METRIC_STEP_CLAIM,
-        [STEP_EXEC]      = METRIC_STEP_EXEC,
-        [STEP_CLEANUP]   = METRIC_STEP_CLEANUP,
-        [STEP_LIFETIME]  = METRIC_STEP_LIFETIME,
+        [STEP_QUEUE] = METRIC_STEP_QUEUE, [STEP_PROVISION] = METRIC_STEP_PROVISION, [STEP_CLAIM] = METRIC_STEP_CLAIM,
+        [STEP_EXEC] = METRIC_STEP_EXEC,   [STEP_CLEANUP] = METRIC_STEP_CLEANUP,     [STEP_LIFETIME] = METRIC_STEP_LIFETIME,
 };
 
 static void hooks_on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration, void *userdata) {

@@ -79,7 +79,6 @@ static inline usec_t observe_now(void) {
 
 /* series.c */
 Series *series_get(Observe *o, Metric m, const char *label, const char *second); /* makes it; NULL: no memory */
-Series *series_find(Observe *o, Metric m, const char *label, const char *second);
 void series_free_all(Observe *o);
 double metric_scale(Metric m); /* a histogram's whole numbers per unit */
 size_t metric_bounds(Metric m, const double **ret);

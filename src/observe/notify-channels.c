@@ -120,7 +120,7 @@ static json_t *channel_json(Notify *n, const char *name, const ChannelConfig *k)
                         known = c;
         return json_pack("{s:s,s:s,s:o,s:o,s:s,s:I,s:I,s:I,s:I,s:o,s:o,s:o}",
                         "name", name,
-                        "kind", channel_kind_name(k ? k->kind : CHANNEL_LOG),
+                        "kind", shape_name(&channel_kind_names, k ? (int) k->kind : CHANNEL_LOG),
                         "target", target_json(k),
                         "severities", severities_json(n, name),
                         "status", k && k->kind != CHANNEL_LOG ? health_of(known) : "ok",

@@ -10,18 +10,6 @@
 
 #define BODY_MAX ((size_t) 256 << 10)
 
-static const char *const kind_names[_CHANNEL_MAX] = {
-        [CHANNEL_LOG] = "log",
-        [CHANNEL_SLACK] = "slack",
-        [CHANNEL_WEBHOOK] = "webhook",
-        [CHANNEL_PAGERDUTY] = "pagerduty",
-        [CHANNEL_EMAIL] = "email",
-};
-
-const char *channel_kind_name(ChannelKind k) {
-        return k < _CHANNEL_MAX ? kind_names[k] : NULL;
-}
-
 void envelope_done(Envelope *e) {
         strv_done(&e->headers);
         if (e->body)
@@ -48,7 +36,7 @@ static const char *source_of(json_t *message) {
 }
 
 static bool notify_format_is_over(json_t *message) {
-        return alert_news_from_name(event_of(message)) == NEWS_RESOLVED;
+        return shape_value(&alert_news_names, event_of(message)) == NEWS_RESOLVED;
 }
 
 char *notify_headline(json_t *message) {
@@ -64,21 +52,11 @@ char *notify_headline(json_t *message) {
 
 /* Slack: https://api.slack.com/reference/messaging/attachments; Mattermost, Rocket.Chat and Discord (/slack) take the same. */
 
-static const struct {
-        const char *severity, *colour;
-} colours[] = {
-        { "critical", "#d72b3f" },
-        { "warning",  "#e8a33d" },
-        { "info",     "#4a90d9" },
-};
+static const char *notify_colour_of(json_t *message) {
+        static const char *const colours[_SEVERITY_MAX] = { "#4a90d9", "#e8a33d", "#d72b3f" };
+        int severity = shape_value(&alert_severity_names, notify_get(message, "severity"));
 
-static const char *notify_format_colour_of(json_t *message) {
-        if (notify_format_is_over(message))
-                return "#2eb67d";
-        for (size_t i = 0; i < ELEMENTSOF(colours); i++)
-                if (strcmp(colours[i].severity, notify_get(message, "severity")) == 0)
-                        return colours[i].colour;
-        return colours[ELEMENTSOF(colours) - 1].colour;
+        return notify_format_is_over(message) ? "#2eb67d" : colours[MAX_OF(severity, (int) SEVERITY_INFO)];
 }
 
 /* What is not escaped could be a link, or call a whole channel: <!channel>. */
@@ -109,7 +87,7 @@ static json_t *slack(const ChannelConfig *channel, json_t *message) {
         return json_pack("{s:o,s:[{s:s,s:o,s:o,s:[o,o,o,o]}]}",
                         "text", slack_text(headline ? headline : ""),
                         "attachments",
-                        "color", notify_format_colour_of(message),
+                        "color", notify_colour_of(message),
                         "fallback", slack_text(headline ? headline : ""),
                         "text", slack_text(notify_get(message, "message")),
                         "fields",
@@ -126,14 +104,14 @@ static json_t *pagerduty(const ChannelConfig *channel, json_t *message) {
                 [NEWS_FIRED] = "trigger",       [NEWS_REPEATED] = "trigger", [NEWS_ACKNOWLEDGED] = "acknowledge",
                 [NEWS_RESOLVED] = "resolve",    [NEWS_TEST] = "trigger",
         };
-        AlertNews news = alert_news_from_name(event_of(message));
+        int news = shape_value(&alert_news_names, event_of(message));
         _cleanup_free_ char *headline = notify_headline(message);
         char summary[1024]; /* PagerDuty takes no more */
 
         (void) snprintf(summary, sizeof(summary), "%.300s: %.600s", headline ? headline : "", notify_get(message, "message"));
         return json_pack("{s:s,s:s,s:s,s:{s:o,s:s,s:s,s:O*,s:s,s:s,s:O*}}",
                         "routing_key", channel->secret ? channel->secret : "",
-                        "event_action", news < _NEWS_MAX ? actions[news] : "trigger",
+                        "event_action", news >= 0 ? actions[news] : "trigger",
                         "dedup_key", notify_get(message, "id"),
                         "payload",
                         "summary", json_utf8(summary, utf8_prefix(summary, strlen(summary), &(bool) { false })),

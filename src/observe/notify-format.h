@@ -33,4 +33,3 @@ char *notify_headline(json_t *message);
 /* The alert's member as text; "" when it has none. */
 const char *notify_get(json_t *message, const char *key);
 
-const char *channel_kind_name(ChannelKind k);

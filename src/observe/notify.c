@@ -40,7 +40,7 @@ Channel *notify_channel(Notify *n, const char *name) {
 
 json_t *notify_message(const Notify *n, AlertNews news, json_t *alert) {
         return json_pack("{s:s,s:o,s:o,s:O}",
-                        "event", alert_news_name(news),
+                        "event", shape_name(&alert_news_names, (int) news),
                         "at", json_time(clock_wall_usec()),
                         "source", json_utf8(n->host, strlen(n->host)),
                         "alert", alert);
@@ -291,26 +291,24 @@ static int notify_on_wake(sd_event_source *source, void *userdata) {
         return 0;
 }
 
+DEFINE_CLEANUP(Notify, notify_free)
+
 int notify_new(sd_event *event, Store *store, Outbound *outbound, Observe *observe, const Config *const *settings, Notify **ret,
                 Error *reterr) {
-        Notify *n = calloc(1, sizeof(*n));
+        _cleanup_(notify_freep) Notify *n = calloc(1, sizeof(*n));
         int r;
 
         if (!n)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        n->store = store;
-        n->settings = settings;
-        n->observe = observe;
+        *n = (Notify) { .store = store, .settings = settings, .observe = observe };
         (void) gethostname(n->host, sizeof(n->host) - 1);
         r = deliveries_new(event, outbound, &n->deliveries, reterr);
         if (r >= 0)
                 r = store_notification_each(store, notify_load, n);
         if (r >= 0)
                 r = sd_event_add_defer(event, &n->wake, notify_on_wake, n);
-        if (r < 0) {
-                notify_free(n);
+        if (r < 0)
                 return error_set(reterr, r, "cannot set notifications up: %m");
-        }
-        *ret = n;
+        *ret = TAKE_PTR(n);
         return 0;
 }

@@ -11,30 +11,28 @@ static void on_transaction(usec_t duration, void *userdata) {
         metric_observe(userdata, METRIC_STORE_SECONDS, NULL, (double) duration / USEC_PER_SEC);
 }
 
+DEFINE_CLEANUP(Observe, observe_free)
+
 int observe_new(Manager *m, Observe **ret, Error *reterr) {
-        Observe *o = calloc(1, sizeof(*o));
+        _cleanup_(observe_freep) Observe *o = calloc(1, sizeof(*o));
         int r;
 
         if (!o)
                 return error_set(reterr, -ENOMEM, "out of memory");
         o->manager = m;
         r = history_load(o);
-        if (r < 0) {
-                (void) observe_free(o);
+        if (r < 0)
                 return error_set(reterr, r, "the history of metrics cannot be read: %m");
-        }
         r = history_start(o);
         if (r >= 0)
                 r = sampler_start(o);
-        if (r < 0) {
-                (void) observe_free(o);
+        if (r < 0)
                 return error_set(reterr, r, "cannot make a timer: %m");
-        }
         observe_hook(o);
         (void) observe_set_source(o, SIGNAL_QUEUE_DEPTH, gauge_waiting, o); /* agents add theirs */
         (void) observe_set_source(o, SIGNAL_POOL_WAIT, gauge_longest_wait, o);
         store_set_timing(m->store, on_transaction, o);
-        *ret = o;
+        *ret = TAKE_PTR(o);
         return 0;
 }
 

@@ -13,24 +13,21 @@
 
 #define HEADERS_MAX 66
 
+DEFINE_CLEANUP(Otlp, otlp_free)
+
 int otlp_new(Manager *m, Outbound *outbound, Observe *observe, Otlp **ret, Error *reterr) {
-        Otlp *o = calloc(1, sizeof(*o));
+        _cleanup_(otlp_freep) Otlp *o = calloc(1, sizeof(*o));
         int r;
 
         if (!o)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        o->manager = m;
-        o->outbound = outbound;
-        o->observe = observe;
+        *o = (Otlp) { .manager = m, .outbound = outbound, .observe = observe };
         r = traces_start(o, reterr);
         if (r >= 0)
                 r = metrics_start(o, reterr);
-        if (r < 0) {
-                otlp_free(o);
-                return r;
-        }
-        *ret = o;
-        return 0;
+        if (r >= 0)
+                *ret = TAKE_PTR(o);
+        return r;
 }
 
 Otlp *otlp_free(Otlp *o) {

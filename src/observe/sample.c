@@ -38,22 +38,21 @@ Note *note_get(Observe *o, const Sandbox *sb) {
         return n;
 }
 
+static void note_drop(Observe *o, Note *n) {
+        HASH_DEL(o->notes, n);
+        note_free(n);
+}
+
 void note_remove(Observe *o, const Sandbox *sb) {
         Note *n = note_find(o, sb);
 
-        if (n) {
-                HASH_DEL(o->notes, n);
-                note_free(n);
-        }
+        if (n)
+                note_drop(o, n);
 }
 
 void notes_free(Observe *o) {
-        Note *n, *next;
-
-        HASH_ITER(hh, o->notes, n, next) {
-                HASH_DEL(o->notes, n);
-                note_free(n);
-        }
+        while (o->notes)
+                note_drop(o, o->notes);
 }
 
 static double sample_share(double used, double limit) {
@@ -88,8 +87,7 @@ static bool sample(Observe *o, Note *n) {
         Sandbox *sb = manager_by_id(o->manager, n->id);
 
         if (!sb) { /* went without a word */
-                HASH_DEL(o->notes, n);
-                note_free(n);
+                note_drop(o, n);
                 return false;
         }
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING)

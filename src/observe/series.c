@@ -93,12 +93,6 @@ static Series *observe_series_find(const Observe *o, Metric m, const Labels *l) 
         return s;
 }
 
-Series *series_find(Observe *o, Metric m, const char *label, const char *second) {
-        Labels l = labels_of(o, m, label, second, /* make= */ false);
-
-        return observe_series_find(o, m, &l);
-}
-
 static Series *series_new(Observe *o, Metric m, const Labels *l) {
         const double *bounds;
         Series *s = calloc(1, sizeof(*s));

@@ -1,8 +1,6 @@
 #include "observe/signal.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
 static const struct {
         const char *name, *help;
@@ -39,11 +37,4 @@ const char *signal_name(Signal s) {
 
 const char *signal_help(Signal s) {
         return s >= 0 && s < _SIGNAL_MAX ? signals[s].help : NULL;
-}
-
-Signal signal_from_name(const char *name) {
-        for (Signal s = 0; name && s < _SIGNAL_MAX; s++)
-                if (strcmp(signals[s].name, name) == 0)
-                        return s;
-        return (Signal) -EINVAL;
 }

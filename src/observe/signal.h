@@ -34,5 +34,4 @@ typedef enum Signal {
 } Signal;
 
 const char *signal_name(Signal s); /* "failure_rate" */
-Signal signal_from_name(const char *name); /* negative: there is none */
 const char *signal_help(Signal s);

@@ -48,7 +48,8 @@ typedef struct NetworkReader {
         EgressPlaces places;
 } NetworkReader;
 
-static void egress_parse_read_mode(NetworkReader *n, const char *position, json_t *v) {
+static void egress_parse_read_mode(void *reader, const char *position, json_t *v) {
+        NetworkReader *n = reader;
         const char *text = policy_read_string(&n->reader, position, v);
         int mode = text ? network_mode_from_string(text) : -EINVAL;
         const char *nearest;
@@ -71,7 +72,8 @@ static bool is_group(const char *text) {
                         strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(text);
 }
 
-static void read_group(NetworkReader *n, const char *position, json_t *v) {
+static void read_group(void *reader, const char *position, json_t *v) {
+        NetworkReader *n = reader;
         const char *text;
 
         if (json_is_null(v))
@@ -125,41 +127,23 @@ static void read_rules(NetworkReader *n, const char *position, json_t *v, Egress
         }
 }
 
-static void egress_parse_read_allow(NetworkReader *n, const char *position, json_t *v) {
-        read_rules(n, position, v, EGRESS_ALLOW);
+static void egress_parse_read_allow(void *reader, const char *position, json_t *v) {
+        read_rules(reader, position, v, EGRESS_ALLOW);
 }
 
-static void egress_parse_read_deny(NetworkReader *n, const char *position, json_t *v) {
-        read_rules(n, position, v, EGRESS_DENY);
+static void egress_parse_read_deny(void *reader, const char *position, json_t *v) {
+        read_rules(reader, position, v, EGRESS_DENY);
 }
 
-static void read_ask(NetworkReader *n, const char *position, json_t *v) {
-        read_rules(n, position, v, EGRESS_ASK);
+static void read_ask(void *reader, const char *position, json_t *v) {
+        read_rules(reader, position, v, EGRESS_ASK);
 }
 
-static void read_ask_timeout(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_time(&n->reader, position, v, USEC_PER_SEC, 1, SECONDS_MAX, &n->policy.ask_timeout_usec);
-}
+static void read_require_tls(void *reader, const char *position, json_t *v) {
+        NetworkReader *n = reader;
 
-static void read_require_tls(NetworkReader *n, const char *position, json_t *v) {
         n->told |= TOLD_TLS;
         policy_read_bool(&n->reader, position, v, &n->policy.require_tls);
-}
-
-static void read_request_bytes(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_size(&n->reader, position, v, &n->policy.request_bytes_max);
-}
-
-static void read_response_bytes(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_size(&n->reader, position, v, &n->policy.response_bytes_max);
-}
-
-static void read_request_timeout(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_time(&n->reader, position, v, USEC_PER_SEC, 0, SECONDS_MAX, &n->policy.request_timeout_usec);
-}
-
-static void read_requests(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_whole(&n->reader, position, v, 0, REQUESTS_MAX, &n->policy.requests_max);
 }
 
 static void read_rate(NetworkReader *n, const char *position, json_t *v, uint64_t *ret) {
@@ -173,7 +157,8 @@ static void read_rate(NetworkReader *n, const char *position, json_t *v, uint64_
                 *ret = (uint64_t) (x * BYTES_PER_MBIT + 0.5);
 }
 
-static void read_mbps(NetworkReader *n, const char *position, json_t *v) {
+static void read_mbps(void *reader, const char *position, json_t *v) {
+        NetworkReader *n = reader;
         char at[EGRESS_POSITION_MAX];
         const char *key;
         json_t *item;
@@ -194,11 +179,8 @@ static void read_mbps(NetworkReader *n, const char *position, json_t *v) {
         }
 }
 
-static void read_total(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_size(&n->reader, position, v, &n->policy.total_bytes_max);
-}
-
-static void egress_parse_read_inspect(NetworkReader *n, const char *position, json_t *v) {
+static void egress_parse_read_inspect(void *reader, const char *position, json_t *v) {
+        NetworkReader *n = reader;
         const char *text = policy_read_string(&n->reader, position, v);
 
         if (!text)
@@ -208,63 +190,38 @@ static void egress_parse_read_inspect(NetworkReader *n, const char *position, js
                 policy_complain(&n->reader, position, "must be \"auto\" or \"always\", not '%.64s'", text);
 }
 
-static void read_encrypted_hello(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_bool(&n->reader, position, v, &n->policy.allow_encrypted_hello);
-}
+#define NETWORK(member) offsetof(NetworkReader, policy.member)
 
-static void read_learn(NetworkReader *n, const char *position, json_t *v) {
-        policy_read_bool(&n->reader, position, v, &n->policy.learn);
-}
-
-static const struct {
-        const char *name;
-        void (*read)(NetworkReader *n, const char *position, json_t *v);
-} fields[] = {
-        { "mode", egress_parse_read_mode },
-        { "group", read_group },
-        { "allow", egress_parse_read_allow },
-        { "deny", egress_parse_read_deny },
-        { "ask", read_ask },
-        { "askTimeoutSeconds", read_ask_timeout },
-        { "requireTls", read_require_tls },
-        { "maxRequestBytes", read_request_bytes },
-        { "maxResponseBytes", read_response_bytes },
-        { "requestTimeoutSeconds", read_request_timeout },
-        { "maxRequests", read_requests },
-        { "mbps", read_mbps },
-        { "maxBytes", read_total },
-        { "inspect", egress_parse_read_inspect },
-        { "allowEncryptedHello", read_encrypted_hello },
-        { "learn", read_learn },
+static const PolicyField fields[] = {
+        { "mode",                  egress_parse_read_mode    },
+        { "group",                 read_group                },
+        { "allow",                 egress_parse_read_allow   },
+        { "deny",                  egress_parse_read_deny    },
+        { "ask",                   read_ask                  },
+        { "askTimeoutSeconds",     NULL, POLICY_TIME,  NETWORK(ask_timeout_usec),     USEC_PER_SEC, 1, SECONDS_MAX },
+        { "requireTls",            read_require_tls          },
+        { "maxRequestBytes",       NULL, POLICY_SIZE,  NETWORK(request_bytes_max)     },
+        { "maxResponseBytes",      NULL, POLICY_SIZE,  NETWORK(response_bytes_max)    },
+        { "requestTimeoutSeconds", NULL, POLICY_TIME,  NETWORK(request_timeout_usec), USEC_PER_SEC, 0, SECONDS_MAX },
+        { "maxRequests",           NULL, POLICY_WHOLE, NETWORK(requests_max),         .max = REQUESTS_MAX },
+        { "mbps",                  read_mbps                 },
+        { "maxBytes",              NULL, POLICY_SIZE,  NETWORK(total_bytes_max)       },
+        { "inspect",               egress_parse_read_inspect },
+        { "allowEncryptedHello",   NULL, POLICY_BOOL,  NETWORK(allow_encrypted_hello) },
+        { "learn",                 NULL, POLICY_BOOL,  NETWORK(learn)                 },
 };
-
-static void egress_parse_complain_unknown(NetworkReader *n, const char *position, const char *key) {
-        const char *names[ELEMENTSOF(fields) + 1] = { 0 };
-
-        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                names[i] = fields[i].name;
-        policy_complain_unknown(&n->reader, position, key, names);
-}
 
 /* In the order of the table, not of the text: so that the rules' order is the same in every way to write the object. */
 static void egress_parse_read_fields(NetworkReader *n, json_t *object) {
         char at[EGRESS_POSITION_MAX];
-        const char *key;
-        json_t *v;
 
         for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
-                v = json_object_get(object, fields[i].name);
-                if (v)
-                        fields[i].read(n, policy_position(at, "%s.%s", n->prefix, fields[i].name), v);
-        }
-        json_object_foreach(object, key, v) {
-                bool known = false;
+                json_t *v = json_object_get(object, fields[i].name);
 
-                for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                        known |= strcmp(fields[i].name, key) == 0;
-                if (!known)
-                        egress_parse_complain_unknown(n, policy_position(at, "%s.%.64s", n->prefix, key), key);
+                if (v)
+                        policy_read_field(fields + i, n, policy_position(at, "%s.%s", n->prefix, fields[i].name), v);
         }
+        policy_check_fields(&n->reader, n->prefix, fields, ELEMENTSOF(fields), object);
 }
 
 /* Whoever lists what may leave means that it may leave. */

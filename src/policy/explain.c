@@ -218,16 +218,6 @@ static void tls_required(Explanation *e) {
                 cure_line(e);
 }
 
-static void name_mismatch(Explanation *e) {
-        explain_say(e->text, "the name in Host or SNI is not one that was looked up for this address");
-        explain_say(e->cure, "no rule allows it: look the name up, and connect to the address that it has");
-}
-
-static void encrypted_hello(Explanation *e) {
-        explain_say(e->text, "its TLS hello is encrypted, so that nobody sees to whom it goes");
-        explain_say(e->cure, "switch it off in the client, or {\"network\":{\"allowEncryptedHello\":true}}");
-}
-
 static void no_name(Explanation *e) {
         explain_say(e->text, "it does not say to which host it goes (SNI of TLS, Host of HTTP), so that no rule for a name can be for it");
         explain_say(e->cure, "send the name, or allow the address: {\"network\":{\"allow\":[\"");
@@ -242,43 +232,6 @@ static void no_name(Explanation *e) {
         explain_say(e->cure, "\"]}}");
 }
 
-static void malformed(Explanation *e) {
-        explain_say(e->text, "it is malformed, or could be read in more than one way");
-        explain_say(e->cure, "no rule allows it: the client has to send it properly");
-}
-
-static void connect_method(Explanation *e) {
-        explain_say(e->text, "CONNECT is a tunnel, in which nothing could be checked");
-        explain_say(e->cure, "no rule allows it, and none is needed: connect directly, without a proxy");
-}
-
-/* Limits: twice as much is a guess that one can see through. */
-
-static void explain_limit(Explanation *e, const char *what, const char *field, uint64_t now) {
-        explain_say(e->text, "%s (%s: %" PRIu64 ")", what, field, now);
-        explain_say(e->cure, "{\"network\":{\"%s\":%" PRIu64 "}}", field, now * 2);
-}
-
-static void explain_limit_requests(Explanation *e) {
-        explain_limit(e, "the execution has used up its requests", "maxRequests", e->policy->requests_max);
-}
-
-static void limit_request_size(Explanation *e) {
-        explain_limit(e, "the request is too large", "maxRequestBytes", e->policy->request_bytes_max);
-}
-
-static void limit_response_size(Explanation *e) {
-        explain_limit(e, "the response is too large", "maxResponseBytes", e->policy->response_bytes_max);
-}
-
-static void limit_timeout(Explanation *e) {
-        explain_limit(e, "it took too long", "requestTimeoutSeconds", (e->policy->request_timeout_usec + USEC_PER_SEC - 1) / USEC_PER_SEC);
-}
-
-static void limit_total(Explanation *e) {
-        explain_limit(e, "the sandbox has used up its bytes", "maxBytes", e->policy->total_bytes_max);
-}
-
 static void not_approved(Explanation *e) {
         explain_say(e->text, "it was asked for, and the answer was no");
         cure_line(e);
@@ -289,42 +242,65 @@ static void ask_timeout(Explanation *e) {
         cure_line(e);
 }
 
-static void upstream(Explanation *e) {
-        explain_say(e->text, "it is allowed; the other side could not be reached");
-        explain_say(e->cure, "no rule is missing: try again later, or look whether the host is up");
-}
-
-static void credential(Explanation *e) {
-        explain_say(e->text, "it carries the placeholder of a credential that is not for this host");
-        explain_say(e->cure, "send it to the credential's own domain over https, or change policy.credentials");
-}
-
-static void (*const explainers[_EGRESS_REASON_MAX])(Explanation *e) = {
-        [EGRESS_BY_RULE] = by_rule,
-        [EGRESS_NO_RULE] = no_rule,
-        [EGRESS_NO_NETWORK] = no_network,
-        [EGRESS_RAW_ADDRESS] = raw_address,
-        [EGRESS_SPECIAL_ADDRESS] = special_address,
-        [EGRESS_PORT] = wrong_port,
-        [EGRESS_PROTOCOL] = wrong_protocol,
-        [EGRESS_METHOD] = wrong_method,
-        [EGRESS_PATH] = wrong_path,
-        [EGRESS_TLS_REQUIRED] = tls_required,
-        [EGRESS_NAME_MISMATCH] = name_mismatch,
-        [EGRESS_ENCRYPTED_HELLO] = encrypted_hello,
-        [EGRESS_NO_NAME] = no_name,
-        [EGRESS_MALFORMED] = malformed,
-        [EGRESS_CONNECT] = connect_method,
-        [EGRESS_REQUESTS] = explain_limit_requests,
-        [EGRESS_REQUEST_SIZE] = limit_request_size,
-        [EGRESS_RESPONSE_SIZE] = limit_response_size,
-        [EGRESS_TIMEOUT] = limit_timeout,
-        [EGRESS_TOTAL] = limit_total,
-        [EGRESS_NOT_APPROVED] = not_approved,
-        [EGRESS_ASK_TIMEOUT] = ask_timeout,
-        [EGRESS_UPSTREAM] = upstream,
-        [EGRESS_CREDENTIAL] = credential,
+/* A function, two sentences that are always the same, or a limit. */
+static const struct {
+        void (*explain)(Explanation *e);
+        const char *text, *cure;
+        const char *field; /* of the policy */
+        size_t offset;     /* of its value there */
+        uint64_t unit;     /* 0: as it is */
+} reasons[_EGRESS_REASON_MAX] = {
+        [EGRESS_BY_RULE]         = { by_rule         },
+        [EGRESS_NO_RULE]         = { no_rule         },
+        [EGRESS_NO_NETWORK]      = { no_network      },
+        [EGRESS_RAW_ADDRESS]     = { raw_address     },
+        [EGRESS_SPECIAL_ADDRESS] = { special_address },
+        [EGRESS_PORT]            = { wrong_port      },
+        [EGRESS_PROTOCOL]        = { wrong_protocol  },
+        [EGRESS_METHOD]          = { wrong_method    },
+        [EGRESS_PATH]            = { wrong_path      },
+        [EGRESS_TLS_REQUIRED]    = { tls_required    },
+        [EGRESS_NO_NAME]         = { no_name         },
+        [EGRESS_NOT_APPROVED]    = { not_approved    },
+        [EGRESS_ASK_TIMEOUT]     = { ask_timeout     },
+        [EGRESS_NAME_MISMATCH] = { NULL, "the name in Host or SNI is not one that was looked up for this address",
+                                   "no rule allows it: look the name up, and connect to the address that it has" },
+        [EGRESS_ENCRYPTED_HELLO] = { NULL, "its TLS hello is encrypted, so that nobody sees to whom it goes",
+                                     "switch it off in the client, or {\"network\":{\"allowEncryptedHello\":true}}" },
+        [EGRESS_MALFORMED] = { NULL, "it is malformed, or could be read in more than one way", "no rule allows it: the client has to send it properly" },
+        [EGRESS_CONNECT] = { NULL, "CONNECT is a tunnel, in which nothing could be checked",
+                             "no rule allows it, and none is needed: connect directly, without a proxy" },
+        [EGRESS_UPSTREAM] = { NULL, "it is allowed; the other side could not be reached",
+                              "no rule is missing: try again later, or look whether the host is up" },
+        [EGRESS_CREDENTIAL] = { NULL, "it carries the placeholder of a credential that is not for this host",
+                                "send it to the credential's own domain over https, or change policy.credentials" },
+        [EGRESS_REQUESTS]      = { NULL, "the execution has used up its requests", NULL, "maxRequests", offsetof(EgressPolicy, requests_max) },
+        [EGRESS_REQUEST_SIZE]  = { NULL, "the request is too large", NULL, "maxRequestBytes", offsetof(EgressPolicy, request_bytes_max) },
+        [EGRESS_RESPONSE_SIZE] = { NULL, "the response is too large", NULL, "maxResponseBytes", offsetof(EgressPolicy, response_bytes_max) },
+        [EGRESS_TIMEOUT]       = { NULL, "it took too long", NULL, "requestTimeoutSeconds", offsetof(EgressPolicy, request_timeout_usec), USEC_PER_SEC },
+        [EGRESS_TOTAL]         = { NULL, "the sandbox has used up its bytes", NULL, "maxBytes", offsetof(EgressPolicy, total_bytes_max) },
 };
+
+/* Of a limit, twice as much is a guess that one can see through. */
+static void explain_reason(Explanation *e) {
+        const EgressReason i = e->verdict->reason;
+        uint64_t now;
+
+        if (reasons[i].explain) {
+                reasons[i].explain(e);
+                return;
+        }
+        explain_say(e->text, "%s", reasons[i].text);
+        if (!reasons[i].field) {
+                explain_say(e->cure, "%s", reasons[i].cure);
+                return;
+        }
+        memcpy(&now, (const char *) e->policy + reasons[i].offset, sizeof(now));
+        if (reasons[i].unit > 0)
+                now = (now + reasons[i].unit - 1) / reasons[i].unit;
+        explain_say(e->text, " (%s: %" PRIu64 ")", reasons[i].field, now);
+        explain_say(e->cure, "{\"network\":{\"%s\":%" PRIu64 "}}", reasons[i].field, now * 2);
+}
 
 static void explain_yes(Explanation *e) {
         static const char *const inside = ", as far as can be seen from outside: what is inside decides";
@@ -354,6 +330,6 @@ void egress_explain(const EgressPolicy *p, const EgressVerdict *v, const EgressQ
                 return;
         }
         explain_say(text, "%s %s: ", e.object, v->reason == EGRESS_UPSTREAM ? "failed" : "is denied");
-        explainers[v->reason](&e);
+        explain_reason(&e);
         explain_say(text, ".");
 }

@@ -39,6 +39,30 @@ void policy_read_time(PolicyReader *r, const char *position, json_t *v, usec_t u
 /* false: complained */
 bool policy_read_number(PolicyReader *r, const char *position, json_t *v, double min, double max, double *ret);
 
+/* The items of a list that is not too long; false: null, or complained. "a list of paths", "paths". */
+bool policy_is_list(PolicyReader *r, const char *position, json_t *v, const char *what, const char *items, size_t max);
+
+/* An object's fields. Most are a value that goes to its place in what is read; what a table cannot say is a function. */
+typedef enum PolicyKind {
+        POLICY_OTHER,
+        POLICY_BOOL,
+        POLICY_SIZE,
+        POLICY_WHOLE, /* uint64_t */
+        POLICY_TIME,  /* of the unit */
+} PolicyKind;
+
+typedef struct PolicyField {
+        const char *name;
+        void (*read)(void *reader, const char *position, json_t *v); /* POLICY_OTHER */
+        PolicyKind kind;
+        size_t offset; /* from the reader's beginning, which is its PolicyReader */
+        usec_t unit;
+        double min, max;
+} PolicyField;
+
+void policy_read_field(const PolicyField *f, void *reader, const char *position, json_t *v);
+void policy_check_fields(PolicyReader *r, const char *prefix, const PolicyField *fields, size_t n, json_t *object); /* complains about those that are not listed */
+
 /* Ranges. */
 bool egress_range_within(const EgressRange *inner, const EgressRange *outer);
 bool egress_address_embedded(const EgressAddress *a, EgressAddress *ret); /* the IPv4 in it, of a form that routers translate */

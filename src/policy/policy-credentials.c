@@ -160,21 +160,14 @@ static void policy_credentials_read_one(WholeReader *w, const char *position, js
         free(r.credential.env);
 }
 
-void policy_read_credentials(WholeReader *w, const char *position, json_t *v) {
+void policy_read_credentials(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
         char at[EGRESS_POSITION_MAX];
         json_t *item;
         size_t i;
 
-        if (json_is_null(v))
+        if (!policy_is_list(&w->reader, position, v, "a list", "entries", POLICY_CREDENTIALS_MAX))
                 return;
-        if (!json_is_array(v)) {
-                policy_complain_type(&w->reader, position, "a list", v);
-                return;
-        }
-        if (json_array_size(v) > POLICY_CREDENTIALS_MAX) {
-                policy_complain(&w->reader, position, "has %zu entries, may have %d", json_array_size(v), POLICY_CREDENTIALS_MAX);
-                return;
-        }
         json_array_foreach(v, i, item)
                 policy_credentials_read_one(w, policy_position(at, "%s[%zu]", position, i), item);
 }

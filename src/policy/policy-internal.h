@@ -17,7 +17,7 @@ bool policy_is_network_alias(const char *key);
 /* What complains about the object that was made of them, is about them. */
 int policy_aliases_translate(WholeReader *w, json_t *object, JsonComplaints *from);
 
-void policy_read_credentials(WholeReader *w, const char *position, json_t *v);
+void policy_read_credentials(void *reader, const char *position, json_t *v);
 void policy_check_credentials(WholeReader *w);
 void policy_read_paths(WholeReader *w, const char *position, json_t *v, Strv *ret);
 void policy_check_paths(WholeReader *w, const char *writable);

@@ -14,50 +14,39 @@
 #define CORES_MIN    0.01
 #define LANGUAGE_MAX 32
 
-static void read_read_only(WholeReader *w, const char *position, json_t *v) {
+static void read_read_only(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
+
         policy_read_paths(w, position, v, &w->policy.read_only_paths);
 }
 
-static void read_writable(WholeReader *w, const char *position, json_t *v) {
+static void read_writable(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
+
         policy_read_paths(w, position, v, &w->policy.writable_paths);
 }
 
 /* The seeds' "*" is: everywhere. */
-static void read_allowed_paths(WholeReader *w, const char *position, json_t *v) {
+static void read_allowed_paths(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
         const char *only = json_array_size(v) == 1 ? json_string_value(json_array_get(v, 0)) : NULL;
 
         if (!only || strcmp(only, "*") != 0)
                 policy_read_paths(w, position, v, &w->policy.writable_paths);
 }
 
-static void read_denied(WholeReader *w, const char *position, json_t *v) {
+static void read_denied(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
+
         policy_read_paths(w, position, v, &w->policy.denied_paths);
 }
 
-static void read_file_system(WholeReader *w, const char *position, json_t *v) {
-        policy_read_bool(&w->reader, position, v, &w->policy.has_file_system);
-}
+static void read_extensions(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
 
-static void read_file_size(WholeReader *w, const char *position, json_t *v) {
-        policy_read_size(&w->reader, position, v, &w->policy.file_size_max);
-}
-
-static void read_total_size(WholeReader *w, const char *position, json_t *v) {
-        policy_read_size(&w->reader, position, v, &w->policy.total_size_max);
-}
-
-static void read_extensions(WholeReader *w, const char *position, json_t *v) {
         if (!json_is_null(v) && !(json_is_array(v) && json_array_size(v) == 0))
                 policy_complain(&w->reader, position,
                                 "cannot be enforced: a program can write under any name and rename afterwards; leave it out, and use writablePaths and maxFileSize");
-}
-
-static void read_processes(WholeReader *w, const char *position, json_t *v) {
-        policy_read_bool(&w->reader, position, v, &w->policy.process_creation);
-}
-
-static void read_environment(WholeReader *w, const char *position, json_t *v) {
-        policy_read_bool(&w->reader, position, v, &w->policy.environment_access);
 }
 
 static bool is_language(const char *text) {
@@ -81,29 +70,22 @@ static void read_language(WholeReader *w, const char *position, json_t *v) {
                 w->reader.error = -ENOMEM;
 }
 
-static void read_languages(WholeReader *w, const char *position, json_t *v) {
+static void read_languages(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
         char at[EGRESS_POSITION_MAX];
         json_t *item;
         size_t i;
 
-        if (json_is_null(v))
+        if (!policy_is_list(&w->reader, position, v, "a list of languages", "entries", POLICY_LANGUAGES_MAX))
                 return;
-        if (!json_is_array(v))
-                policy_complain_type(&w->reader, position, "a list of languages", v);
-        else if (json_array_size(v) == 0)
+        if (json_array_size(v) == 0)
                 policy_complain(&w->reader, position, "must not be empty, or nothing could run: leave it out for all languages");
-        else if (json_array_size(v) > POLICY_LANGUAGES_MAX)
-                policy_complain(&w->reader, position, "has %zu entries, may have %d", json_array_size(v), POLICY_LANGUAGES_MAX);
-        else
-                json_array_foreach(v, i, item)
-                        read_language(w, policy_position(at, "%s[%zu]", position, i), item);
+        json_array_foreach(v, i, item)
+                read_language(w, policy_position(at, "%s[%zu]", position, i), item);
 }
 
-static void policy_parse_read_time(WholeReader *w, const char *position, json_t *v) {
-        policy_read_time(&w->reader, position, v, USEC_PER_MSEC, 0, TIME_MAX_MS, &w->policy.execution_time_max);
-}
-
-static void read_memory(WholeReader *w, const char *position, json_t *v) {
+static void read_memory(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
         const char *text = json_string_value(v);
 
         if (!text)
@@ -114,7 +96,8 @@ static void read_memory(WholeReader *w, const char *position, json_t *v) {
                 policy_complain(&w->reader, position, "Invalid memory format: '%.64s'; a number and KB, MB or GB, as in \"128MB\"", text);
 }
 
-static void read_cores(WholeReader *w, const char *position, json_t *v) {
+static void read_cores(void *reader, const char *position, json_t *v) {
+        WholeReader *w = reader;
         double x;
 
         if (!policy_read_number(&w->reader, position, v, 0, CORES_MAX, &x))
@@ -126,55 +109,37 @@ static void read_cores(WholeReader *w, const char *position, json_t *v) {
 }
 
 /* Read elsewhere. */
-static void read_nothing(WholeReader *w, const char *position, json_t *v) {
+static void read_nothing(void *reader, const char *position, json_t *v) {
 }
 
-static const struct {
-        const char *name;
-        void (*read)(WholeReader *w, const char *position, json_t *v);
-} fields[] = {
-        { "preset", read_nothing },
-        { "network", read_nothing },
-        { "allowNetworkAccess", read_nothing },
-        { "allowedDomains", read_nothing },
-        { "deniedDomains", read_nothing },
-        { "requireTls", read_nothing },
-        { "maxRequestSize", read_nothing },
-        { "maxResponseSize", read_nothing },
-        { "timeout", read_nothing },
-        { "readOnlyPaths", read_read_only },
-        { "writablePaths", read_writable },
-        { "allowedPaths", read_allowed_paths },
-        { "deniedPaths", read_denied },
-        { "allowFileSystem", read_file_system },
-        { "maxFileSize", read_file_size },
-        { "maxTotalSize", read_total_size },
-        { "allowedExtensions", read_extensions },
-        { "allowProcessCreation", read_processes },
-        { "allowEnvironmentAccess", read_environment },
-        { "allowedLanguages", read_languages },
-        { "maxExecutionTime", policy_parse_read_time },
-        { "maxMemoryUsage", read_memory },
-        { "maxCpuUsage", read_cores },
-        { "credentials", policy_read_credentials },
+#define WHOLE(member) offsetof(WholeReader, policy.member)
+
+static const PolicyField fields[] = {
+        { "preset",                 read_nothing            },
+        { "network",                read_nothing            },
+        { "allowNetworkAccess",     read_nothing            },
+        { "allowedDomains",         read_nothing            },
+        { "deniedDomains",          read_nothing            },
+        { "requireTls",             read_nothing            },
+        { "maxRequestSize",         read_nothing            },
+        { "maxResponseSize",        read_nothing            },
+        { "timeout",                read_nothing            },
+        { "readOnlyPaths",          read_read_only          },
+        { "writablePaths",          read_writable           },
+        { "allowedPaths",           read_allowed_paths      },
+        { "deniedPaths",            read_denied             },
+        { "allowFileSystem",        NULL, POLICY_BOOL, WHOLE(has_file_system)    },
+        { "maxFileSize",            NULL, POLICY_SIZE, WHOLE(file_size_max)      },
+        { "maxTotalSize",           NULL, POLICY_SIZE, WHOLE(total_size_max)     },
+        { "allowedExtensions",      read_extensions         },
+        { "allowProcessCreation",   NULL, POLICY_BOOL, WHOLE(process_creation)   },
+        { "allowEnvironmentAccess", NULL, POLICY_BOOL, WHOLE(environment_access) },
+        { "allowedLanguages",       read_languages          },
+        { "maxExecutionTime",       NULL, POLICY_TIME, WHOLE(execution_time_max), USEC_PER_MSEC, 0, TIME_MAX_MS },
+        { "maxMemoryUsage",         read_memory             },
+        { "maxCpuUsage",            read_cores              },
+        { "credentials",            policy_read_credentials },
 };
-
-static void policy_parse_complain_unknown(WholeReader *w, json_t *object) {
-        const char *names[ELEMENTSOF(fields) + 1] = { 0 }, *key;
-        char at[EGRESS_POSITION_MAX];
-        json_t *v;
-
-        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                names[i] = fields[i].name;
-        json_object_foreach(object, key, v) {
-                bool known = false;
-
-                for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                        known |= strcmp(fields[i].name, key) == 0;
-                if (!known)
-                        policy_complain_unknown(&w->reader, policy_position(at, "%s.%.64s", w->prefix, key), key, names);
-        }
-}
 
 /* What a preset has, as an object of its own; NULL: there is none, or complained. */
 static json_t *read_preset(WholeReader *w, json_t *object) {
@@ -303,14 +268,14 @@ static void policy_parse_read_fields(WholeReader *w, json_t *object, json_t *bas
                 if (!v && !(has_paths && strcmp(fields[i].name, "writablePaths") == 0))
                         v = json_object_get(base, fields[i].name);
                 if (v)
-                        fields[i].read(w, policy_position(at, "%s.%s", w->prefix, fields[i].name), v);
+                        policy_read_field(fields + i, w, policy_position(at, "%s.%s", w->prefix, fields[i].name), v);
         }
 }
 
 static void policy_parse_read_whole(WholeReader *w, json_t *object) {
         _cleanup_json_ json_t *base = read_preset(w, object);
 
-        policy_parse_complain_unknown(w, object);
+        policy_check_fields(&w->reader, w->prefix, fields, ELEMENTSOF(fields), object);
         check_twice(w, object);
         read_network(w, object, base);
         policy_parse_read_fields(w, object, base);

@@ -32,16 +32,8 @@ void policy_read_paths(WholeReader *w, const char *position, json_t *v, Strv *re
         json_t *item;
         size_t i;
 
-        if (json_is_null(v))
+        if (!policy_is_list(&w->reader, position, v, "a list of paths", "paths", POLICY_PATHS_MAX))
                 return;
-        if (!json_is_array(v)) {
-                policy_complain_type(&w->reader, position, "a list of paths", v);
-                return;
-        }
-        if (json_array_size(v) > POLICY_PATHS_MAX) {
-                policy_complain(&w->reader, position, "has %zu paths, may have %d", json_array_size(v), POLICY_PATHS_MAX);
-                return;
-        }
         json_array_foreach(v, i, item)
                 read_path(w, policy_position(at, "%s[%zu]", position, i), item, ret);
 }

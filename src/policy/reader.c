@@ -1,5 +1,6 @@
 /* reader.c: values out of JSON, and complaints that name their place. */
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +12,7 @@
 #include "base/word.h"
 #include "policy/internal.h"
 
+#define FIELDS_MAX 32
 #define EXACT_MAX 9007199254740992.0 /* 2^53: beyond it a double skips integers */
 
 const char *policy_position(char buffer[static EGRESS_POSITION_MAX], const char *format, ...) {
@@ -35,17 +37,8 @@ void policy_complain(PolicyReader *r, const char *position, const char *format, 
                 r->error = x;
 }
 
-static const char *reader_type_words(json_t *v) {
-        static const char *const words[] = {
-                [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
-                [JSON_REAL] = "a number",    [JSON_TRUE] = "true",    [JSON_FALSE] = "false",     [JSON_NULL] = "null",
-        };
-
-        return words[json_typeof(v)];
-}
-
 void policy_complain_type(PolicyReader *r, const char *position, const char *wanted, json_t *found) {
-        policy_complain(r, position, "must be %s, not %s", wanted, reader_type_words(found));
+        policy_complain(r, position, "must be %s, not %s", wanted, json_type_words(found));
 }
 
 const char *policy_nearest(const char *word, const char *const *names) {
@@ -142,4 +135,56 @@ void policy_read_size(PolicyReader *r, const char *position, json_t *v, uint64_t
                 policy_complain(r, position, "'%.64s' is no size: as in \"10MB\", \"1GB\", or a number of bytes", text);
         else
                 *ret = size;
+}
+
+bool policy_is_list(PolicyReader *r, const char *position, json_t *v, const char *what, const char *items, size_t max) {
+        if (json_is_null(v))
+                return false;
+        if (!json_is_array(v))
+                policy_complain_type(r, position, what, v);
+        else if (json_array_size(v) > max)
+                policy_complain(r, position, "has %zu %s, may have %zu", json_array_size(v), items, max);
+        else
+                return true;
+        return false;
+}
+
+void policy_read_field(const PolicyField *f, void *reader, const char *position, json_t *v) {
+        void *place = (char *) reader + f->offset;
+
+        switch (f->kind) {
+        case POLICY_BOOL:
+                policy_read_bool(reader, position, v, place);
+                break;
+        case POLICY_SIZE:
+                policy_read_size(reader, position, v, place);
+                break;
+        case POLICY_WHOLE:
+                policy_read_whole(reader, position, v, (uint64_t) f->min, (uint64_t) f->max, place);
+                break;
+        case POLICY_TIME:
+                policy_read_time(reader, position, v, f->unit, f->min, f->max, place);
+                break;
+        case POLICY_OTHER:
+                f->read(reader, position, v);
+                break;
+        }
+}
+
+void policy_check_fields(PolicyReader *r, const char *prefix, const PolicyField *fields, size_t n, json_t *object) {
+        const char *names[FIELDS_MAX + 1] = { 0 }, *key;
+        char at[EGRESS_POSITION_MAX];
+        json_t *v;
+
+        assert(n <= FIELDS_MAX);
+        for (size_t i = 0; i < n; i++)
+                names[i] = fields[i].name;
+        json_object_foreach(object, key, v) {
+                size_t i = 0;
+
+                while (i < n && strcmp(names[i], key) != 0)
+                        i++;
+                if (i == n)
+                        policy_complain_unknown(r, policy_position(at, "%s.%.64s", prefix, key), key, names);
+        }
 }

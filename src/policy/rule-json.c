@@ -100,14 +100,13 @@ static void complain_error(RuleReader *r, const char *position, const Error *err
 
 /* The items of a list that is neither empty nor too long; false: complained. */
 static bool is_list(RuleReader *r, const char *position, json_t *v, size_t max) {
-        if (!json_is_array(v))
+        if (json_is_null(v))
                 policy_complain_type(r->reader, position, "a list", v);
-        else if (json_array_size(v) == 0)
+        else if (policy_is_list(r->reader, position, v, "a list", "entries", max)) {
+                if (json_array_size(v) > 0)
+                        return true;
                 policy_complain(r->reader, position, "must not be empty; leave it out for the default");
-        else if (json_array_size(v) > max)
-                policy_complain(r->reader, position, "has %zu entries, may have %zu", json_array_size(v), max);
-        else
-                return true;
+        }
         r->bad = true;
         return false;
 }

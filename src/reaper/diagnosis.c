@@ -22,18 +22,10 @@
 #define TIMEOUTS_MANY   2
 
 static const char *const names[_VERDICT_MAX] = {
-        [VERDICT_ACTIVE] = "active",
-        [VERDICT_IDLE] = "idle",
-        [VERDICT_BUSY_LOOP] = "busy-loop",
-        [VERDICT_WAITING_ON_IO] = "waiting-on-io",
-        [VERDICT_HUNG] = "hung",
-        [VERDICT_MEMORY_GROWING] = "memory-growing",
-        [VERDICT_FORK_STORM] = "fork-storm",
-        [VERDICT_NO_OPERATIONS] = "no-operations",
-        [VERDICT_PAUSED] = "paused",
-        [VERDICT_STOPPED] = "stopped",
-        [VERDICT_PROVISIONING] = "provisioning",
-        [VERDICT_TERMINATING] = "terminating",
+        [VERDICT_ACTIVE] = "active",               [VERDICT_IDLE] = "idle",                     [VERDICT_BUSY_LOOP] = "busy-loop",
+        [VERDICT_WAITING_ON_IO] = "waiting-on-io", [VERDICT_HUNG] = "hung",                     [VERDICT_MEMORY_GROWING] = "memory-growing",
+        [VERDICT_FORK_STORM] = "fork-storm",       [VERDICT_NO_OPERATIONS] = "no-operations",   [VERDICT_PAUSED] = "paused",
+        [VERDICT_STOPPED] = "stopped",             [VERDICT_PROVISIONING] = "provisioning",     [VERDICT_TERMINATING] = "terminating",
         [VERDICT_ENDED] = "ended",
 };
 const ShapeNames verdict_names = SHAPE_WORDS(names);
@@ -319,10 +311,7 @@ int reaper_diagnose(Reaper *r, Sandbox *sb, usec_t sample_usec, DiagnosisDone do
 
         if (!e)
                 return -ENOMEM;
-        e->reaper = r;
-        e->done = done;
-        e->userdata = userdata;
-        e->sandbox = sandbox_ref(sb);
+        *e = (Examination) { .reaper = r, .sandbox = sandbox_ref(sb), .done = done, .userdata = userdata };
         diagnosis_look(sb, &e->first);
         DL_APPEND(r->examinations, e);
         k = sd_event_add_time_relative(r->manager->event, &e->timer, CLOCK_MONOTONIC, sample_usec, USEC_PER_MSEC, diagnosis_on_second, e);

@@ -3,13 +3,13 @@
  * /proc/PID/stat and /proc/PID/task/TID/children can be read by everybody; a process may end between two reads, and is then left
  * out. Names of processes are chosen by the guest. */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/macro.h"
 #include "reaper/diagnosis-internal.h"
@@ -46,19 +46,16 @@ static int add_children(ProcessesWalk *w, int pid, int tid) {
 
 /* Each thread has its own children. */
 static int add_all_children(ProcessesWalk *w, int pid) {
-        struct dirent *entry;
+        _cleanup_directory_ DIR *tasks = NULL;
+        const struct dirent *entry;
         char path[64];
-        DIR *tasks;
         int r = -ENOENT;
 
         (void) snprintf(path, sizeof(path), "/proc/%d/task", pid);
-        tasks = opendir(path);
-        if (!tasks)
-                return -ENOENT;
-        while ((entry = readdir(tasks)))
-                if (entry->d_name[0] != '.' && add_children(w, pid, atoi(entry->d_name)) >= 0)
+        tasks = directory_open(AT_FDCWD, path);
+        while ((entry = directory_next(tasks)))
+                if (add_children(w, pid, atoi(entry->d_name)) >= 0)
                         r = 0;
-        (void) closedir(tasks);
         return r;
 }
 

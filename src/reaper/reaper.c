@@ -232,25 +232,27 @@ static void reaper_on_execution_ended(Execution *x, void *userdata) {
 
 /* Life */
 
+DEFINE_CLEANUP(Reaper, reaper_free)
+
 int reaper_new(Manager *m, Reaper **ret, Error *reterr) {
-        Reaper *r = calloc(1, sizeof(*r));
+        _cleanup_(reaper_freep) Reaper *r = calloc(1, sizeof(*r));
         int k;
 
         if (!r)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r->manager = m;
-        r->patience = ITEM_PATIENCE;
-        r->pressure = (PressureStatus) { .memory_usage = NAN, .disk_usage = NAN, .places_usage = NAN, .psi = NAN };
+        *r = (Reaper) {
+                .manager = m,
+                .patience = ITEM_PATIENCE,
+                .pressure = { .memory_usage = NAN, .disk_usage = NAN, .places_usage = NAN, .psi = NAN },
+        };
         report_load(r);
         k = sd_event_add_defer(m->event, &r->kick, reaper_on_kick, r);
         if (k >= 0)
                 k = sd_event_source_set_enabled(r->kick, SD_EVENT_OFF);
         if (k >= 0)
                 k = health_new(r);
-        if (k < 0) {
-                reaper_free(r);
+        if (k < 0)
                 return error_set(reterr, k, "cannot set up the clean-up: %m");
-        }
         for (CleanupKind kind = 0; kind < _CLEANUP_KIND_MAX; kind++) {
                 r->layers[kind].kind = kind;
                 r->layers[kind].last_ok = true;
@@ -258,7 +260,7 @@ int reaper_new(Manager *m, Reaper **ret, Error *reterr) {
         reaper_reload(r);
         r->observer = (CoreObserver) { .execution_ended = reaper_on_execution_ended, .userdata = r };
         manager_observe(m, &r->observer);
-        *ret = r;
+        *ret = TAKE_PTR(r);
         return 0;
 }
 

@@ -100,8 +100,9 @@ typedef struct CleanupItem {
 typedef struct CleanupCounts {
         uint64_t scanned, found, orphaned, stuck, old, aged, unhealthy, emergency, lost, strays, files;
         uint64_t removed, failed; /* of those found */
-        uint64_t deferred;        /* found, and beyond the batch: the next run's */
+        uint64_t deferred;        /* found, and beyond the batch: the next run's. Not described */
 } CleanupCounts;
+extern const Shape cleanup_counts_shape; /* beside the rows that keep them: their columns, and their names for callers */
 
 typedef struct CleanupReport {
         CleanupKind kind;
@@ -188,7 +189,7 @@ typedef struct CleanupRow {
         uint64_t serial; /* grows; given by the store */
         char kind[16], cause[16];
         usec_t started_at, duration_usec;
-        uint64_t scanned, found, orphaned, stuck, old, aged, unhealthy, emergency, lost, strays, files, removed, failed;
+        CleanupCounts counts;
         char *freed;  /* names, a line each; may be NULL */
         char *failures; /* "name: why", a line each; may be NULL */
         char *error;  /* why the run itself has failed; may be NULL */
@@ -204,8 +205,6 @@ double reaper_item_failures(const Reaper *r); /* items that could not be cleaned
 double reaper_stuck(const Reaper *r);         /* sandboxes that a sweep would end as stuck, now */
 double reaper_orphaned(const Reaper *r);
 double reaper_unhealthy(const Reaper *r);
-double reaper_memory_usage(const Reaper *r);
-double reaper_disk_usage(const Reaper *r);
 
 /* Told after every run that failed or had items that failed, and when a fault begins: whoever raises alerts hangs itself in. */
 typedef void (*ReaperAlert)(const char *kind, const char *text, void *userdata); /* "cleanup-failed", "cleanup-late", "cleanup-blind", "stuck" */

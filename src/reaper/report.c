@@ -138,13 +138,11 @@ static void lines_add(ReaperReportLines *l, const char *format, ...) {
 
 static void write_row(const ReaperRun *run) {
         const CleanupReport *p = &run->report;
-        const CleanupCounts *c = &p->counts;
         ReaperReportLines freed = { .max = NAMES_BYTES }, failures = { .max = FAILURES_BYTES };
         CleanupRow row = {
-                .started_at = p->started_at, .duration_usec = p->duration,
-                .scanned = c->scanned, .found = c->found, .orphaned = c->orphaned, .stuck = c->stuck, .old = c->old, .aged = c->aged,
-                .unhealthy = c->unhealthy, .emergency = c->emergency, .lost = c->lost, .strays = c->strays, .files = c->files,
-                .removed = c->removed, .failed = c->failed,
+                .started_at = p->started_at,
+                .duration_usec = p->duration,
+                .counts = p->counts,
                 .error = p->error[0] ? (char *) p->error : NULL,
         };
         int r;
@@ -167,50 +165,36 @@ static void write_row(const ReaperRun *run) {
 }
 
 /* Totals outlive the runs that are kept. */
-static const struct {
-        const char *name;
-        size_t offset;
-} totals[] = {
-        { "cleanup_scanned",   offsetof(CleanupCounts, scanned)   },
-        { "cleanup_found",     offsetof(CleanupCounts, found)     },
-        { "cleanup_orphaned",  offsetof(CleanupCounts, orphaned)  },
-        { "cleanup_stuck",     offsetof(CleanupCounts, stuck)     },
-        { "cleanup_old",       offsetof(CleanupCounts, old)       },
-        { "cleanup_aged",      offsetof(CleanupCounts, aged)      },
-        { "cleanup_unhealthy", offsetof(CleanupCounts, unhealthy) },
-        { "cleanup_emergency", offsetof(CleanupCounts, emergency) },
-        { "cleanup_lost",      offsetof(CleanupCounts, lost)      },
-        { "cleanup_strays",    offsetof(CleanupCounts, strays)    },
-        { "cleanup_files",     offsetof(CleanupCounts, files)     },
-        { "cleanup_removed",   offsetof(CleanupCounts, removed)   },
-        { "cleanup_failed",    offsetof(CleanupCounts, failed)    },
-};
-
-static uint64_t *reaper_report_counter_of(CleanupCounts *c, size_t i) {
-        return (uint64_t *) (void *) ((char *) c + totals[i].offset);
-}
-
-static const uint64_t *reaper_report_count_of(const CleanupCounts *c, size_t i) {
-        return (const uint64_t *) (const void *) ((const char *) c + totals[i].offset);
+static const char *total_name(const ShapeField *f, char ret[static 32]) {
+        (void) snprintf(ret, 32, "cleanup_%s", f->column);
+        return ret;
 }
 
 void report_load(Reaper *r) {
         Store *s = r->manager->store;
+        char name[32];
 
-        for (size_t i = 0; i < ELEMENTSOF(totals); i++)
-                (void) store_counter_get(s, totals[i].name, reaper_report_counter_of(&r->totals, i));
+        for (size_t i = 0; i < cleanup_counts_shape.n_fields; i++) {
+                const ShapeField *f = cleanup_counts_shape.fields + i;
+
+                (void) store_counter_get(s, total_name(f, name), shape_at(f, &r->totals));
+        }
         (void) store_counter_get(s, "cleanup_runs", &r->total_runs);
         (void) store_counter_get(s, "cleanup_runs_failed", &r->total_failed_runs);
 }
 
 static void write_totals(Reaper *r, const ReaperRun *run, bool failed) {
         Store *s = r->manager->store;
+        char name[32];
 
-        for (size_t i = 0; i < ELEMENTSOF(totals); i++) {
-                if (*reaper_report_count_of(&run->report.counts, i) == 0)
+        for (size_t i = 0; i < cleanup_counts_shape.n_fields; i++) {
+                const ShapeField *f = cleanup_counts_shape.fields + i;
+                int64_t n = shape_get(f, &run->report.counts);
+
+                if (n == 0)
                         continue;
-                *reaper_report_counter_of(&r->totals, i) += *reaper_report_count_of(&run->report.counts, i);
-                (void) store_counter_set(s, totals[i].name, *reaper_report_counter_of(&r->totals, i));
+                (void) shape_set(f, &r->totals, shape_get(f, &r->totals) + n);
+                (void) store_counter_set(s, total_name(f, name), (uint64_t) shape_get(f, &r->totals));
         }
         (void) store_counter_set(s, "cleanup_runs", ++r->total_runs);
         if (failed)

@@ -21,8 +21,10 @@
 static int on_work(sd_event_source *source, void *userdata);
 static int reaper_run_on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 
+DEFINE_CLEANUP(ReaperRun, sweep_run_free)
+
 int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, ReaperRun **ret) {
-        ReaperRun *run = calloc(1, sizeof(*run));
+        _cleanup_(sweep_run_freep) ReaperRun *run = calloc(1, sizeof(*run));
         int k;
 
         if (!run)
@@ -44,12 +46,10 @@ int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Reaper
                 k = sd_event_add_time_relative(r->manager->event, &run->patience, CLOCK_MONOTONIC, r->patience, 0, reaper_run_on_patience, run);
         if (k >= 0)
                 k = sd_event_source_set_enabled(run->patience, SD_EVENT_OFF);
-        if (k < 0) {
-                sweep_run_free(run);
+        if (k < 0)
                 return k;
-        }
         sweep_run_go(run);
-        *ret = run;
+        *ret = TAKE_PTR(run);
         return 0;
 }
 

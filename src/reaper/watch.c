@@ -111,11 +111,3 @@ double reaper_orphaned(const Reaper *r) {
 double reaper_unhealthy(const Reaper *r) {
         return health_unhealthy(r);
 }
-
-double reaper_memory_usage(const Reaper *r) {
-        return r->pressure.memory_usage;
-}
-
-double reaper_disk_usage(const Reaper *r) {
-        return r->pressure.disk_usage;
-}

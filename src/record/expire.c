@@ -1,6 +1,5 @@
 /* expire.c: recordings go by their age, counted from the last line, when their sandbox has. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -18,20 +18,13 @@
 #define AT_ONCE  16
 
 static int expire_remove_files(int dirfd) {
-        int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *directory = own < 0 ? NULL : fdopendir(own);
-        struct dirent *entry;
-        int r = 0;
+        _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
+        const struct dirent *entry;
+        int r = directory ? 0 : -errno;
 
-        if (!directory) {
-                r = -errno;
-                (void) fd_close(own);
-                return r;
-        }
-        while ((entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlinkat(dirfd, entry->d_name, 0) < 0)
+        while ((entry = directory_next(directory)))
+                if (unlinkat(dirfd, entry->d_name, 0) < 0)
                         r = -errno;
-        (void) closedir(directory);
         return r;
 }
 
@@ -64,16 +57,11 @@ static bool expire_is_over(Recorder *r, const char *id, usec_t before) {
 }
 
 static size_t remove_old(Recorder *r, usec_t before) {
-        int own = openat(r->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *directory = own < 0 ? NULL : fdopendir(own);
-        struct dirent *entry;
+        _cleanup_directory_ DIR *directory = directory_open(r->dirfd, ".");
+        const struct dirent *entry;
         size_t n = 0;
 
-        if (!directory) {
-                (void) fd_close(own);
-                return 0;
-        }
-        while (n < AT_ONCE && (entry = readdir(directory))) {
+        while (n < AT_ONCE && (entry = directory_next(directory))) {
                 int k;
 
                 if (!id_is_valid(entry->d_name) || !expire_is_over(r, entry->d_name, before))
@@ -84,7 +72,6 @@ static size_t remove_old(Recorder *r, usec_t before) {
                 else
                         n++;
         }
-        (void) closedir(directory);
         return n;
 }
 

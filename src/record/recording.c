@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -75,20 +75,14 @@ static json_t *recording_describe(const Sandbox *sb) {
 
 /* What earlier lives of the daemon have put there. */
 static uint64_t recording_count_bytes(int dirfd) {
-        int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *directory = own < 0 ? NULL : fdopendir(own);
-        struct dirent *entry;
+        _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
+        const struct dirent *entry;
         uint64_t total = 0;
         struct stat st;
 
-        if (!directory) {
-                (void) fd_close(own);
-                return 0;
-        }
-        while ((entry = readdir(directory)))
+        while ((entry = directory_next(directory)))
                 if (strlen(entry->d_name) == RECORD_BLOB_LENGTH && fstatat(dirfd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
                         total += (uint64_t) st.st_size;
-        (void) closedir(directory);
         return total;
 }
 

@@ -1,6 +1,5 @@
 #include "registry/blobdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "registry/blobdir-internal.h"
 
@@ -22,11 +22,10 @@ void blob_name(const Digest *digest, const char *suffix, char ret[static BLOB_NA
 
 /* What a killed import has left. Whoever has the lock still lives. */
 static void blobdir_sweep(int dirfd) {
-        int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
-        struct dirent *e;
+        _cleanup_directory_ DIR *d = directory_open(dirfd, ".");
+        const struct dirent *e;
 
-        while (d && (e = readdir(d))) {
+        while ((e = directory_next(d))) {
                 _cleanup_close_ int fd = -EBADF;
 
                 if (strncmp(e->d_name, "tmp-", 4) != 0)
@@ -35,10 +34,6 @@ static void blobdir_sweep(int dirfd) {
                 if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) >= 0)
                         (void) unlinkat(dirfd, e->d_name, 0);
         }
-        if (d)
-                (void) closedir(d);
-        else
-                (void) fd_close(copy);
 }
 
 int blobdir_open(Blobdir *b, const char *path, Error *reterr) {
@@ -118,13 +113,6 @@ int blobdir_put(const Blobdir *b, const void *data, size_t size, Digest *ret, Er
         if (r >= 0)
                 r = blob_part_commit(&p, NULL, ret, reterr);
         return r;
-}
-
-int blobdir_remove(const Blobdir *b, const Digest *digest) {
-        char name[BLOB_NAME_MAX];
-
-        blob_name(digest, "", name);
-        return unlinkat(b->dirfd, name, 0) < 0 ? -errno : 0;
 }
 
 int blobdir_check_space(const Blobdir *b, uint64_t size, Error *reterr) {

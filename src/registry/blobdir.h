@@ -28,7 +28,6 @@ int blobdir_get(const Blobdir *b, const Digest *digest, uint64_t *ret_size, Erro
 /* A small one, whole, and checked against its digest; terminated, caller frees. */
 int blobdir_read(const Blobdir *b, const Digest *digest, size_t max, char **ret, size_t *ret_size, Error *reterr);
 int blobdir_put(const Blobdir *b, const void *data, size_t size, Digest *ret, Error *reterr);
-int blobdir_remove(const Blobdir *b, const Digest *digest);
 /* Whether so much can still be written; -ENOSPC with words. */
 int blobdir_check_space(const Blobdir *b, uint64_t size, Error *reterr);
 

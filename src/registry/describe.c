@@ -48,7 +48,8 @@ static int describe_read_config(int fd, json_t **ret, Error *reterr) {
         return *ret ? 0 : error_prefix(reterr, -EBADMSG, "the configuration");
 }
 
-int verb_describe(const Arguments *a, Error *reterr) {
+int verb_describe(void *arguments, Error *reterr) {
+        const Arguments *a = arguments;
         _cleanup_free_ Part *parts = calloc(a->layers.n + 1, sizeof(*parts));
         _cleanup_json_ json_t *config = NULL;
         int r;

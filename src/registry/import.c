@@ -196,7 +196,8 @@ static int import_run(Import *i, Error *reterr) {
         return i->is_archive ? finish_archive(i, reterr) : finish_rootfs(i, reterr);
 }
 
-int verb_import(const Arguments *arguments, Error *reterr) {
+int verb_import(void *options, Error *reterr) {
+        const Arguments *arguments = options;
         Import i = { .arguments = arguments, .kept = BLOB_PART_INIT };
         int r;
 

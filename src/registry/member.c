@@ -18,7 +18,6 @@ struct Members {
         MembersTee tee;
         void *userdata;
         int error; /* of the tee, or of reading */
-        uint64_t bytes;
         char block[BLOCK_SIZE];
 };
 
@@ -40,7 +39,6 @@ static ssize_t member_read_some(Members *m) {
                 m->error = -errno;
         else if (n > 0 && m->tee)
                 m->error = m->tee(m->userdata, m->block, (size_t) n);
-        m->bytes += n > 0 ? (uint64_t) n : 0;
         return m->error < 0 ? -1 : n;
 }
 
@@ -172,10 +170,6 @@ MemberCompression members_compression(const Members *m) {
                 if (archive_filter_code(m->archive, 0) == table[i].code && archive_filter_count(m->archive) <= 2)
                         return table[i].compression;
         return COMPRESSION_OTHER; /* also: compressed twice */
-}
-
-uint64_t members_bytes(const Members *m) {
-        return m->bytes;
 }
 
 int members_drain(Members *m, Error *reterr) {

@@ -46,7 +46,6 @@ void members_freep(Members **m);
 int members_next(Members *m, Member *ret, Error *reterr); /* 1, or 0 at the end */
 ssize_t members_data(Members *m, void *buffer, size_t size, Error *reterr); /* 0 at the end of the member */
 MemberCompression members_compression(const Members *m); /* known after the first member */
-uint64_t members_bytes(const Members *m); /* that came so far */
 /* What follows the end of the archive: read, and given to the tee. */
 int members_drain(Members *m, Error *reterr);
 void members_set_tee(Members *m, MembersTee tee);

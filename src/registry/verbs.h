@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/strv.h"
+#include "confine/program.h"
 #include "registry/blobdir.h"
 #include "registry/manifest.h"
 #include "registry/remote.h"
@@ -14,8 +15,12 @@ typedef enum ImportFormat {
 } ImportFormat;
 
 typedef struct Arguments {
+        ProgramArguments words; /* the operand is the reference */
+        const char *directory, *ca, *config;
+        bool insecure, outside;
+        uint64_t stall;         /* seconds */
         Reference reference;    /* of pull and push */
-        Remote *remote;         /* likewise, open */
+        Remote *remote;         /* likewise, open; others have none */
         Blobdir blobs;            /* open */
         Platform platform;      /* this machine's, if nothing else was said */
         uint64_t max_bytes;
@@ -28,5 +33,5 @@ typedef struct Arguments {
 
 int verb_pull(const Arguments *a, Error *reterr);
 int verb_push(const Arguments *a, Error *reterr);
-int verb_import(const Arguments *a, Error *reterr);
-int verb_describe(const Arguments *a, Error *reterr);
+int verb_import(void *arguments, Error *reterr);   /* as ProgramVerb has them */
+int verb_describe(void *arguments, Error *reterr);

@@ -1,6 +1,5 @@
 #include "spawner/zygote.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "jail/ids.h"
@@ -107,16 +107,14 @@ void zygotes_end(Spawner *s) {
 
 /* A process that has threads leaves them behind when it forks, with what they held. */
 static bool has_one_thread(pid_t pid) {
+        _cleanup_directory_ DIR *d = NULL;
         char path[32];
         size_t n = 0;
-        DIR *d;
 
         (void) snprintf(path, sizeof(path), "/proc/%d/task", pid);
-        d = opendir(path);
-        for (const struct dirent *e; d && (e = readdir(d));)
-                n += e->d_name[0] != '.';
-        if (d)
-                (void) closedir(d);
+        d = directory_open(AT_FDCWD, path);
+        while (directory_next(d))
+                n++;
         return n == 1;
 }
 

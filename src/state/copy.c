@@ -100,25 +100,25 @@ static const SequenceStep copy_steps[] = {
 };
 const Sequence copy_sequence = SEQUENCE("copy", copy_steps, copy_end);
 
-static int state_copy_check(State *s, const Sandbox *sb, Error *reterr) {
+int disk_check(State *s, const Sandbox *sb, const char *verb, const char *done, Error *reterr) {
         if (!sb->spec.persistent)
                 return error_set(reterr, -EOPNOTSUPP,
-                                "the sandbox's disk goes with its processes and cannot be copied: make it with \"persistent\": true");
+                                "the sandbox's disk goes with its processes and cannot be %s: make it with \"persistent\": true", done);
         if (!trees_have_disks(s->manager, reterr))
                 return -EOPNOTSUPP;
         if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))
-                return error_set(reterr, -ESTALE, "Cannot copy the sandbox (state: %s)", sandbox_status_name(sb->status));
-        if (state_restores(s, sb))
-                return error_set(reterr, -EBUSY, "the sandbox is being restored; try again");
+                return error_set(reterr, -ESTALE, "Cannot %s the sandbox (state: %s)", verb, sandbox_status_name(sb->status));
         return 0;
 }
 
 int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *userdata, Error *reterr) {
         StateCopy *c;
-        int r = state_copy_check(s, sb, reterr);
+        int r = disk_check(s, sb, "copy", "copied", reterr);
 
         if (r < 0)
                 return r;
+        if (state_restores(s, sb))
+                return error_set(reterr, -EBUSY, "the sandbox is being restored; try again");
         c = calloc(1, sizeof(*c));
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");

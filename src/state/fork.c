@@ -267,7 +267,7 @@ static int state_fork_begin(State *s, const Principal *who, Sandbox *of, Snapsho
                 return error_set(reterr, -ENOMEM, "out of memory");
         f->of = of;
         if (from)
-                memcpy(f->snapshot, from->id, sizeof(f->snapshot));
+                memcpy(f->snapshot, from->tree.id, sizeof(f->snapshot));
         f->wait_usec = wait_usec;
         f->done = done;
         r = fork_check_names(s, f, reterr);

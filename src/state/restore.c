@@ -189,24 +189,21 @@ static bool restore_text_equal(const char *a, const char *b) {
 }
 
 static int restore_check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) {
-        if (!sb->spec.persistent)
-                return error_set(reterr, -EOPNOTSUPP,
-                                "the sandbox's disk goes with its processes and cannot be replaced: make it with \"persistent\": true");
-        if (!trees_have_disks(s->manager, reterr))
-                return -EOPNOTSUPP;
-        if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))
-                return error_set(reterr, -ESTALE, "Cannot restore the sandbox (state: %s)", sandbox_status_name(sb->status));
+        int r = disk_check(s, sb, "restore", "replaced", reterr);
+
+        if (r < 0)
+                return r;
         if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
-        if (!restore_text_equal(sb->spec.tenant, n->tenant)) /* whoever sees both */
-                return error_set(reterr, -EINVAL, "snapshot %s is of tenant '%s', and the sandbox of tenant '%s': nothing of the one becomes the other's", n->id,
-                                n->tenant, sb->spec.tenant ? sb->spec.tenant : "");
-        if (n->missing)
-                return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", n->id);
+        if (!restore_text_equal(sb->spec.tenant, n->tree.tenant)) /* whoever sees both */
+                return error_set(reterr, -EINVAL, "snapshot %s is of tenant '%s', and the sandbox of tenant '%s': nothing of the one becomes the other's", n->tree.id,
+                                n->tree.tenant, sb->spec.tenant ? sb->spec.tenant : "");
+        if (n->tree.missing)
+                return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", n->tree.id);
         if (!restore_text_equal(sb->spec.layer, n->spec.layer) || !restore_text_equal(sandbox_spec_base(&sb->spec), sandbox_spec_base(&n->spec)))
                 return error_set(reterr, -EINVAL,
                                 "snapshot %s stands on another template ('%s') than the sandbox ('%s'): make a sandbox of it instead (`cove create --snapshot %s`)",
-                                n->id, n->spec.template_name ? n->spec.template_name : "host", sb->spec.template_name ? sb->spec.template_name : "host", n->id);
+                                n->tree.id, n->spec.template_name ? n->spec.template_name : "host", sb->spec.template_name ? sb->spec.template_name : "host", n->tree.id);
         return 0;
 }
 
@@ -220,7 +217,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         if (!r)
                 return error_set(reterr, -ENOMEM, "out of memory");
         r->sandbox = sandbox_ref(sb);
-        memcpy(r->snapshot, snapshot->id, sizeof(r->snapshot));
+        memcpy(r->snapshot, snapshot->tree.id, sizeof(r->snapshot));
         r->done = done;
         work_begin(&r->work, s, userdata, free_restore);
         k = id_make(r->scratch);

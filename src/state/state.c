@@ -16,6 +16,10 @@ void work_begin(Work *w, State *s, void *userdata, void (*free_work)(Work *w)) {
         DL_APPEND(s->works, w);
 }
 
+void work_free_plain(Work *w) {
+        free(w);
+}
+
 void work_end(Work *w) {
         DL_DELETE(w->state->works, w);
         tree_call_forget(w->call);
@@ -67,98 +71,19 @@ void state_forget_caller(State *s, void *userdata) {
                         w->forgotten = true;
 }
 
-/* The start: what was in the middle of something goes; of the rest it is asked whether it is there. */
-
-typedef struct StateLoad {
-        State *state;
-        Strv unfinished;
-} StateLoad;
-
-static int load_snapshot(Snapshot *row, void *userdata) {
-        StateLoad *l = userdata;
-        Snapshot *n;
-        int r;
-
-        if (row->pending)
-                return strv_push(&l->unfinished, row->id);
-        n = snapshot_new();
-        if (!n)
-                return -ENOMEM;
-        *n = *row;
-        memset(row, 0, sizeof(*row));
-        r = snapshot_register(l->state, n);
-        if (r < 0)
-                snapshot_free(n);
-        else
-                snapshot_set_last(l->state, n->sandbox, n->id);
-        return r == -EEXIST ? 0 : r;
-}
-
-static void free_census(Work *w) {
-        free(w);
-}
-
-static void state_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
-        Work *w = userdata;
-        Snapshot *n;
-
-        HASH_FIND_STR(w->state->snapshots, ref->name, n);
-        if (n)
-                n->unseen = false;
-}
-
-static void state_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Work *w = userdata;
-        Snapshot *n, *next;
-
-        w->call = NULL;
-        HASH_ITER(hh, w->state->snapshots, n, next) {
-                n->missing = n->unseen && !error; /* without a list nobody knows */
-                n->unseen = false;
-                if (n->missing)
-                        log_error("snapshot %s: its files are gone: it can only be removed", n->id);
-        }
-        if (error)
-                log_warning("cannot ask which snapshots are there: %s", error->text);
-        work_end(w);
-}
-
-static int take_census(State *s) {
-        TreeRequest request = { .operation = TREE_LIST, .n_refs = 1, .refs = { { .kind = TREE_SNAPSHOT } } };
-        Snapshot *n, *next;
-        Error error = { 0 };
-        Work *w;
-
-        if (!s->snapshots)
-                return 0; /* and maybe no place for them either, which asking would make */
-        w = calloc(1, sizeof(*w));
-        if (!w)
-                return -ENOMEM;
-        HASH_ITER(hh, s->snapshots, n, next)
-                n->unseen = true;
-        work_begin(w, s, /* userdata= */ NULL, free_census);
-        if (trees_ask(s->manager, &request, /* fds= */ NULL, state_on_item, state_on_listed, w, &w->call, &error) < 0)
-                state_on_listed(NULL, &error, w);
-        return 0;
-}
-
 int state_new(Manager *m, State **ret, Error *reterr) {
         State *s = calloc(1, sizeof(*s));
-        StateLoad l = { s, STRV_INIT(SIZE_MAX) };
         int r;
 
         if (!s)
                 return error_set(reterr, -ENOMEM, "out of memory");
         s->manager = m;
-        r = store_snapshot_each(m->store, load_snapshot, &l);
-        for (size_t i = 0; i < l.unfinished.n && r >= 0; i++)
-                snapshot_drop(s, l.unfinished.items[i]);
-        strv_done(&l.unfinished);
+        s->snapshots = (HeldTable) { .kind = &snapshot_kind, .state = s };
+        s->volumes = (HeldTable) { .kind = &volume_kind, .state = s };
+        r = held_load(&s->snapshots, reterr);
+        for (const HeldTree *t = s->snapshots.by_id; t; t = t->hh.next)
+                snapshot_set_last(s, ((const Snapshot *) t)->sandbox, t->id);
         if (r >= 0)
-                r = take_census(s);
-        if (r < 0)
-                (void) error_set(reterr, r, "cannot read the snapshots: %m");
-        else
                 r = volumes_load(s, reterr);
         if (r < 0) {
                 state_free(s);
@@ -169,17 +94,13 @@ int state_new(Manager *m, State **ret, Error *reterr) {
 }
 
 State *state_free(State *s) {
-        Snapshot *n, *next;
-
         if (!s)
                 return NULL;
         while (s->works)
                 work_end(s->works);
-        HASH_ITER(hh, s->snapshots, n, next) {
-                snapshot_unregister(s, n);
-                snapshot_free(n);
-        }
-        volumes_free(s);
+        volumes_stop(s);
+        held_done(&s->snapshots);
+        held_done(&s->volumes);
         while (s->lasts) {
                 SnapshotLast *last = s->lasts;
 

@@ -18,20 +18,27 @@ typedef struct StateRoom State; /* not daemon/state.h's */
 
 #define SNAPSHOT_ID_LENGTH 21 /* as a sandbox's */
 
-typedef struct Snapshot {
+/* What a snapshot and a volume have in common: a tree with a name of a tenant's, and a row. */
+typedef struct HeldTree {
         char id[SNAPSHOT_ID_LENGTH + 1]; /* also its tree's name */
-        char *name;       /* unique for its tenant; NULL: none */
+        char *name;    /* unique for its tenant; NULL: none */
         char *tenant;
+        bool pending;  /* being made or removed: nobody sees it, and the next start removes what is left of it */
+        bool missing;  /* its tree was not there when it was looked for; not in the store */
+        bool unseen;   /* not on the list of trees that is asked for at the start, so far; not in the store */
+        uint64_t bytes;
+        usec_t created_at;
+        UT_hash_handle hh;
+} HeldTree;
+
+typedef void (*HeldDone)(HeldTree *tree, const Error *error, void *userdata); /* the first member of a Snapshot or a Volume; NULL: there is none */
+
+typedef struct Snapshot {
+        HeldTree tree;
         char *sandbox;    /* of which it was taken; may be gone */
         char *parent;     /* the snapshot from which that sandbox began, or the one taken of it before; NULL */
         char *comment;
         SandboxSpec spec; /* what a sandbox made of it gets, unless its maker says otherwise */
-        bool pending;     /* being made or removed: nobody sees it, and the next start removes what is left of it */
-        bool missing;     /* its tree was not there at the start; not in the store */
-        bool unseen;      /* not on the list of trees that is asked for at the start, so far; not in the store */
-        uint64_t bytes;
-        usec_t created_at;
-        UT_hash_handle hh;
 } Snapshot;
 
 typedef struct VolumeUser {
@@ -40,16 +47,9 @@ typedef struct VolumeUser {
 } VolumeUser;
 
 typedef struct Volume {
-        char id[SNAPSHOT_ID_LENGTH + 1]; /* also its tree's name */
-        char *name, *tenant;
+        HeldTree tree;     /* its bytes: as they were told last; not in the store */
         uint64_t limit;
-        uint64_t bytes;    /* as it was told last; not in the store */
-        bool pending;      /* being made or removed: nobody sees it, and the next start removes what is left of it */
-        bool missing;      /* its tree was not there when it was looked for; not in the store */
-        bool unseen;       /* as a snapshot's */
-        usec_t created_at;
         VolumeUser *users; /* sandboxes that have it and have not ended; not in the store */
-        UT_hash_handle hh;
 } Volume;
 
 extern const Shape state_snapshot_shape, state_volume_shape;
@@ -62,9 +62,8 @@ State *state_free(State *s);
 #define SNAPSHOTS_MAX        10000
 #define FORK_MAX             500
 
-typedef void (*SnapshotDone)(Snapshot *snapshot, const Error *error, void *userdata);
 /* -EEXIST: the name is taken. -EOPNOTSUPP: its disk is memory, or there is no depot: with the cure. */
-int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr);
+int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, HeldDone done, void *userdata, Error *reterr);
 Snapshot *snapshot_find(State *s, const Principal *who, const char *id_or_name);
 /* In the order they were taken, those that `who` may see; after: the one told last, by its time and id; NULL: from the first. sandbox: only of that one; NULL: all. */
 Snapshot *snapshot_next(State *s, const Principal *who, const char *sandbox, usec_t after_at, const char *after_id);
@@ -75,7 +74,7 @@ typedef struct SnapshotContent {
 typedef void (*SnapshotVerified)(Snapshot *snapshot, const SnapshotContent *content, const Error *error, void *userdata);
 int snapshot_verify(State *s, Snapshot *snapshot, SnapshotVerified done, void *userdata, Error *reterr);
 void state_forget_caller(State *s, void *userdata); /* whoever asked for a snapshot, its removal, its check or a restore has gone: it is done all the same */
-int snapshot_remove(State *s, Snapshot *snapshot, SnapshotDone done, void *userdata, Error *reterr); /* what began from it has a copy of its own */
+int snapshot_remove(State *s, Snapshot *snapshot, HeldDone done, void *userdata, Error *reterr); /* what began from it has a copy of its own */
 /* The spec for a create from it, to be changed by who asked and given to manager_acquire(). */
 int snapshot_spec(const Snapshot *snapshot, SandboxSpec *ret, Error *reterr);
 
@@ -97,7 +96,6 @@ void fork_cancel(Fork *f); /* the asker has gone: what was made goes too */
 /* Its disk becomes what the snapshot is; what runs in it ends. One that was parked stays so. */
 int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done, void *userdata, Error *reterr);
 
-typedef void (*VolumeDone)(Volume *volume, const Error *error, void *userdata);
 #define VOLUME_NAME_MAX  SNAPSHOT_NAME_MAX /* and as a snapshot's */
 #define VOLUME_BYTES_MIN (UINT64_C(1) << 20)
 #define VOLUME_BYTES_MAX (UINT64_C(1) << 50)
@@ -105,9 +103,9 @@ typedef void (*VolumeDone)(Volume *volume, const Error *error, void *userdata);
 
 /* -EEXIST: the name is taken. -EINVAL: it is none (core/name.h). -EDQUOT: all of the caller's tenant together would not fit into what it may have on disk.
  * -EOPNOTSUPP: there is no depot: with the cure. */
-int volume_make(State *s, const Principal *who, const char *name, uint64_t limit, VolumeDone done, void *userdata, Error *reterr);
+int volume_make(State *s, const Principal *who, const char *name, uint64_t limit, HeldDone done, void *userdata, Error *reterr);
 Volume *volume_find(State *s, const Principal *who, const char *id_or_name);
 Volume *volume_next(State *s, const Principal *who, usec_t after_at, const char *after_id); /* as snapshot_next() */
 /* Asks how full all of them are; done gets no volume. */
-int volumes_measure(State *s, VolumeDone done, void *userdata, Error *reterr);
-int volume_remove(State *s, Volume *volume, VolumeDone done, void *userdata, Error *reterr); /* -EBUSY: names the sandboxes that have it */
+int volumes_measure(State *s, HeldDone done, void *userdata, Error *reterr);
+int volume_remove(State *s, Volume *volume, HeldDone done, void *userdata, Error *reterr); /* -EBUSY: names the sandboxes that have it */

@@ -16,48 +16,14 @@
 #include "state/internal.h"
 
 typedef struct Taking {
-        Work work;
-        Sandbox *sandbox;   /* until it is being copied */
-        Snapshot *snapshot; /* pending */
-        SnapshotDone done;
-        bool copied, published; /* or it was asked for: there may be something to take back */
+        HeldMaking making;
+        Sandbox *sandbox; /* until it is being copied */
+        bool copied;      /* or that was asked for: there may be a copy to remove */
 } Taking;
-
-static void free_taking(Work *w) {
-        free(w);
-}
-
-/* Its name is taken from here on. */
-static int take_write_down(void *object, Error *reterr) {
-        Taking *t = object;
-        State *s = t->work.state;
-        Snapshot *n = t->snapshot;
-        int r = snapshot_register(s, n);
-
-        if (r == -EEXIST)
-                return error_set(reterr, r, "there is a snapshot '%s' already: choose another name, or remove it (`cove snapshot rm %s`)", n->name, n->name);
-        if (r >= 0)
-                r = store_snapshot_insert(s->manager->store, n);
-        return r < 0 ? error_set(reterr, r, "cannot write the snapshot down: %m") : STEP_DONE;
-}
-
-/* The row goes after the tree, where there may be one. */
-static int take_strike_out(void *object, Error *why) {
-        Taking *t = object;
-        State *s = t->work.state;
-
-        if (t->published)
-                snapshot_drop(s, t->snapshot->id);
-        else
-                (void) store_snapshot_delete(s->manager->store, t->snapshot->id);
-        snapshot_unregister(s, t->snapshot);
-        t->snapshot = snapshot_free(t->snapshot);
-        return STEP_DONE;
-}
 
 static int take_copy(void *object, Error *reterr) {
         Taking *t = object;
-        int r = disk_copy(t->work.state, t->sandbox, t->snapshot->id, work_on_done, t, reterr);
+        int r = disk_copy(t->making.work.state, t->sandbox, t->making.tree->id, work_on_done, t, reterr);
 
         t->copied = r >= 0;
         return r < 0 ? r : STEP_WAITS;
@@ -68,38 +34,23 @@ static int take_drop_copy(void *object, Error *why) {
         Taking *t = object;
 
         if (t->copied)
-                scratch_drop(t->work.state, t->snapshot->id);
+                scratch_drop(t->making.work.state, t->making.tree->id);
         return STEP_DONE;
 }
 
 static int take_publish(void *object, Error *reterr) {
         Taking *t = object;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id), as = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
+        TreeRef scratch = tree_ref(TREE_SCRATCH, t->making.tree->id), as = tree_ref(TREE_SNAPSHOT, t->making.tree->id);
 
-        t->published = true;
-        return work_ask(&t->work, TREE_PUBLISH, &scratch, &as, /* bytes= */ 0, reterr);
+        t->making.may_have_tree = true;
+        return work_ask(&t->making.work, TREE_PUBLISH, &scratch, &as, /* bytes= */ 0, reterr);
 }
 
 static int take_verify(void *object, Error *reterr) {
         Taking *t = object;
-        TreeRef ref = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
+        TreeRef ref = tree_ref(TREE_SNAPSHOT, t->making.tree->id);
 
-        return work_ask(&t->work, TREE_VERIFY, &ref, NULL, /* bytes= */ 0, reterr);
-}
-
-static int take_write_final(void *object, Error *reterr) {
-        Taking *t = object;
-        Store *store = t->work.state->manager->store;
-        int r;
-
-        t->snapshot->pending = false;
-        r = store_snapshot_update(store, t->snapshot);
-        if (r >= 0)
-                r = store_sync(store);
-        if (r >= 0)
-                return STEP_DONE;
-        t->snapshot->pending = true;
-        return error_set(reterr, r, "cannot write the snapshot down: %m");
+        return work_ask(&t->making.work, TREE_VERIFY, &ref, NULL, /* bytes= */ 0, reterr);
 }
 
 /* How much it holds is a number for people, and asking takes longer than the rest: it is told later. */
@@ -111,94 +62,92 @@ typedef struct Measuring {
 
 static void take_on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
         Measuring *g = userdata;
-        Snapshot *n;
+        HeldTree *n = held_by_id(&g->work.state->snapshots, g->id);
 
         g->work.call = NULL;
-        HASH_FIND_STR(g->work.state->snapshots, g->id, n);
         if (!error && n && !n->pending) {
                 n->bytes = answer->bytes;
-                (void) store_snapshot_update(g->work.state->manager->store, n);
+                (void) held_update(&g->work.state->snapshots, n);
         }
         work_end(&g->work);
 }
 
-static void take_measure(State *s, const Snapshot *n) {
-        TreeRequest request = { .operation = TREE_USAGE, .n_refs = 1, .refs = { tree_ref(TREE_SNAPSHOT, n->id) } };
+static void take_measure(State *s, const char *id) {
+        TreeRequest request = { .operation = TREE_USAGE, .n_refs = 1, .refs = { tree_ref(TREE_SNAPSHOT, id) } };
         Measuring *g = calloc(1, sizeof(*g));
         Error ignored = { 0 };
 
         if (!g)
                 return;
-        memcpy(g->id, n->id, sizeof(g->id));
-        work_begin(&g->work, s, /* userdata= */ NULL, free_taking);
+        memcpy(g->id, id, sizeof(g->id));
+        work_begin(&g->work, s, /* userdata= */ NULL, work_free_plain);
         if (trees_ask(s->manager, &request, NULL, NULL, take_on_measured, g, &g->work.call, &ignored) < 0)
                 work_end(&g->work);
 }
 
 static void take_end(void *object, const Error *error) {
         Taking *t = object;
-        State *s = t->work.state;
-        Snapshot *n = t->snapshot; /* NULL with an error */
+        State *s = t->making.work.state;
+        HeldTree *n = t->making.tree; /* NULL with an error */
         Error told = work_error(error);
 
         if (n) {
-                snapshot_set_last(s, n->sandbox, n->id);
-                take_measure(s, n);
+                snapshot_set_last(s, ((const Snapshot *) n)->sandbox, n->id);
+                take_measure(s, n->id);
         }
-        if (!t->work.forgotten)
-                t->done(n, error ? &told : NULL, t->work.userdata);
-        work_end(&t->work);
+        if (!t->making.work.forgotten)
+                t->making.done(n, error ? &told : NULL, t->making.work.userdata);
+        work_end(&t->making.work);
 }
 
 static const SequenceStep take_steps[] = {
-        { "row",       take_write_down, take_strike_out },
-        { "copy",      take_copy,       take_drop_copy },
+        { "row",       held_write_down, held_strike_out },
+        { "copy",      take_copy,         take_drop_copy },
         { "publish",   take_publish },
         { "verify",    take_verify },
-        { "final row", take_write_final },
+        { "final row", held_settle },
 };
 const Sequence take_sequence = SEQUENCE("snapshot", take_steps, take_end);
 
 static int take_fill(State *s, const Sandbox *sb, Snapshot *n, const char *name, const char *comment, Error *reterr) {
-        int r = id_make(n->id);
+        int r = id_make(n->tree.id);
 
         if (r >= 0)
-                r = shape_text_set(&n->name, name);
+                r = shape_text_set(&n->tree.name, name);
         if (r >= 0)
                 r = shape_text_set(&n->comment, comment);
         if (r >= 0)
-                r = shape_text_set(&n->tenant, sb->spec.tenant ? sb->spec.tenant : "");
+                r = shape_text_set(&n->tree.tenant, sb->spec.tenant ? sb->spec.tenant : "");
         if (r >= 0)
                 r = shape_text_set(&n->sandbox, sb->id);
         if (r >= 0)
                 r = shape_text_set(&n->parent, snapshot_last(s, sb));
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
-        n->created_at = clock_wall_usec();
-        n->pending = true;
+        n->tree.created_at = clock_wall_usec();
+        n->tree.pending = true;
         return sandbox_fork_spec(sb, &n->spec, reterr);
 }
 
-int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr) {
+int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, HeldDone done, void *userdata, Error *reterr) {
+        Snapshot *n;
         Taking *t;
         int r;
 
-        if (HASH_COUNT(s->snapshots) >= SNAPSHOTS_MAX)
+        if (HASH_COUNT(s->snapshots.by_id) >= SNAPSHOTS_MAX)
                 return error_set(reterr, -EDQUOT, "there are %d snapshots already: remove some (`cove snapshot rm`)", SNAPSHOTS_MAX);
-        t = calloc(1, sizeof(*t));
-        if (t)
-                t->snapshot = snapshot_new();
-        r = t && t->snapshot ? take_fill(s, sb, t->snapshot, name, comment, reterr) : error_set(reterr, -ENOMEM, "out of memory");
+        n = snapshot_new();
+        t = n ? calloc(1, sizeof(*t)) : NULL;
+        r = t ? take_fill(s, sb, n, name, comment, reterr) : error_set(reterr, -ENOMEM, "out of memory");
         if (r < 0) {
-                if (t)
-                        snapshot_free(t->snapshot);
+                snapshot_free(n);
                 free(t);
                 return r;
         }
+        t->making = (HeldMaking) { .all = &s->snapshots, .tree = &n->tree, .done = done };
         t->sandbox = sb;
-        t->done = done;
-        work_begin(&t->work, s, userdata, free_taking);
-        return work_start(&t->work, &take_sequence, reterr);
+        work_begin(&t->making.work, s, userdata, work_free_plain);
+        return work_start(&t->making.work, &take_sequence, reterr);
 }
 
 int sandbox_fork_spec(const Sandbox *sb, SandboxSpec *ret, Error *reterr) {

@@ -13,10 +13,6 @@ typedef struct VerifyCheck {
         SnapshotVerified done;
 } VerifyCheck;
 
-static void free_check(Work *w) {
-        free(w);
-}
-
 static void read_result(const char *line, SnapshotContent *ret) {
         _cleanup_json_ json_t *j = line ? json_loads(line, 0, NULL) : NULL;
         const json_t *result = json_object_get(j, "result");
@@ -54,9 +50,8 @@ static int verify_read(void *object, Error *reterr) {
 static void verify_end(void *object, const Error *error) {
         static const Error removed = { -ENOENT, "the snapshot was removed while it was read" };
         VerifyCheck *c = object;
-        Snapshot *n;
+        Snapshot *n = (Snapshot *) held_by_id(&c->work.state->snapshots, c->id);
 
-        HASH_FIND_STR(c->work.state->snapshots, c->id, n);
         if (!c->work.forgotten)
                 c->done(n, &c->content, error || n ? error : &removed, c->work.userdata);
         work_end(&c->work);
@@ -73,8 +68,8 @@ int snapshot_verify(State *s, Snapshot *snapshot, SnapshotVerified done, void *u
 
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        memcpy(c->id, snapshot->id, sizeof(c->id));
+        memcpy(c->id, snapshot->tree.id, sizeof(c->id));
         c->done = done;
-        work_begin(&c->work, s, userdata, free_check);
+        work_begin(&c->work, s, userdata, work_free_plain);
         return work_start(&c->work, &verify_sequence, reterr);
 }

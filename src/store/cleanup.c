@@ -5,25 +5,21 @@
 #include "store/table.h"
 #include "store/tables.h"
 
+#define COUNT(name, member) { name, SHAPE_UINT64, offsetof(CleanupCounts, member), .column = #member }
+static const ShapeField cleanup_counts_fields[] = {
+        COUNT("scanned", scanned), COUNT("found", found), COUNT("orphaned", orphaned), COUNT("stuck", stuck), COUNT("old", old), COUNT("aged", aged),
+        COUNT("unhealthy", unhealthy), COUNT("emergency", emergency), COUNT("orphanedRecords", lost), COUNT("orphanedActual", strays),
+        COUNT("strayFiles", files), COUNT("removed", removed), COUNT("failed", failed),
+};
+const Shape cleanup_counts_shape = SHAPE_OF(cleanup_counts, CleanupCounts);
+
 static const ShapeField cleanup_table_fields[] = {
         FIELD_GIVEN("serial",          CleanupRow, serial),
         FIELD("kind",          chars,  CleanupRow, kind),
         FIELD("cause",         chars,  CleanupRow, cause),
         FIELD("started_at",    uint64, CleanupRow, started_at),
         FIELD("duration_usec", uint64, CleanupRow, duration_usec),
-        FIELD("scanned",       uint64, CleanupRow, scanned),
-        FIELD("found",         uint64, CleanupRow, found),
-        FIELD("orphaned",      uint64, CleanupRow, orphaned),
-        FIELD("stuck",         uint64, CleanupRow, stuck),
-        FIELD("old",           uint64, CleanupRow, old),
-        FIELD("aged",          uint64, CleanupRow, aged),
-        FIELD("unhealthy",     uint64, CleanupRow, unhealthy),
-        FIELD("emergency",     uint64, CleanupRow, emergency),
-        FIELD("lost",          uint64, CleanupRow, lost),
-        FIELD("strays",        uint64, CleanupRow, strays),
-        FIELD("files",         uint64, CleanupRow, files),
-        FIELD("removed",       uint64, CleanupRow, removed),
-        FIELD("failed",        uint64, CleanupRow, failed),
+        { .kind = SHAPE_OBJECT, .offset = offsetof(CleanupRow, counts), .shape = &cleanup_counts_shape },
         FIELD("freed",         text,   CleanupRow, freed),
         FIELD("failures",      text,   CleanupRow, failures),
         FIELD("error",         text,   CleanupRow, error),

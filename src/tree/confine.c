@@ -1,79 +1,19 @@
 #include "tree/confine.h"
 
-#include <errno.h>
 #include <linux/capability.h>
-#include <linux/landlock.h>
 #include <sched.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fd.h"
-#include "base/kernel.h"
+#include "base/macro.h"
 #include "confine/caps.h"
-#include "confine/landlock.h"
-#include "confine/program.h"
+#include "confine/filter.h"
+#include "tree/options.h"
+#include "tree/tree.h"
 
-#define MEMORY_MAX      (UINT64_C(2) * 1024 * 1024 * 1024)
-#define DESCRIPTORS_MAX 16384 /* a few for each level of what is nested */
-
-#define ACCESS_REFER    (UINT64_C(1) << 13) /* ABI 2 */
-#define ACCESS_TRUNCATE (UINT64_C(1) << 14) /* ABI 3 */
-#define ACCESS_ABI_1    ((UINT64_C(1) << 13) - 1)
-#define ACCESS_READ     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define ACCESS_READ  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define ACCESS_WRITE                                                                                         \
         (ACCESS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |                                        \
                         LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SYM |                                        \
-                        LANDLOCK_ACCESS_FS_MAKE_FIFO | ACCESS_REFER | ACCESS_TRUNCATE)
-
-/* of this call: steps have no arguments */
-static unsigned trees;
-static bool writing;
-
-static int tree_confine_descriptors(void) {
-        return kernel_close_range(TREES_FIRST + trees, ~0u, 0) < 0 ? -errno : 0;
-}
-
-static int tree_confine_limits(void) {
-        struct rlimit files;
-        int r = program_limit(RLIMIT_CORE, 0);
-
-        if (r >= 0 && getrlimit(RLIMIT_NOFILE, &files) >= 0)
-                r = program_limit(RLIMIT_NOFILE, MIN_OF(files.rlim_max, (rlim_t) DESCRIPTORS_MAX));
-        if (r >= 0 && !PROGRAM_SANITIZED) /* a sanitizer's shadow alone is larger */
-                r = program_limit(RLIMIT_AS, MEMORY_MAX);
-        return r;
-}
-
-static int tree_confine_privileges(void) {
-        return program_drop_privileges(CAP_BIT(CAP_CHOWN) | CAP_BIT(CAP_DAC_OVERRIDE) | CAP_BIT(CAP_FOWNER) | CAP_BIT(CAP_FSETID) |
-                        CAP_BIT(CAP_SETFCAP));
-}
-
-static int allow_tree(int ruleset, int tree, uint64_t access) {
-        const struct landlock_path_beneath_attr rule = { .allowed_access = access, .parent_fd = tree };
-
-        return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0 ? -errno : 0;
-}
-
-/* The first version cannot allow what links and renames between directories need. Without it there is still that every path is
- * resolved below a tree (place.h). */
-static int tree_confine_files(void) {
-        int abi = landlock_probe(), r = 0;
-        uint64_t handled = ACCESS_ABI_1 | ACCESS_REFER | (abi >= 3 ? ACCESS_TRUNCATE : 0);
-        _cleanup_close_ int ruleset = -EBADF;
-
-        if (abi < 2)
-                return 0;
-        ruleset = (int) syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0);
-        if (ruleset < 0)
-                return -errno;
-        for (unsigned i = 0; i < trees && r >= 0; i++)
-                r = allow_tree(ruleset, TREES_FIRST + (int) i, handled & (i == 0 && writing ? ACCESS_WRITE : ACCESS_READ));
-        if (r < 0)
-                return r;
-        return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
-}
+                        LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_REFER | LANDLOCK_TRUNCATE)
 
 static const struct sock_filter filter[] = {
         FILTER_BEGIN,
@@ -118,21 +58,20 @@ static const struct sock_filter filter[] = {
         FILTER_END,
 };
 
-static int tree_confine_calls(void) {
-        /* sanitizers map, print and look around as they like */
-        return PROGRAM_SANITIZED ? 0 : program_filter(filter, ELEMENTSOF(filter));
-}
+void tree_walls(const void *options, ProgramWalls *ret) {
+        const TreeOptions *o = options;
+        const bool writes = o->words.verb == TREE_VERB_UNPACK || o->words.verb == TREE_VERB_FLATTEN; /* into the first tree */
 
-static const ProgramStep steps[] = {
-        { "descriptors", tree_confine_descriptors },
-        { "limits",      tree_confine_limits      },
-        { "privileges",  tree_confine_privileges  }, /* no_new_privs, which the next two ask for */
-        { "files",       tree_confine_files       },
-        { "calls",       tree_confine_calls       }, /* last: it forbids what the others use */
-};
-
-int tree_confine(unsigned n_trees, bool first_is_written, Error *reterr) {
-        trees = n_trees;
-        writing = first_is_written;
-        return program_confine(steps, ELEMENTSOF(steps), reterr);
+        *ret = (ProgramWalls) {
+                .descriptors = TREES_FIRST + o->n_trees,
+                .descriptors_max = 16384, /* a few for each level of what is nested */
+                .memory_max = UINT64_C(2) * 1024 * 1024 * 1024,
+                .capabilities = CAP_BIT(CAP_CHOWN) | CAP_BIT(CAP_DAC_OVERRIDE) | CAP_BIT(CAP_FOWNER) | CAP_BIT(CAP_FSETID) | CAP_BIT(CAP_SETFCAP),
+                .forbidden.files = LANDLOCK_FILES | LANDLOCK_REFER | LANDLOCK_TRUNCATE,
+                .landlock_abi = 2, /* the first cannot allow what links and renames need; then there is still that every path is resolved below a tree (place.h) */
+                .n_rules = o->n_trees,
+                .filters = { { filter, ELEMENTSOF(filter) } },
+        };
+        for (unsigned i = 0; i < o->n_trees; i++)
+                ret->rules[i] = (LandlockRule) { .fd = TREES_FIRST + (int) i, .access = i == 0 && writes ? ACCESS_WRITE : ACCESS_READ };
 }

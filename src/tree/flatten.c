@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "tree/attributes.h"
 #include "tree/delta.h"
-#include "tree/links.h"
+#include "base/links.h"
 #include "tree/place.h"
 #include "tree/report.h"
 #include "tree/unpack-times.h"

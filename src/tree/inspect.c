@@ -1,12 +1,12 @@
 #include "tree/inspect.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "tree/accounts.h"
 #include "tree/place.h"
@@ -83,46 +83,33 @@ typedef struct TreeInspectSum {
         Seen links; /* counted once */
 } TreeInspectSum;
 
-/* Takes the descriptor. */
-static int sum_up(TreeInspectSum *sum, int fd, unsigned depth) {
-        DIR *directory = fdopendir(fd);
-        struct dirent *entry;
-        int r = depth == 0 ? -ELOOP : 0;
+static int sum_up(TreeInspectSum *sum, int parent, const char *name, unsigned depth) {
+        _cleanup_directory_ DIR *directory = directory_open_nofollow(parent, name);
+        const struct dirent *entry;
+        int r = !directory ? -errno : depth == 0 ? -ELOOP : 0;
 
-        if (!directory) {
-                r = -errno;
-                (void) fd_close(fd);
-                return r;
-        }
-        while (r >= 0 && (entry = readdir(directory))) {
+        while (r >= 0 && (entry = directory_next(directory))) {
                 struct stat st;
 
-                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-                        continue;
-                if (fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-                        r = -errno;
-                        break;
-                }
+                if (fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                        return -errno;
                 sum->entries++;
                 if (S_ISREG(st.st_mode) && !(st.st_nlink > 1 && seen_has(&sum->links, &st, ""))) {
                         sum->bytes += (uint64_t) st.st_size;
                         if (st.st_nlink > 1)
                                 r = seen_add(&sum->links, &st, "");
-                } else if (S_ISDIR(st.st_mode)) {
-                        r = openat(dirfd(directory), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                        r = r < 0 ? -errno : sum_up(sum, r, depth - 1);
-                }
+                } else if (S_ISDIR(st.st_mode))
+                        r = sum_up(sum, dirfd(directory), entry->d_name, depth - 1);
                 report_progress(sum->entries, sum->bytes);
         }
-        (void) closedir(directory);
         return r;
 }
 
 static int tree_inspect_count(int tree, TreeInspectSum *sum, Error *reterr) {
-        int r = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r;
 
         seen_init(&sum->links);
-        r = r < 0 ? -errno : sum_up(sum, r, DEPTH_MAX);
+        r = sum_up(sum, tree, ".", DEPTH_MAX);
         seen_done(&sum->links);
         return r < 0 ? error_set(reterr, r, "cannot look through the tree: %m") : 0;
 }

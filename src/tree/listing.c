@@ -1,11 +1,11 @@
 #include "tree/listing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/directory.h"
 #include "base/fd.h"
 
 int listing_add(TreeListing *l, const char *name) {
@@ -16,22 +16,13 @@ int listing_add(TreeListing *l, const char *name) {
 }
 
 int listing_add_directory(TreeListing *l, int dirfd) {
-        int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-        struct dirent *entry;
+        _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
+        const struct dirent *entry;
+        int r = directory ? 0 : -errno;
 
-        if (!directory) {
-                r = -errno;
-                (void) fd_close(fd);
-                return r;
-        }
-        for (errno = 0; r >= 0 && (entry = readdir(directory)); errno = 0)
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        r = listing_add(l, entry->d_name);
-        if (r >= 0 && errno > 0)
-                r = -errno;
-        (void) closedir(directory);
-        return r;
+        while (r >= 0 && (entry = directory_next(directory)))
+                r = listing_add(l, entry->d_name);
+        return r < 0 ? r : -errno;
 }
 
 static int listing_by_name(const void *a, const void *b) {

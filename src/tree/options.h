@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "confine/program.h"
 #include "tree/codec.h"
 
 typedef enum TreeVerb {
@@ -21,7 +21,8 @@ typedef enum TreeVerb {
 #define TREE_PATHS_MAX       256
 
 typedef struct TreeOptions {
-        TreeVerb verb;
+        ProgramArguments words; /* its verb is a TreeVerb */
+        unsigned n_trees;       /* that were given */
         const char *digest, *diff_id; /* checked to look like one */
         uint64_t max_bytes, max_entries;
         Compression compression;
@@ -32,7 +33,16 @@ typedef struct TreeOptions {
         unsigned n_paths;
 } TreeOptions;
 
-int tree_options_parse(int argc, char **argv, TreeOptions *ret, Error *reterr);
+#define TREE_OPTIONS_INIT                                                                                    \
+        {                                                                                                    \
+                .max_bytes = UINT64_MAX,                                                                     \
+                .max_entries = TREE_ENTRIES_DEFAULT,                                                         \
+                .compression = COMPRESSION_GZIP,                                                             \
+                .limit = UINT64_MAX,                                                                         \
+        }
+
+#define TREE_OPTIONS 11
+extern const ProgramOption tree_option_table[TREE_OPTIONS];
 
 /* Whether a clean path is one of --path, below one, or (directories on the way) above one. */
 bool tree_options_wants(const TreeOptions *o, const char *path);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "tree/links.h"
+#include "base/links.h"
 #include "tree/report.h"
 
 #define WHITEOUT ".wh."

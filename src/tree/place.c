@@ -1,6 +1,5 @@
 #include "tree/place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -10,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/path.h"
 
@@ -151,11 +151,12 @@ int places_parent(Places *p, const char *path, bool make, const char **ret_name,
         return p->parent_fd;
 }
 
-static int empty_directory(int fd, PlaceKeep keep, void *userdata, unsigned depth);
+static int empty_directory(DIR *directory, PlaceKeep keep, void *userdata, unsigned depth);
 
 static int remove_entry(int dirfd, const struct stat *directory, const char *name, PlaceKeep keep, void *userdata, unsigned depth) {
+        _cleanup_directory_ DIR *inner = NULL;
         bool stays = keep && keep(directory, name, userdata);
-        int fd, r;
+        int r;
 
         if (!stays && unlinkat(dirfd, name, 0) == 0)
                 return 0;
@@ -163,10 +164,10 @@ static int remove_entry(int dirfd, const struct stat *directory, const char *nam
                 return -errno;
         if (depth == 0)
                 return -ELOOP;
-        fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
+        inner = directory_open_nofollow(dirfd, name);
+        if (!inner)
                 return stays && (errno == ENOTDIR || errno == ELOOP) ? 0 : -errno;
-        r = empty_directory(fd, keep, userdata, depth - 1);
+        r = empty_directory(inner, keep, userdata, depth - 1);
         if (r < 0 || stays)
                 return r;
         if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && !(keep && errno == ENOTEMPTY))
@@ -174,25 +175,13 @@ static int remove_entry(int dirfd, const struct stat *directory, const char *nam
         return 0;
 }
 
-/* Takes the descriptor. */
-static int empty_directory(int fd, PlaceKeep keep, void *userdata, unsigned depth) {
-        struct dirent *entry;
-        struct stat st = { 0 };
-        DIR *directory = fdopendir(fd);
-        int r = 0;
+static int empty_directory(DIR *directory, PlaceKeep keep, void *userdata, unsigned depth) {
+        const struct dirent *entry;
+        struct stat st;
+        int r = fstat(dirfd(directory), &st) < 0 ? -errno : 0;
 
-        if (!directory || fstat(fd, &st) < 0) {
-                r = -errno;
-                if (directory)
-                        (void) closedir(directory);
-                else
-                        (void) fd_close(fd);
-                return r;
-        }
-        while (r >= 0 && (entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        r = remove_entry(dirfd(directory), &st, entry->d_name, keep, userdata, depth);
-        (void) closedir(directory);
+        while (r >= 0 && (entry = directory_next(directory)))
+                r = remove_entry(dirfd(directory), &st, entry->d_name, keep, userdata, depth);
         return r;
 }
 
@@ -205,7 +194,7 @@ int place_remove(int dirfd, const char *name, PlaceKeep keep, void *userdata) {
 }
 
 int place_empty(int dirfd, PlaceKeep keep, void *userdata) {
-        int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
 
-        return fd < 0 ? -errno : empty_directory(fd, keep, userdata, DEPTH_MAX);
+        return directory ? empty_directory(directory, keep, userdata, DEPTH_MAX) : -errno;
 }

@@ -55,15 +55,3 @@ int report_end_result(JsonWriter *w, Error *reterr) {
         r = json_finish(w, REPORT_FD);
         return r < 0 ? error_set(reterr, r, "cannot tell the result: %m") : 0;
 }
-
-/* One line, whatever names have in them. */
-void report_failure(const Error *error) {
-        char line[ERROR_TEXT_MAX + 16];
-
-        (void) snprintf(line, sizeof(line) - 1, "%d %s", -error->code, error->text);
-        for (char *p = line; *p; p++)
-                if ((unsigned char) *p < ' ' || *p == 0x7f)
-                        *p = '?';
-        (void) strcat(line, "\n");
-        (void) fd_write_all(STDERR_FILENO, line, strlen(line));
-}

@@ -1,4 +1,4 @@
-/* report.h: what cove-tree tells (tree.h): how far it is, its result, its failure. */
+/* report.h: what cove-tree tells (tree.h): how far it is, and its result. */
 #pragma once
 
 #include <stdint.h>
@@ -16,6 +16,3 @@ void report_progress(uint64_t entries, uint64_t bytes);
 /* Between the two, members are written. */
 void report_begin_result(JsonWriter *w);
 int report_end_result(JsonWriter *w, Error *reterr);
-
-/* The line on 2. */
-void report_failure(const Error *error);

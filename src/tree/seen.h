@@ -3,14 +3,12 @@
  * A name is its directory's inode and itself; of it a hash of 64 bits is kept. Must not know: what a whiteout is. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/hashset.h"
+
 typedef struct Seen {
-        uint64_t *slots; /* 0: free */
-        size_t n_slots, n;
+        HashSet names;
         uint64_t seed;
 } Seen;
 

@@ -32,4 +32,9 @@
  *          the tree. ENOENT: there is no such user. */
 #pragma once
 
-#include "base/error.h"
+#include "confine/program.h"
+
+#define TREES_FIRST 4
+#define TREES_MAX   3
+
+extern const Program tree_program;

@@ -1,6 +1,5 @@
 #include "txn/changes.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/strv.h"
 #include "txn/plan.h"
@@ -67,27 +67,9 @@ static int txn_changes_fail(TxnChangesWalk *w, int error) {
         return error_set(w->reterr, error, "'%s': %m", w->path);
 }
 
-/* Names of a directory, in order; none of a descriptor that is none. */
+/* None of a descriptor that is none. */
 static int txn_changes_read_names(int fd, Strv *ret) {
-        _cleanup_close_ int own = -EBADF;
-        struct dirent *entry;
-        DIR *directory;
-        int r = 0;
-
-        if (fd < 0)
-                return 0;
-        own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (own < 0)
-                return -errno;
-        directory = fdopendir(own);
-        if (!directory)
-                return -ENOMEM;
-        own = -EBADF;
-        while (r >= 0 && (entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        r = strv_push(ret, entry->d_name);
-        (void) closedir(directory);
-        return r;
+        return fd < 0 ? 0 : directory_names(fd, ret);
 }
 
 static int txn_changes_compare_names(const void *a, const void *b) {

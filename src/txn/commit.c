@@ -1,6 +1,5 @@
 #include "txn/commit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "txn/plan.h"
 
@@ -263,19 +263,12 @@ static int make_staging(TxnCommit *c) {
 
 /* What is in it by its descriptor, and only an empty one by its name. */
 static int remove_staging(int dir_fd, int staging_fd, const char *name) {
-        int fd = openat(staging_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-        struct dirent *entry;
+        _cleanup_directory_ DIR *directory = directory_open(staging_fd, ".");
+        const struct dirent *entry;
+        int r = directory ? 0 : -errno;
 
-        if (!directory) {
-                r = -errno;
-                (void) fd_close(fd);
-                return r;
-        }
-        while (r >= 0 && (entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        r = txn_remove_tree(staging_fd, entry->d_name);
-        (void) closedir(directory);
+        while (r >= 0 && (entry = directory_next(directory)))
+                r = txn_remove_tree(staging_fd, entry->d_name);
         return r < 0 ? r : unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 

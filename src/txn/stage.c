@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "txn/plan.h"
 
@@ -113,14 +113,12 @@ static void stage_leave_out(Stage *s, const StagePlace *at) {
 
 static int copy_entries(Stage *s, StagePlace *at, DIR *from, int to) {
         size_t length = at->length;
-        struct dirent *entry;
+        const struct dirent *entry;
         int r = 0;
 
-        while (r >= 0 && (entry = readdir(from))) {
+        while (r >= 0 && (entry = directory_next(from))) {
                 struct stat st;
 
-                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-                        continue;
                 at->length = length + (size_t) snprintf(at->path + length, sizeof(at->path) - length, "/%s", entry->d_name);
                 if (at->length >= sizeof(at->path))
                         r = -ENAMETOOLONG;

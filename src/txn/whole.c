@@ -1,6 +1,5 @@
 /* A commit or a drop of a transaction, and what then is left of it. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "txn/commit.h"
 #include "txn/plan.h"
@@ -21,19 +21,12 @@ static int drop_one(int upper_fd, const char *path, Error *reterr) {
 }
 
 static int drop_everything(int upper_fd, Error *reterr) {
-        int fd = openat(upper_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-        struct dirent *entry;
+        _cleanup_directory_ DIR *directory = directory_open(upper_fd, ".");
+        const struct dirent *entry;
+        int r = directory ? 0 : error_set(reterr, -errno, "cannot read the transaction: %m");
 
-        if (!directory) {
-                r = -errno;
-                (void) fd_close(fd);
-                return error_set(reterr, r, "cannot read the transaction: %m");
-        }
-        while (r >= 0 && (entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        r = drop_one(upper_fd, entry->d_name, reterr);
-        (void) closedir(directory);
+        while (r >= 0 && (entry = directory_next(directory)))
+                r = drop_one(upper_fd, entry->d_name, reterr);
         return r;
 }
 

@@ -10,8 +10,6 @@
 #include "core/secret.h"
 #include "vault/internal.h"
 
-#define FRESH VAULT_KEY_FILE ".new"
-
 /* 64 digits and perhaps a newline, or the bare bytes. */
 static int key_parse(char *text, size_t size, uint8_t *ret) {
         if (size == SEAL_KEY_SIZE) {
@@ -40,35 +38,16 @@ int key_read_fd(int fd, uint8_t *ret, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot read --secret-key-fd %d: %m", fd) : 0;
 }
 
-static int key_write_fresh(int dirfd) {
-        _cleanup_close_ int fd = -EBADF;
-        uint8_t key[SEAL_KEY_SIZE];
-        char text[2 * SEAL_KEY_SIZE + 2];
-        int r;
-
-        if (unlinkat(dirfd, FRESH, 0) < 0 && errno != ENOENT) /* of somebody who was ended in the middle */
-                return -errno;
-        fd = openat(dirfd, FRESH, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0)
-                return -errno;
-        seal_make_key(key);
-        seal_print_key(key, text);
-        text[2 * SEAL_KEY_SIZE] = '\n';
-        r = fd_write_all(fd, text, 2 * SEAL_KEY_SIZE + 1);
-        secret_wipe(key, sizeof(key));
-        secret_wipe(text, sizeof(text));
-        return r < 0 ? r : fsync(fd) < 0 ? -errno : 0;
-}
-
 /* On disk before anything is sealed with it. */
 static int key_make_file(int dirfd) {
-        int r = key_write_fresh(dirfd);
+        uint8_t key[SEAL_KEY_SIZE];
+        char text[2 * SEAL_KEY_SIZE + 2];
 
-        if (r < 0)
-                return r;
-        if (renameat(dirfd, FRESH, dirfd, VAULT_KEY_FILE) < 0)
-                return -errno;
-        return fsync(dirfd) < 0 ? -errno : 0;
+        seal_make_key(key);
+        seal_print_key(key, text);
+        secret_wipe(key, sizeof(key));
+        text[2 * SEAL_KEY_SIZE] = '\n';
+        return secret_write_file(dirfd, VAULT_KEY_FILE, text, 2 * SEAL_KEY_SIZE + 1);
 }
 
 static int key_check_file(int fd, const char *directory, Error *reterr) {

@@ -90,9 +90,11 @@ static int on_resolve(void *userdata, Sandbox *sb, Strv *env, Error *reterr) {
         return vault_resolve_env(userdata, sb, sb->spec.tenant ? sb->spec.tenant : "", env, reterr);
 }
 
+DEFINE_CLEANUP(Vault, vault_free)
+
 int vault_new(Manager *m, int key_fd, const Strv *environment, Vault **ret, Error *reterr) {
         _cleanup_close_ int fd = key_fd;
-        Vault *v = calloc(1, sizeof(*v));
+        _cleanup_(vault_freep) Vault *v = calloc(1, sizeof(*v));
         int r;
 
         if (!v)
@@ -101,19 +103,15 @@ int vault_new(Manager *m, int key_fd, const Strv *environment, Vault **ret, Erro
         v->environment = environment;
         v->key_by_fd = fd >= 0;
         v->key = secret_alloc(SEAL_KEY_SIZE);
-        if (!v->key) {
-                vault_free(v);
+        if (!v->key)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        }
         open_or_shut(v, fd);
         r = given_load(v);
-        if (r < 0) {
-                vault_free(v);
+        if (r < 0)
                 return error_set(reterr, r, "cannot read what sandboxes were given: %m");
-        }
         v->keeper = (SecretKeeper) { .check = on_missing, .resolve = on_resolve, .userdata = v };
         m->secrets = &v->keeper;
-        *ret = v;
+        *ret = TAKE_PTR(v);
         return 0;
 }
 

@@ -38,7 +38,7 @@ static void check_again(const Config *c) {
 
         MUST(once && json);
         if (!strstr(once, "(set)")) {
-                MUST(config_parse(once, strlen(once), "fuzz", count, &n, &again, &error) == 0);
+                MUST(config_parse(/* hooks= */ NULL, once, strlen(once), "fuzz", count, &n, &again, &error) == 0);
                 twice = config_print(again);
                 MUST(twice && strcmp(once, twice) == 0);
         }
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         Config *c = NULL;
         Error error = { 0 };
         unsigned n = 0;
-        int r = config_parse((const char *) data, size, "fuzz", count, &n, &c, &error);
+        int r = config_parse(/* hooks= */ NULL, (const char *) data, size, "fuzz", count, &n, &c, &error);
 
         MUST(r == 0 || r == -EINVAL);
         MUST((r < 0) == (n > 0) && (r < 0) == (error.text[0] != '\0') && (r < 0) == !c);

@@ -34,7 +34,7 @@ static void tell(const Alert *a, AlertNews news, void *userdata) {
         World *w = userdata;
         size_t n = strlen(w->told);
 
-        (void) snprintf(w->told + n, sizeof(w->told) - n, "%s:%s:%s ", alert_news_name(news), alert_severity_name(a->severity),
+        (void) snprintf(w->told + n, sizeof(w->told) - n, "%s:%s:%s ", shape_name(&alert_news_names, (int) news), alert_severity_name(a->severity),
                         a->row.name);
 }
 

@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/hashset.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/program.h"
 #include "base/strv.h"
 #include "base/text.h"
 
@@ -616,4 +619,128 @@ TEST(log_cuts_a_long_line) {
 
         check_true("about 2 KiB", n > 2000 && n <= 2048);
         check_true("one newline, at the end", strchr(text, '\n') == text + n - 1);
+}
+
+static int program_end(const ProgramStart *s) {
+        int status = -1;
+        pid_t pid;
+
+        check_result("program_start", program_start(s, &pid), 0);
+        check_int("waitpid", waitpid(pid, &status, 0), pid);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Numbers that are each other's: what is copied first must not take the place of what comes next. */
+TEST(program_descriptors) {
+        const char *const argv[] = { "sh", "-c", "read a <&3; read b <&4; [ \"$a$b\" = onetwo ] && [ /dev/fd/0 -ef /dev/null ] && ! [ -e /dev/fd/5 ]", NULL };
+        int one[2], two[2], kept = dup(3);
+
+        check_true("pipes", pipe2(one, O_CLOEXEC) == 0 && pipe2(two, O_CLOEXEC) == 0);
+        check_true("written", write(one[1], "one\n", 4) == 4 && write(two[1], "two\n", 4) == 4);
+        check_int("4 is the first", dup3(one[0], 4, O_CLOEXEC), 4);
+        check_int("3 is the second", dup3(two[0], 3, O_CLOEXEC), 3);
+        check_int("end", program_end(&(ProgramStart) { "/bin/sh", argv, NULL, (const int[]) { -EBADF, 1, 2, 4, 3 }, 5 }), 0);
+        for (int i = 0; i < 2; i++) {
+                (void) fd_close(one[i]);
+                (void) fd_close(two[i]);
+        }
+        if (kept >= 0)
+                (void) dup2(kept, 3);
+        (void) fd_close(kept);
+}
+
+TEST(program_session_and_environment) {
+        char *environment[] = { (char *) "ONLY=this", NULL };
+        const char *const argv[] = { "sh", "-c", "[ \"$ONLY\" = this ] && [ -z \"$HOME\" ] && [ $(cut -d' ' -f6 /proc/$$/stat) = $$ ]", NULL };
+        const int fds[] = { -EBADF, STDERR_FILENO, STDERR_FILENO };
+
+        check_int("of its own", program_end(&(ProgramStart) { "/bin/sh", argv, environment, fds, ELEMENTSOF(fds), .session = true }), 0);
+        check_int("not of its own", program_end(&(ProgramStart) { "/bin/sh", argv, environment, fds, ELEMENTSOF(fds) }), 1);
+        check_result("none", program_start(&(ProgramStart) { "/nowhere", argv, NULL, fds, ELEMENTSOF(fds) }, &(pid_t) { 0 }), -ENOENT);
+}
+
+TEST(program_failure) {
+        static const struct {
+                const char *said, *text;
+                int r, code;
+        } cases[] = {
+                { "2 there is no such thing\n",        "there is no such thing", 0,        -ENOENT },
+                { "noise\n5 the disk fails\n",         "the disk fails",         0,        -EIO    },
+                { "no number\n",                       NULL,                     -ENODATA, 0       },
+                { "99999 too large a number\n",        NULL,                     -ENODATA, 0       },
+                { "5\n",                               NULL,                     -ENODATA, 0       },
+                { "",                                  NULL,                     -ENODATA, 0       },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
+                Error error = { 0 };
+
+                check_result("program_pipe", program_pipe(&ours, &theirs), 0);
+                check_result("write", fd_write_all(theirs, cases[i].said, strlen(cases[i].said)), 0);
+                check_result(cases[i].said, program_read_failure(ours, &error), cases[i].r);
+                check_int("code", error.code, cases[i].code);
+                if (cases[i].text)
+                        check_string("text", error.text, cases[i].text);
+        }
+}
+
+TEST(program_failure_is_one_line) {
+        _cleanup_close_ int ours = -EBADF, theirs = -EBADF, kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+        Error error = { 0 }, read = { 0 };
+
+        (void) error_set(&error, -EBADMSG, "'a\nb\x1b[2J': is damaged");
+        check_result("program_pipe", program_pipe(&ours, &theirs), 0);
+        check_int("stderr", dup2(theirs, STDERR_FILENO), STDERR_FILENO);
+        program_tell_failure(&error);
+        check_int("back", dup2(kept, STDERR_FILENO), STDERR_FILENO);
+        check_result("read", program_read_failure(ours, &read), 0);
+        check_int("code", read.code, -EBADMSG);
+        check_string("text", read.text, "'a?b?[2J': is damaged");
+}
+
+TEST(directory) {
+        _cleanup_(strv_done) Strv names = STRV_INIT(2), more = STRV_INIT(8);
+        _cleanup_directory_ DIR *none = directory_open(AT_FDCWD, "/nowhere");
+        char path[] = "/tmp/cove-directory-XXXXXX";
+        _cleanup_close_ int dirfd = -EBADF;
+
+        check_int("errno", errno, ENOENT);
+        check_true("none has no entries", !none && !directory_next(none));
+        check_true("directory", mkdtemp(path) != NULL);
+        dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check_int("a", mkdirat(dirfd, "a", 0700), 0);
+        check_int("link", symlinkat("a", dirfd, "..."), 0);
+        check_result("names", directory_names(dirfd, &names), 0);
+        check_uint("neither . nor ..", names.n, 2);
+        check_true("both", strcmp(names.items[0], names.items[1]) != 0);
+        check_result("again", directory_names(dirfd, &names), -E2BIG);
+        check_result("from the beginning", directory_names(dirfd, &more), 0);
+        check_uint("all", more.n, 2);
+        check_true("a link is no directory", !directory_open_nofollow(dirfd, "..."));
+        check_int("errno", errno, ENOTDIR);
+        {
+                _cleanup_directory_ DIR *through = directory_open(dirfd, "...");
+
+                check_true("unless it is followed", through && !directory_next(through));
+                check_int("the end", errno, 0);
+        }
+        check_true("clean", unlinkat(dirfd, "...", 0) == 0 && unlinkat(dirfd, "a", AT_REMOVEDIR) == 0 && rmdir(path) == 0);
+}
+
+TEST(hashset) {
+        HashSet s = { 0 };
+
+        check_true("empty", !hashset_has(&s, 0) && !hashset_take(&s, 0));
+        for (uint64_t h = 0; h < 5000; h++)
+                check_result("add", hashset_add(&s, h * UINT64_C(0x9e3779b97f4a7c15)), 0);
+        check_result("again", hashset_add(&s, UINT64_C(0x9e3779b97f4a7c15)), 0);
+        for (uint64_t h = 0; h < 5000; h++)
+                check_true("has", hashset_has(&s, h * UINT64_C(0x9e3779b97f4a7c15)));
+        check_true("has no other", !hashset_has(&s, 12345));
+        for (uint64_t h = 0; h < 5000; h += 2)
+                check_true("take", hashset_take(&s, h * UINT64_C(0x9e3779b97f4a7c15)));
+        for (uint64_t h = 0; h < 5000; h++)
+                check_true("what was taken is gone", hashset_has(&s, h * UINT64_C(0x9e3779b97f4a7c15)) == (h % 2 == 1));
+        hashset_done(&s);
 }

@@ -28,7 +28,7 @@ static void note(const char *text, void *userdata) {
 static int parse_with(const ConfigHooks *hooks, const char *text, Said *said, Config **ret, Error *error) {
         *said = (Said) { .n = 0 };
         *error = (Error) { 0 };
-        return config_parse_with(hooks, text, strlen(text), "F", note, said, ret, error);
+        return config_parse(hooks, text, strlen(text), "F", note, said, ret, error);
 }
 
 /* Must be good. */
@@ -396,9 +396,9 @@ TEST(a_file_of_monstrous_size) {
         text[0] = '[';
         for (size_t i = 1; i < n; i += 2)
                 text[i] = 'a';
-        check_result("too large", config_parse(text, n, "F", NULL, NULL, &c, &error), -EINVAL);
+        check_result("too large", config_parse(/* hooks= */ NULL, text, n, "F", NULL, NULL, &c, &error), -EINVAL);
         check_part("too large", error.text, "larger than");
-        check_result("too many", config_parse(text, n - 1, "F", NULL, NULL, &c, &error), -EINVAL);
+        check_result("too many", config_parse(/* hooks= */ NULL, text, n - 1, "F", NULL, NULL, &c, &error), -EINVAL);
         check_part("too many", error.text, "too many values");
 }
 
@@ -439,10 +439,10 @@ TEST(files) {
         _cleanup_config_ Config *c = NULL;
         Error error = { 0 };
 
-        check_result("none", config_read(unit_path("none.yaml"), NULL, NULL, &c, &error), -ENOENT);
+        check_result("none", config_read(/* hooks= */ NULL, unit_path("none.yaml"), NULL, NULL, &c, &error), -ENOENT);
         check_part("its name", error.text, "none.yaml");
         unit_write_text(unit_path("good.yaml"), "limits: {maxSandboxes: 3}\n");
-        check_result("there", config_read(unit_path("good.yaml"), NULL, NULL, &c, &error), 0);
+        check_result("there", config_read(/* hooks= */ NULL, unit_path("good.yaml"), NULL, NULL, &c, &error), 0);
         check_string("path", c->path, unit_path("good.yaml"));
         check_uint("value", c->limits.sandboxes_max, 3);
 }

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,7 +22,9 @@
 
 #include "base/fd.h"
 #include "confine/caps.h"
+#include "confine/filter.h"
 #include "confine/landlock.h"
+#include "confine/program.h"
 #include "confine/rlimits.h"
 
 /* capabilities */
@@ -478,4 +478,102 @@ static void unset_stays(_unused_ void *userdata) {
 
 TEST(rlimits_unset_stay) {
         unit_run_in_child(unset_stays, NULL);
+}
+
+/* Confined programs. */
+
+typedef struct ProgramWords {
+        ProgramArguments words;
+        const char *text;
+        bool flag;
+        uint64_t number;
+} ProgramWords;
+
+static int verb_nothing(_unused_ void *options, _unused_ Error *reterr) {
+        return 0;
+}
+
+static const ProgramVerb program_verbs[] = { { "look", verb_nothing, NULL }, { "take", verb_nothing, "a path" } };
+static const ProgramOption program_options[] = {
+        { "--text",   1u << 0 | 1u << 1, false, program_set_text,   offsetof(ProgramWords, text)   },
+        { "--flag",   1u << 1,           true,  program_set_true,   offsetof(ProgramWords, flag)   },
+        { "--number", 1u << 0,           false, program_set_number, offsetof(ProgramWords, number) },
+};
+static const Program test_program = { "cove-test", program_verbs, ELEMENTSOF(program_verbs), program_options, ELEMENTSOF(program_options), NULL, NULL };
+
+static int words_parse(const char *const *words, ProgramWords *ret, Error *error) {
+        char *argv[8] = { (char *) "cove-test" };
+        int argc = 1;
+
+        for (; words[argc - 1]; argc++)
+                argv[argc] = (char *) words[argc - 1];
+        *ret = (ProgramWords) { 0 };
+        return program_parse(&test_program, argc, argv, ret, error);
+}
+
+TEST(program_command_lines) {
+        static const struct {
+                const char *words[6], *complaint;
+        } bad[] = {
+                { { NULL },                          "usage: cove-test look|take"                    },
+                { { "fly" },                         "usage: cove-test look|take"                    },
+                { { "take" },                        "take needs a path"                             },
+                { { "look", "--flag" },              "cove-test look: no such option: '--flag'"      },
+                { { "take", "x", "--number", "1" },  "cove-test take: no such option: '--number'"    },
+                { { "look", "word" },                "cove-test look: no such option: 'word'"        },
+                { { "look", "--text" },              "--text needs a value"                          },
+                { { "look", "--number", "0" },       "no number: '0'"                                },
+        };
+        ProgramWords w;
+        Error error;
+
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                int r = words_parse(bad[i].words, &w, &error);
+
+                check_true(bad[i].complaint, (r == -EINVAL || r == -ERANGE) && strstr(error.text, bad[i].complaint));
+        }
+        check_result("all", words_parse((const char *const[]) { "take", "--flag", "--flag", "--text", "--flag", NULL }, &w, &error), 0);
+        check_uint("verb", w.words.verb, 1);
+        check_string("an operand is whatever stands there", w.words.operand, "--flag");
+        check_true("flag", w.flag);
+        check_string("so is a value", w.text, "--flag");
+        check_result("number", words_parse((const char *const[]) { "look", "--number", "7", NULL }, &w, &error), 0);
+        check_uint("number", w.number, 7);
+}
+
+static void behind_walls(_unused_ void *userdata) {
+        static const struct sock_filter filter[] = { FILTER_BEGIN, DENY(getppid), ANSWER(SECCOMP_RET_ALLOW) };
+        _cleanup_close_ int kept = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC), closed = fcntl(kept, F_DUPFD_CLOEXEC, 100);
+        const ProgramWalls walls = {
+                .descriptors = 100,
+                .descriptors_max = 50,
+                .forbidden.files = LANDLOCK_FILES,
+                .rules = { { .fd = kept, .access = LANDLOCK_FILES }, { .path = "/nowhere", .access = LANDLOCK_FILES, .optional = true } },
+                .n_rules = 2,
+                .filters = { { filter, ELEMENTSOF(filter) } },
+                .no_processes = true,
+        };
+        Error error = { 0 };
+
+        set_limit(RLIMIT_NOFILE, 200, 200);
+        check_result("program_confine", program_confine(&walls, &error), 0);
+        check_int("closed", fcntl(closed, F_GETFD), -1);
+        check_true("kept", fcntl(kept, F_GETFD) >= 0);
+        check_limit("nofile", RLIMIT_NOFILE, 50);
+        check_limit("core", RLIMIT_CORE, 0);
+        check_uint("capabilities", caps_get().permitted, 0);
+        check_int("no_new_privs", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1);
+        if (landlock_probe() > 0) {
+                check_true("what is allowed", close(openat(kept, "version", O_RDONLY)) == 0);
+                check_int("what is not", open("/etc/passwd", O_RDONLY), -1);
+        }
+        if (!PROGRAM_SANITIZED) {
+                check_int("a call that is denied", syscall(SYS_getppid), -1);
+                check_int("a process", fork(), -1);
+        }
+        closed = -EBADF;
+}
+
+TEST(program_walls) {
+        unit_run_in_child(behind_walls, NULL);
 }

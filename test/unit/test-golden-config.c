@@ -47,7 +47,7 @@ static Config *full(void) {
         Error error = { 0 };
         Config *c = NULL;
 
-        check_result("full.yaml", config_read(PLACE "full.yaml", complain, NULL, &c, &error), 0);
+        check_result("full.yaml", config_read(/* hooks= */ NULL, PLACE "full.yaml", complain, NULL, &c, &error), 0);
         return c;
 }
 
@@ -158,7 +158,7 @@ static void golden_read(FILE *out, const char *title, const char *text) {
         static const ConfigHooks hooks = { golden_rules, golden_check_option, golden_option_name };
         _cleanup_config_ Config *c = NULL;
         Error error = { 0 };
-        int r = config_parse_with(strncmp(title, "names:", 6) == 0 ? &hooks : NULL, text, strlen(text), "F", golden_note, out, &c, &error);
+        int r = config_parse(strncmp(title, "names:", 6) == 0 ? &hooks : NULL, text, strlen(text), "F", golden_note, out, &c, &error);
 
         check_result(title, r, -EINVAL);
         check_true(title, c == NULL && *error.text);

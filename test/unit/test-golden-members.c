@@ -283,15 +283,15 @@ static void tenant_members(const Tenant *row) {
 }
 
 static void snapshot_members(const Snapshot *row) {
-        HELD_TEXT("snapshot", "id", row->id);
-        HELD_TEXT("snapshot", "name", row->name);
-        HELD_TEXT("snapshot", "tenant", row->tenant);
+        HELD_TEXT("snapshot", "id", row->tree.id);
+        HELD_TEXT("snapshot", "name", row->tree.name);
+        HELD_TEXT("snapshot", "tenant", row->tree.tenant);
         HELD_TEXT("snapshot", "sandbox", row->sandbox);
         HELD_TEXT("snapshot", "parent", row->parent);
         HELD_TEXT("snapshot", "comment", row->comment);
-        HELD_NUMBER("snapshot", "pending", row->pending);
-        HELD_NUMBER("snapshot", "bytes", row->bytes);
-        HELD_NUMBER("snapshot", "created_at", row->created_at);
+        HELD_NUMBER("snapshot", "pending", row->tree.pending);
+        HELD_NUMBER("snapshot", "bytes", row->tree.bytes);
+        HELD_NUMBER("snapshot", "created_at", row->tree.created_at);
         HELD_TEXT("snapshot", "template_name", row->spec.template_name);
         HELD_TEXT("snapshot", "profile", row->spec.profile);
         HELD_TEXT("snapshot", "agent_type", row->spec.agent_type);
@@ -324,12 +324,12 @@ static void snapshot_members(const Snapshot *row) {
 }
 
 static void volume_members(const Volume *row) {
-        HELD_TEXT("volume", "id", row->id);
-        HELD_TEXT("volume", "name", row->name);
-        HELD_TEXT("volume", "tenant", row->tenant);
+        HELD_TEXT("volume", "id", row->tree.id);
+        HELD_TEXT("volume", "name", row->tree.name);
+        HELD_TEXT("volume", "tenant", row->tree.tenant);
         HELD_NUMBER("volume", "byte_limit", row->limit);
-        HELD_NUMBER("volume", "pending", row->pending);
-        HELD_NUMBER("volume", "created_at", row->created_at);
+        HELD_NUMBER("volume", "pending", row->tree.pending);
+        HELD_NUMBER("volume", "created_at", row->tree.created_at);
 }
 
 static void job_members(const Job *row) {
@@ -545,19 +545,19 @@ static void cleanup_members(const CleanupRow *row) {
         HELD_TEXT("cleanup", "cause", row->cause);
         HELD_NUMBER("cleanup", "started_at", row->started_at);
         HELD_NUMBER("cleanup", "duration_usec", row->duration_usec);
-        HELD_NUMBER("cleanup", "scanned", row->scanned);
-        HELD_NUMBER("cleanup", "found", row->found);
-        HELD_NUMBER("cleanup", "orphaned", row->orphaned);
-        HELD_NUMBER("cleanup", "stuck", row->stuck);
-        HELD_NUMBER("cleanup", "old", row->old);
-        HELD_NUMBER("cleanup", "aged", row->aged);
-        HELD_NUMBER("cleanup", "unhealthy", row->unhealthy);
-        HELD_NUMBER("cleanup", "emergency", row->emergency);
-        HELD_NUMBER("cleanup", "lost", row->lost);
-        HELD_NUMBER("cleanup", "strays", row->strays);
-        HELD_NUMBER("cleanup", "files", row->files);
-        HELD_NUMBER("cleanup", "removed", row->removed);
-        HELD_NUMBER("cleanup", "failed", row->failed);
+        HELD_NUMBER("cleanup", "scanned", row->counts.scanned);
+        HELD_NUMBER("cleanup", "found", row->counts.found);
+        HELD_NUMBER("cleanup", "orphaned", row->counts.orphaned);
+        HELD_NUMBER("cleanup", "stuck", row->counts.stuck);
+        HELD_NUMBER("cleanup", "old", row->counts.old);
+        HELD_NUMBER("cleanup", "aged", row->counts.aged);
+        HELD_NUMBER("cleanup", "unhealthy", row->counts.unhealthy);
+        HELD_NUMBER("cleanup", "emergency", row->counts.emergency);
+        HELD_NUMBER("cleanup", "lost", row->counts.lost);
+        HELD_NUMBER("cleanup", "strays", row->counts.strays);
+        HELD_NUMBER("cleanup", "files", row->counts.files);
+        HELD_NUMBER("cleanup", "removed", row->counts.removed);
+        HELD_NUMBER("cleanup", "failed", row->counts.failed);
         HELD_TEXT("cleanup", "freed", row->freed);
         HELD_TEXT("cleanup", "failures", row->failures);
         HELD_TEXT("cleanup", "error", row->error);
@@ -617,7 +617,7 @@ static int tenant_look(const Tenant *row, void *userdata) {
 }
 
 static int snapshot_look(Snapshot *row, void *userdata) {
-        if (row->tenant && strcmp(row->tenant, TENANT) == 0) {
+        if (row->tree.tenant && strcmp(row->tree.tenant, TENANT) == 0) {
                 n_looked_at++;
                 snapshot_members(row);
                 volumes_members(&row->spec);
@@ -626,7 +626,7 @@ static int snapshot_look(Snapshot *row, void *userdata) {
 }
 
 static int volume_look(Volume *row, void *userdata) {
-        if (row->tenant && strcmp(row->tenant, TENANT) == 0) {
+        if (row->tree.tenant && strcmp(row->tree.tenant, TENANT) == 0) {
                 n_looked_at++;
                 volume_members(row);
         }

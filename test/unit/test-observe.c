@@ -85,9 +85,9 @@ TEST(names_are_good_prometheus_names_and_there_once) {
         }
         for (Signal s = 0; s < _SIGNAL_MAX; s++) {
                 check_true("name", signal_name(s) && signal_help(s));
-                check_int(signal_name(s), (int) signal_from_name(signal_name(s)), (int) s);
+                for (Signal k = 0; k < s; k++)
+                        check_true(signal_name(s), strcmp(signal_name(k), signal_name(s)) != 0);
         }
-        check_true("none", (int) signal_from_name("nonsense") < 0);
 }
 
 /* A6 57, 58, 61: totals, outcomes, by agent type. */

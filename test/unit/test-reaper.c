@@ -800,8 +800,8 @@ TEST(item_049_to_054_a_report_of_every_run_is_kept) {
 static int take_row(const CleanupRow *row, void *userdata) {
         char *text = userdata;
 
-        (void) snprintf(text, 256, "%s %s %llu/%llu %s", row->kind, row->cause, (unsigned long long) row->removed,
-                        (unsigned long long) row->found, row->freed ? row->freed : "-");
+        (void) snprintf(text, 256, "%s %s %llu/%llu %s", row->kind, row->cause, (unsigned long long) row->counts.removed,
+                        (unsigned long long) row->counts.found, row->freed ? row->freed : "-");
         return -ECANCELED;
 }
 

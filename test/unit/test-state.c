@@ -1,6 +1,7 @@
 /* Snapshots, forks, restoring and parking: what is asked in which order, what is there when something fails or dies in between. The provider does what the test
  * says. */
 #include "core/name.h"
+#include "core/network.h"
 #include "core/probe.h"
 #include "core/trees.h"
 #include "state/internal.h"
@@ -17,7 +18,7 @@ typedef struct Taken {
         char id[SNAPSHOT_ID_LENGTH + 1], text[256];
 } Taken;
 
-static void on_snapshot(Snapshot *n, const Error *error, void *userdata) {
+static void on_snapshot(HeldTree *n, const Error *error, void *userdata) {
         Taken *t = userdata;
 
         t->n++;
@@ -167,10 +168,10 @@ TEST(a_snapshot_step_by_step) {
         n = snapshot_find(room.state, &admin, "first");
         check_true("found by name", n && n == snapshot_find(room.state, &admin, t.id));
         check_string("of", n->sandbox, sb->id);
-        check_uint("bytes", n->bytes, 4096);
+        check_uint("bytes", n->tree.bytes, 4096);
         check_true("no parent", n->parent == NULL);
         take(&room, sb, NULL, &t);
-        check_string("the next one's parent", snapshot_find(room.state, &admin, t.id)->parent, n->id);
+        check_string("the next one's parent", snapshot_find(room.state, &admin, t.id)->parent, n->tree.id);
         room_close(&room);
 }
 
@@ -193,11 +194,11 @@ TEST(a_snapshot_survives_a_restart_with_all_it_takes) {
         sandbox_spec_done(&spec);
         room.w.fake.provider.events->tree_item(room.w.fake.tree_token, &(TreeRef) { .kind = TREE_SNAPSHOT, .name = "somebodyelses" }, 0, room.w.manager);
         answer(&room, NULL);
-        check_true("its tree is not", n->missing);
+        check_true("its tree is not", n->tree.missing);
         check_result("so nothing is made of it", snapshot_spec(n, &spec, &error), -EUCLEAN);
-        n->missing = false;
+        n->tree.missing = false;
         check_result("spec", snapshot_spec(n, &spec, &error), 0);
-        check_string("from it", spec.snapshot, n->id);
+        check_string("from it", spec.snapshot, n->tree.id);
         check_true("persistent", spec.persistent);
         check_true("without a name", spec.name == NULL);
         check_string("environment", spec.env.items[0], "A=1");
@@ -312,9 +313,9 @@ TEST(names_and_tenants) {
         check_true("somebody else's", !snapshot_find(room.state, &acme, "one") && !snapshot_find(room.state, &acme, t.id));
         check_true("not listed either", !snapshot_next(room.state, &acme, NULL, 0, NULL));
         take(&room, sb, "two", &t);
-        check_string("in order", snapshot_next(room.state, &admin, NULL, 0, NULL)->name, "one");
-        check_string("after", snapshot_next(room.state, &admin, sb->id, snapshot_find(room.state, &admin, "one")->created_at,
-                                              snapshot_find(room.state, &admin, "one")->id)->name, "two");
+        check_string("in order", snapshot_next(room.state, &admin, NULL, 0, NULL)->tree.name, "one");
+        check_string("after", snapshot_next(room.state, &admin, sb->id, snapshot_find(room.state, &admin, "one")->tree.created_at,
+                                              snapshot_find(room.state, &admin, "one")->tree.id)->tree.name, "two");
         check_true("of another", !snapshot_next(room.state, &admin, "other", 0, NULL));
         room_close(&room);
 }
@@ -783,33 +784,126 @@ TEST(one_that_does_not_come_up_stays_parked) {
 
 /* On the way to be parked, and on the way up: whatever step it is in. */
 TEST(one_that_is_deleted_while_it_is_parked_or_booted) {
-        for (unsigned boots = 0; boots < 2; boots++)
-                for (unsigned n_answers = 0; n_answers < 4; n_answers++) {
-                        Answer a = { 0 }, deleted = { 0 };
-                        Sandbox *sb;
-                        Room room;
+        Room room;
 
-                        room_new(&room, "shift-deleted");
-                        sb = sandbox_ref(persistent(&room, "box"));
-                        if (boots) {
-                                park(&room, sb);
-                                sandbox_resume(sb, on_done, &a);
-                        } else {
-                                (void) start(sb, "server");
-                                sandbox_park(sb, &firmly, on_done, &a);
-                        }
-                        for (unsigned i = 0; i < n_answers && sb->activity != ACTIVITY_NONE; i++) /* a boot fails */
-                                answer_next(&room, sb, boots && i == 0 && n_answers > 1 ? &broken_step : NULL);
-                        sandbox_delete(sb, /* force= */ true, on_done, &deleted);
-                        check_uint("told once", a.n, 1);
-                        destroyed(&room, sb);
-                        asked(&room, TREE_REMOVE, TREE_DISK, NULL);
-                        answer(&room, NULL);
-                        check_uint("deleted", deleted.n, 1);
-                        check_true("gone", sandbox_is_gone(sb) && sb->n_refs == 1);
-                        (void) sandbox_unref(sb);
-                        room_close(&room);
+        room_new(&room, "shift-deleted");
+        for (unsigned i = 0; i < 8; i++) {
+                bool boots = i % 2;
+                unsigned n_answers = i / 2;
+                Answer a = { 0 }, deleted = { 0 };
+                Sandbox *sb = sandbox_ref(persistent(&room, "box"));
+
+                if (boots) {
+                        park(&room, sb);
+                        sandbox_resume(sb, on_done, &a);
+                } else {
+                        (void) start(sb, "server");
+                        sandbox_park(sb, &firmly, on_done, &a);
                 }
+                for (unsigned k = 0; k < n_answers && sb->activity != ACTIVITY_NONE; k++) /* a boot fails */
+                        answer_next(&room, sb, boots && k == 0 && n_answers > 1 ? &broken_step : NULL);
+                sandbox_delete(sb, /* force= */ true, on_done, &deleted);
+                check_uint("told once", a.n, 1);
+                destroyed(&room, sb);
+                asked(&room, TREE_REMOVE, TREE_DISK, NULL);
+                answer(&room, NULL);
+                check_uint("deleted", deleted.n, 1);
+                check_true("gone", sandbox_is_gone(sb) && sb->n_refs == 1);
+                (void) sandbox_unref(sb);
+        }
+        room_close(&room);
+}
+
+/* A network whose keeper says what the test says. */
+
+static struct {
+        int admit, prepare;
+        unsigned n_attached;
+} keeper;
+
+static int keeper_admit(Sandbox *sb, Error *reterr, void *userdata) {
+        return keeper.admit < 0 ? error_set(reterr, keeper.admit, "not admitted") : 0;
+}
+
+static int keeper_prepare(Sandbox *sb, Error *reterr, void *userdata) {
+        return keeper.prepare < 0 ? error_set(reterr, keeper.prepare, "not prepared") : keeper.prepare;
+}
+
+static void keeper_attach(Sandbox *sb, void *userdata) {
+        keeper.n_attached++;
+}
+
+static void keeper_gone(Sandbox *sb, void *userdata) {
+}
+
+typedef enum BootWay {
+        BOOT_NOT_ADMITTED,
+        BOOT_NOT_PREPARED,
+        BOOT_NOT_PREPARED_LATER,
+        BOOT_NOT_MADE,
+        BOOT_NOT_CONNECTED,
+        BOOT_DIES,
+        BOOT_WELL,
+        _BOOT_WAY_MAX,
+} BootWay;
+
+static void boot_that_way(Room *room, Sandbox *sb, BootWay way, Answer *a) {
+        const Error *error = &broken_step;
+
+        keeper.admit = way == BOOT_NOT_ADMITTED ? -EIO : 0;
+        keeper.prepare = way == BOOT_NOT_PREPARED ? -EIO : 1;
+        keeper.n_attached = 0;
+        sandbox_resume(sb, on_done, a);
+        if (way <= BOOT_NOT_PREPARED)
+                return;
+        check_true("it waits for its network", sb->activity == ACTIVITY_BOOTING);
+        network_prepared(sb, way == BOOT_NOT_PREPARED_LATER ? error : NULL);
+        if (way <= BOOT_NOT_PREPARED_LATER)
+                return;
+        room->w.fake.provider.events->created(sb, 4711, 1, 0, way == BOOT_NOT_MADE ? error : NULL, room->w.manager);
+        if (way <= BOOT_NOT_MADE)
+                return;
+        check_true("its network is connected", sb->activity == ACTIVITY_CONNECTING && keeper.n_attached == 1);
+        check_uint("not told before", a->n, 0);
+        if (way == BOOT_DIES)
+                room->w.fake.provider.events->gone(sb, room->w.manager);
+        else
+                network_attached(sb, way == BOOT_NOT_CONNECTED ? error : NULL);
+}
+
+TEST(a_boot_that_fails_at_a_step_leaves_it_parked) {
+        static const NetworkKeeper network = { .admit = keeper_admit, .prepare = keeper_prepare, .attach = keeper_attach, .gone = keeper_gone };
+        static const ProviderNetwork egress = { .sockets = NULL };
+        Room room;
+        Sandbox *sb;
+
+        room_new(&room, "boot-step");
+        sb = persistent(&room, "box");
+        park(&room, sb);
+        room.w.fake.provider.egress = &egress;
+        manager_set_network(room.w.manager, &network);
+        sb->spec.network = network_mode_gated();
+        for (BootWay way = 0; way < _BOOT_WAY_MAX; way++) {
+                unsigned n_destroyed = room.w.fake.n_destroyed;
+                Answer a = { 0 };
+
+                boot_that_way(&room, sb, way, &a);
+                if (way == BOOT_WELL) {
+                        check_result("well", a.code, 0);
+                        check_uint("told", a.n, 1);
+                        check_true("ready", sb->status == SANDBOX_READY && !sb->parked && !sb->shift);
+                        break;
+                }
+                check_true("what is left of it is removed", sb->activity == ACTIVITY_UNLOADING && room.w.fake.n_destroyed == n_destroyed + 1);
+                check_uint("not told before", a.n, 0);
+                room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+                check_uint("told once", a.n, 1);
+                check_result("why", a.code, way == BOOT_DIES ? -ECHILD : -EIO);
+                check_true("parked", sb->parked && sb->status == SANDBOX_PAUSED && sb->activity == ACTIVITY_NONE && !sb->shift);
+        }
+        sb->spec.network = 0;
+        manager_set_network(room.w.manager, NULL);
+        room_close(&room);
 }
 
 static void delete_probed(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
@@ -887,16 +981,20 @@ TEST(a_parked_one_can_be_deleted) {
 }
 
 TEST(a_snapshot_is_taken_back_at_each_step) {
+        Sandbox *sb;
+        Room room;
+
+        room_new(&room, "take-step");
+        sb = persistent(&room, "box");
         for (size_t step = 0; step < 2 * take_sequence.n_steps; step++) {
+                unsigned before = n_rows(&room);
                 Taken t = { 0 };
                 Error error = { 0 };
+                char name[32];
                 bool failed;
-                Sandbox *sb;
-                Room room;
 
-                room_new(&room, "take-step");
-                sb = persistent(&room, "box");
-                check_result("take", snapshot_take(room.state, sb, "one", NULL, on_snapshot, &t, &error), 0);
+                (void) snprintf(name, sizeof(name), "one-%zu", step);
+                check_result("take", snapshot_take(room.state, sb, name, NULL, on_snapshot, &t, &error), 0);
                 failed = rig_run(&room, sb, rig_put(&room, &take_sequence, step));
                 check_true("fails", failed || rig.failing == SIZE_MAX);
                 if (sb->activity == ACTIVITY_RELEASING)
@@ -905,36 +1003,117 @@ TEST(a_snapshot_is_taken_back_at_each_step) {
                 check_result("how", t.code, failed ? -EIO : 0);
                 check_string("why", t.text, failed ? "broken" : "");
                 answer(&room, NULL); /* what is left of it goes; or it is measured */
-                check_true("found", !snapshot_find(room.state, &admin, "one") == failed);
-                check_uint("rows", n_rows(&room), !failed);
+                check_true("found", !snapshot_find(room.state, &admin, name) == failed);
+                check_uint("rows", n_rows(&room), before + !failed);
                 check_true("nothing holds it", sb->activity == ACTIVITY_NONE && sandbox_is_up(sb));
                 check_true("nothing goes on", !room.state->works);
                 if (failed)
-                        take(&room, sb, "one", &t); /* the name is free */
-                room_close(&room);
+                        take(&room, sb, name, &t); /* the name is free */
         }
+        room_close(&room);
 }
 
-TEST(the_copy_of_a_disk_lets_go_at_each_step) {
-        for (size_t step = 0; step < 2 * copy_sequence.n_steps; step++) {
+static int count_volume(Volume *row, void *userdata) {
+        ++*(unsigned *) userdata;
+        return 0;
+}
+
+TEST(a_volume_is_taken_back_at_each_step) {
+        Sandbox *sb;
+        Room room;
+
+        room_new(&room, "volume-step");
+        sb = persistent(&room, "box");
+        for (size_t step = 0; step < 2 * volume_sequence.n_steps; step++) {
                 Taken t = { 0 };
+                Error error = { 0 };
+                unsigned before = 0, after = 0;
+                char name[32];
+                bool failed;
+
+                (void) snprintf(name, sizeof(name), "data-%zu", step);
+                check_result("rows", store_volume_each(room.w.store, count_volume, &before), 0);
+                check_result("make", volume_make(room.state, &admin, name, VOLUME_BYTES_MIN, on_snapshot, &t, &error), 0);
+                check_true("nobody sees it", !volume_find(room.state, &admin, name));
+                failed = rig_run(&room, sb, rig_put(&room, &volume_sequence, step));
+                check_true("fails", failed || rig.failing == SIZE_MAX);
+                check_uint("told once", t.n, 1);
+                check_result("how", t.code, failed ? -EIO : 0);
+                if (failed) {
+                        asked(&room, TREE_REMOVE, TREE_VOLUME, NULL);
+                        answer(&room, NULL);
+                }
+                check_true("found", !volume_find(room.state, &admin, name) == failed);
+                check_result("rows", store_volume_each(room.w.store, count_volume, &after), 0);
+                check_uint("rows", after, before + !failed);
+                check_true("nothing goes on", !room.state->works);
+                if (failed) {
+                        check_result("its name is free", volume_make(room.state, &admin, name, VOLUME_BYTES_MIN, on_snapshot, &t, &error), 0);
+                        answer(&room, NULL);
+                        check_result("made", t.code, 0);
+                }
+                check_result("taken", volume_make(room.state, &admin, name, VOLUME_BYTES_MIN, on_snapshot, &t, &error), -EEXIST);
+                check_part("words", error.text, "already");
+        }
+        room_close(&room);
+}
+
+/* There is no way back: what cannot be removed now, the next start removes. */
+TEST(a_removal_that_fails_at_a_step_is_finished_by_the_next_start) {
+        for (size_t step = 0; step < 2 * removal_sequence.n_steps; step++) {
+                Taken t;
                 Error error = { 0 };
                 bool failed;
                 Sandbox *sb;
                 Room room;
 
-                room_new(&room, "copy-step");
+                room_new(&room, "remove-step");
                 sb = persistent(&room, "box");
+                take(&room, sb, "old", &t);
+                room.w.fake.tree_result = -EIO;
+                check_result("refused", snapshot_remove(room.state, snapshot_find(room.state, &admin, "old"), on_snapshot, &t, &error), -EIO);
+                check_true("it is as it was", snapshot_find(room.state, &admin, "old") != NULL);
+                room.w.fake.tree_result = 0;
+                t.n = 0;
+                check_result("remove", snapshot_remove(room.state, snapshot_find(room.state, &admin, "old"), on_snapshot, &t, &error), 0);
+                failed = rig_run(&room, sb, rig_put(&room, &removal_sequence, step));
+                check_uint("told once", t.n, 1);
+                check_result("how", t.code, failed ? -EIO : 0);
+                check_true("gone for all to see", !snapshot_find(room.state, &admin, "old"));
+                check_uint("its row stays as long as it may be needed", n_rows(&room), failed);
+                room_dies(&room);
+                if (failed) {
+                        asked(&room, TREE_REMOVE, TREE_SNAPSHOT, t.id);
+                        answer(&room, NULL);
+                }
+                check_uint("no row", n_rows(&room), 0);
+                room_close(&room);
+        }
+}
+
+TEST(the_copy_of_a_disk_lets_go_at_each_step) {
+        Sandbox *sb;
+        Room room;
+
+        room_new(&room, "copy-step");
+        sb = persistent(&room, "box");
+        for (size_t step = 0; step < 2 * copy_sequence.n_steps; step++) {
+                Taken t = { 0 };
+                Error error = { 0 };
+                bool failed;
+
                 check_result("take", snapshot_take(room.state, sb, NULL, NULL, on_snapshot, &t, &error), 0);
                 failed = rig_run(&room, sb, rig_put(&room, &copy_sequence, step));
+                check_true("fails", failed || rig.failing == SIZE_MAX);
                 if (sb->activity == ACTIVITY_RELEASING)
                         answer_next(&room, sb, NULL);
                 check_true("nothing holds it", sb->activity == ACTIVITY_NONE && sandbox_is_up(sb));
                 check_uint("told", t.n, failed);
-                if (failed)
-                        check_result("how", t.code, -EIO);
-                room_close(&room);
+                while (room.state->works)
+                        answer(&room, NULL);
+                check_result("how", t.code, failed ? -EIO : 0);
         }
+        room_close(&room);
 }
 
 /* Restoring. */
@@ -999,36 +1178,41 @@ TEST(a_restore_that_does_not_come_up_goes_back) {
         room_close(&room);
 }
 
-TEST(a_restore_is_undone_at_each_step) {
-        for (size_t step = 0; step < 2 * restore_sequence.n_steps; step++) {
-                if (step == restore_sequence.n_steps - 1)
-                        continue; /* what nobody needs is removed: that cannot fail */
-                for (unsigned was_parked = 0; was_parked < 2; was_parked++) {
-                        Taken t;
-                        Answer a = { 0 };
-                        Error error = { 0 };
-                        bool failed;
-                        Sandbox *sb;
-                        Room room;
+static void restore_trial(Room *room, Sandbox *sb, const char *snapshot, size_t step, bool was_parked) {
+        const char *before = sb->spec.snapshot ? snapshot : NULL;
+        Answer a = { 0 };
+        Error error = { 0 };
+        bool failed;
 
-                        room_new(&room, "restore-step");
-                        sb = persistent(&room, "box");
-                        take(&room, sb, "before", &t);
-                        if (was_parked)
-                                park(&room, sb);
-                        check_result("restore", sandbox_restore(room.state, sb, snapshot_find(room.state, &admin, "before"), on_done, &a, &error), 0);
-                        failed = rig_run(&room, sb, rig_put(&room, &restore_sequence, step));
-                        check_true("fails", failed || rig.failing == SIZE_MAX);
-                        check_uint("told once", a.n, 1);
-                        check_result("how", a.code, failed ? -EIO : 0);
-                        check_true("its disk", failed ? !sb->spec.snapshot : strcmp(sb->spec.snapshot, t.id) == 0);
-                        check_string("status", sandbox_status_name(sb->status), was_parked ? "paused" : "ready");
-                        check_true("parked as before", sb->parked == was_parked);
-                        check_true("nothing holds it", sb->activity == ACTIVITY_NONE);
-                        asked(&room, TREE_REMOVE, TREE_SCRATCH, NULL);
-                        check_true("nothing goes on", !room.state->works);
-                        room_close(&room);
-                }
+        check_result("restore", sandbox_restore(room->state, sb, snapshot_find(room->state, &admin, snapshot), on_done, &a, &error), 0);
+        failed = rig_run(room, sb, rig_put(room, &restore_sequence, step));
+        check_true("fails", failed || rig.failing == SIZE_MAX);
+        check_uint("told once", a.n, 1);
+        check_result("how", a.code, failed ? -EIO : 0);
+        check_string("its disk", sb->spec.snapshot ? sb->spec.snapshot : "empty", !failed ? snapshot : before ? before : "empty");
+        check_string("status", sandbox_status_name(sb->status), was_parked ? "paused" : "ready");
+        check_true("parked as before", sb->parked == was_parked);
+        check_true("nothing holds it", sb->activity == ACTIVITY_NONE);
+        asked(room, TREE_REMOVE, TREE_SCRATCH, NULL);
+        check_true("nothing goes on", !room->state->works);
+}
+
+TEST(a_restore_is_undone_at_each_step) {
+        for (unsigned was_parked = 0; was_parked < 2; was_parked++) {
+                Taken t;
+                Sandbox *sb;
+                Room room;
+
+                room_new(&room, "restore-step");
+                sb = persistent(&room, "box");
+                take(&room, sb, "before", &t);
+                if (was_parked)
+                        park(&room, sb);
+                for (size_t step = 0; step < 2 * restore_sequence.n_steps; step++)
+                        if (step != restore_sequence.n_steps - 1) /* what nobody needs is removed: that cannot fail */
+                                restore_trial(&room, sb, t.id, step, was_parked);
+                check_string("in the end", sb->spec.snapshot, t.id);
+                room_close(&room);
         }
 }
 

@@ -13,12 +13,13 @@
 #include "tree/accounts.h"
 #include "tree/attributes.h"
 #include "tree/codec.h"
-#include "tree/links.h"
+#include "base/links.h"
 #include "tree/listing.h"
 #include "tree/options.h"
 #include "tree/patch.h"
 #include "tree/place.h"
 #include "tree/seen.h"
+#include "tree/tree.h"
 
 TEST(names_are_cleaned) {
         static const struct {
@@ -131,7 +132,7 @@ TEST(many_are_seen) {
                 check_result("add", seen_add(&s, &st, name), 0);
                 check_result("add twice", seen_add(&s, &st, name), 0);
         }
-        check_uint("once each", s.n, 20000);
+        check_uint("once each", s.names.n, 20000);
         for (int i = 0; i < 20000; i++) {
                 (void) snprintf(name, sizeof(name), "f%d", i);
                 check_true("there", seen_has(&s, &st, name));
@@ -195,7 +196,8 @@ static int parse(const char *a, const char *b, const char *c, TreeOptions *ret) 
                 (void) snprintf(storage[i], sizeof(storage[i]), "%s", given[i]);
                 argv[argc++] = storage[i];
         }
-        return tree_options_parse(argc, argv, ret, &error);
+        *ret = (TreeOptions) TREE_OPTIONS_INIT;
+        return program_parse(&tree_program, argc, argv, ret, &error);
 }
 
 TEST(options) {

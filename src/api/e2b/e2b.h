@@ -37,7 +37,7 @@ extern const ApiSurface e2b_surface;
 extern const ApiRoute e2b_control_routes[], e2b_template_routes[], e2b_volume_routes[], e2b_secret_routes[]; /* of the surface: the control plane */
 extern const ApiRoute e2b_envd_routes[], e2b_interpreter_routes[];                                           /* for a target only */
 
-/* {"code": status, "message": …}: the shape of errors of the control plane and of envd's plain HTTP. */
+/* {"code": status, "message": …}: the shape of errors of the control plane and of envd's plain HTTP. Never 0, so that `return e2b_error(…)` reads as it should. */
 int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) _printf_(3, 4);
 int e2b_errno(ApiRequest *q, int r, const char *text); /* by the table of api_errno(), in that shape */
 int e2b_empty(ApiRequest *q, unsigned status);         /* no body, and that is said: 204, or Content-Length: 0 */

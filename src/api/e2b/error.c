@@ -26,7 +26,8 @@ int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) {
         va_start(ap, format);
         message = string_vformat(format, ap);
         va_end(ap);
-        return e2b_refuse(q, status, message ? message : "out of memory");
+        (void) e2b_refuse(q, status, message ? message : "out of memory");
+        return -ECANCELED;
 }
 
 int e2b_errno(ApiRequest *q, int r, const char *text) {
@@ -37,7 +38,8 @@ int e2b_errno(ApiRequest *q, int r, const char *text) {
                 message = text;
         if (status >= 500)
                 log_error("%s %s: %s", http_method(q->http), http_path(q->http), message);
-        return e2b_refuse(q, status, message);
+        (void) e2b_refuse(q, status, message);
+        return -ECANCELED;
 }
 
 int e2b_empty(ApiRequest *q, unsigned status) {

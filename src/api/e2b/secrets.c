@@ -108,7 +108,7 @@ static int e2b_secrets_find(ApiRequest *q, Vault *v, const char *text, E2bSecret
         int r;
 
         if (!small)
-                return e2b_errno(q, -ENOMEM, NULL), -ENOMEM;
+                return e2b_errno(q, -ENOMEM, NULL);
         e2b_secrets_lower(small);
         *ret = (E2bSecretsSearch) { .text = small, .vault = v };
         r = vault_each(v, e2b_own_tenant(q), e2b_secrets_consider, ret, &error);

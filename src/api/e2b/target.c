@@ -91,8 +91,7 @@ static int by_signature(ApiRequest *q, ApiTarget *ret) {
                         ret->port = E2B_ENVD_PORT;
                         return 1;
                 }
-        (void) e2b_error(q, 401, "invalid signature");
-        return -EACCES;
+        return e2b_error(q, 401, "invalid signature");
 }
 
 static bool target_is_ours(uint16_t port) {
@@ -203,8 +202,7 @@ static int check_access(ApiRequest *q, const Sandbox *sb, const ApiTarget *t, co
                 return -EACCES;
         if (record->secure && wants_token(q, t->port) && !has_token(q, sb)) {
                 q->gave_secret = http_header(q->http, TOKEN_HEADER) != NULL;
-                (void) e2b_error(q, 401, "%s", unauthorized);
-                return -EACCES;
+                return e2b_error(q, 401, "%s", unauthorized);
         }
         return 0;
 }
@@ -262,14 +260,11 @@ int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
                 return refuse_reserved(q);
         if (q->manager->recovering) {
                 (void) http_add_header(q->http, "Retry-After", "1");
-                (void) e2b_error(q, 503, "the daemon has just started and looks for its sandboxes: try again in a second");
-                return -EAGAIN;
+                return e2b_error(q, 503, "the daemon has just started and looks for its sandboxes: try again in a second");
         }
         r = sb ? target_record(sb, &record) : 0;
-        if (r < 0) {
-                (void) e2b_errno(q, r, NULL);
-                return r;
-        }
+        if (r < 0)
+                return e2b_errno(q, r, NULL);
         if (!sb || !(e2b_is_awake(sb) || e2b_may_wake(sb, &record))) {
                 (void) e2b_proxy_missing(q, t->id);
                 return -ENOENT;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "client/ask.h"
-#include "client/offline.h"
 #include "client/verbs.h"
 
 static const Option show_options[] = {
@@ -15,7 +14,7 @@ static int client_config_check(const Place *place, void *options, const Operands
         char *argv[] = { (char *) "coved", (char *) "--check-config", words->n > 0 ? words->items[0] : (char *) "",
                          o->json ? (char *) "--json" : NULL, NULL };
 
-        return offline_become_coved("config", argv);
+        return verb_become_coved("config", argv);
 }
 
 static int client_config_show(const Place *place, void *options, const Operands *words) {
@@ -26,7 +25,7 @@ static int client_config_show(const Place *place, void *options, const Operands 
         if (common_said(o, "defaults")) {
                 char *argv[] = { (char *) "coved", (char *) "--default-config", NULL };
 
-                return offline_become_coved("config", argv);
+                return verb_become_coved("config", argv);
         }
         if (client_transfer(place, &REQUEST(.path = url_text(&u), .accept = "application/json"),
                             /* error= */ NULL, &a) < 0)

@@ -10,7 +10,6 @@
 #include "base/macro.h"
 #include "client/ask.h"
 #include "client/human.h"
-#include "client/offline.h"
 #include "client/verbs.h"
 
 #define FILE_BYTES_MAX (1 << 20)
@@ -24,13 +23,13 @@ static int client_policy_check(const Place *place, void *options, const Operands
         const Common *c = options;
         char *argv[] = { (char *) "coved", (char *) "--check-policy", words->items[0], c->json ? (char *) "--json" : NULL, NULL };
 
-        return offline_become_coved("policy", argv);
+        return verb_become_coved("policy", argv);
 }
 
 static int policy_presets(const Place *place, void *options, const Operands *words) {
         char *argv[] = { (char *) "coved", (char *) "--policy-presets", NULL };
 
-        return offline_become_coved("policy", argv);
+        return verb_become_coved("policy", argv);
 }
 
 static int explain_offline(const Common *o, const Operands *words) {
@@ -47,7 +46,7 @@ static int explain_offline(const Common *o, const Operands *words) {
         }
         if (o->json)
                 argv[n] = (char *) "--json";
-        return offline_become_coved("policy", argv);
+        return verb_become_coved("policy", argv);
 }
 
 /* The words of coved --explain-url. */

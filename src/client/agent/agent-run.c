@@ -42,23 +42,23 @@ static int put_context(JsonBuilder *b, const char *context) {
         return 0;
 }
 
-static int put_code(JsonBuilder *b, const AgentOptions *o) {
+static int put_code(JsonBuilder *b, const Common *o) {
         _cleanup_free_ char *code = NULL;
 
-        if (!o->code)
+        if (!common_said(o, "code"))
                 return 0;
-        if (agent_run_read_file(o->code, &code) < 0)
+        if (agent_run_read_file(common_said(o, "code"), &code) < 0)
                 return -EIO;
         json_put_text(b, "code", code);
         return 0;
 }
 
-static int agent_run_put_request(AgentOptions *o, const Operands *words) {
-        JsonBuilder *b = &o->common.body;
+static int agent_run_put_request(Common *o, const Operands *words) {
+        JsonBuilder *b = &o->body;
 
         if (words->n > 0)
                 json_put_words(b, "command", words->items, words->n);
-        if (o->context && put_context(b, o->context) < 0)
+        if (common_said(o, "context") && put_context(b, common_said(o, "context")) < 0)
                 return -EINVAL;
         return put_code(b, o);
 }
@@ -67,7 +67,7 @@ static int agent_run_put_request(AgentOptions *o, const Operands *words) {
 
 typedef struct AgentRunFollow {
         const Place *place;
-        const AgentOptions *options;
+        const Common *options;
         char id[64];
         char status[32]; /* that was told last */
         int64_t attempt;
@@ -85,7 +85,7 @@ static void tell_progress(AgentRunFollow *f, const json_t *x) {
         } else if (strcmp(status, f->status) == 0)
                 return;
         (void) snprintf(f->status, sizeof(f->status), "%s", status);
-        if (f->options->quiet || f->options->common.json || !isatty(STDERR_FILENO))
+        if (common_said(f->options, "quiet") || f->options->json || !isatty(STDERR_FILENO))
                 return;
         if (strcmp(status, "queued") == 0 && error)
                 fprintf(stderr, "%s: attempt %lld failed: %s\n", f->id, (long long) attempt, error);
@@ -97,7 +97,7 @@ static int tell_output(AgentRunFollow *f, const json_t *x) {
         static const char *const names[] = { "stdout", "stderr" };
         static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
 
-        if (f->options->common.json || !json_has(json_object_get(x, "sandbox"), "execution"))
+        if (f->options->json || !json_has(json_object_get(x, "sandbox"), "execution"))
                 return 0;
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 ssize_t n = agent_copy_output(f->place, f->id, names[i], f->told[i], /* follow= */ false, fds[i]);
@@ -122,7 +122,7 @@ static int agent_run_conclude(AgentRunFollow *f, const Answer *a) {
         const char *status = json_get_text_or(a->json, "status", "");
         const json_t *error = json_object_get(a->json, "error");
 
-        if (f->options->common.json)
+        if (f->options->json)
                 answer_print(a);
         if (strcmp(status, "completed") == 0 || strcmp(status, "failed") == 0)
                 if (json_has(a->json, "result"))
@@ -147,14 +147,14 @@ static int agent_run_follow(AgentRunFollow *f) {
 }
 
 int agent_run(const Place *place, void *options, const Operands *words) {
-        AgentOptions *o = options;
+        Common *o = options;
         _cleanup_answer_ Answer a = { 0 };
         AgentRunFollow f = { .place = place, .options = o };
 
-        if (!json_has(o->common.body.object, "agentType") || !json_has(o->common.body.object, "taskId"))
-                return verb_refuse("%s must be given: see `cove agent run --help`", json_has(o->common.body.object, "agentType") ? "--task" : "--type");
+        if (!json_has(o->body.object, "agentType") || !json_has(o->body.object, "taskId"))
+                return verb_refuse("%s must be given: see `cove agent run --help`", json_has(o->body.object, "agentType") ? "--task" : "--type");
         if (agent_run_put_request(o, words) < 0 || ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         (void) snprintf(f.id, sizeof(f.id), "%s", json_get_text_or(a.json, "id", ""));
-        return o->async ? ask_show(&o->common, words, &a) : agent_run_follow(&f);
+        return common_said(o, "async") ? ask_show(o, words, &a) : agent_run_follow(&f);
 }

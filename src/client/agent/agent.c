@@ -17,7 +17,7 @@ static const Option ls_options[] = {
 };
 
 static const Option logs_options[] = {
-        { "stream", 0, "NAME", "stdout or stderr (default: both, each to its own)", OPTION_TEXT(AgentOptions, stream) },
+        { "stream", 0, "NAME", "stdout or stderr (default: both, each to its own)", OPTION_OWN },
 };
 
 static int agent_priority(const Option *o, void *target, const char *value, Error *reterr) {
@@ -32,8 +32,8 @@ static int agent_priority(const Option *o, void *target, const char *value, Erro
 static const Option run_options[] = {
         { "type",     't', "TYPE",       "agent type: a profile (see `cove profile ls`)",         BODY_TEXT("agentType")             },
         { "task",     0,   "ID",         "what it is done for",                                   BODY_TEXT("taskId")                },
-        { "context",  'c', "JSON",       "handed to the program; @FILE takes a file's contents",  OPTION_TEXT(AgentOptions, context) },
-        { "code",     0,   "FILE",       "run this file's code instead of a command; - is stdin", OPTION_TEXT(AgentOptions, code)    },
+        { "context",  'c', "JSON",       "handed to the program; @FILE takes a file's contents",  OPTION_OWN },
+        { "code",     0,   "FILE",       "run this file's code instead of a command; - is stdin", OPTION_OWN },
         { "language", 'l', "NAME",       "what the code is written in (default python)",          BODY_TEXT("language")              },
         { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",        BODY_ENV("env")                    },
         { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",            BODY_SECONDS("timeoutSeconds")     },
@@ -42,8 +42,8 @@ static const Option run_options[] = {
         { "capture",  0,   "PATTERN",    "keep files of the workspace, such as 'out/**'",         BODY_WORDS("capturePatterns", 64)  },
         { "webhook",  0,   "URL",        "is told of the end",                                    BODY_TEXT("webhook")               },
         { "keep",     0,   NULL,         "the sandbox stays when the program has ended",          BODY_TRUE("keepSandbox")           },
-        { "async",    'd', NULL,         "do not wait: print the execution's id",                 OPTION_FLAG(AgentOptions, async)   },
-        { "quiet",    'q', NULL,         "only the program's own output",                         OPTION_FLAG(AgentOptions, quiet)   },
+        { "async",    'd', NULL,         "do not wait: print the execution's id",                 OPTION_OWN },
+        { "quiet",    'q', NULL,         "only the program's own output",                         OPTION_OWN },
 };
 
 static const Column agent_columns[] = {
@@ -74,10 +74,10 @@ static int agent_logs(const Place *place, void *options, const Operands *words) 
                 const char *name;
                 int fd;
         } streams[] = { { "stdout", STDOUT_FILENO }, { "stderr", STDERR_FILENO } };
-        const AgentOptions *o = options;
+        const Common *o = options;
 
-        if (o->stream) /* the daemon says whether there is such a one */
-                return agent_copy_output(place, words->items[0], o->stream, 0, /* follow= */ false, STDOUT_FILENO) < 0 ? EXIT_OWN_FAILURE : 0;
+        if (common_said(o, "stream")) /* the daemon says whether there is such a one */
+                return agent_copy_output(place, words->items[0], common_said(o, "stream"), 0, /* follow= */ false, STDOUT_FILENO) < 0 ? EXIT_OWN_FAILURE : 0;
         for (size_t i = 0; i < ELEMENTSOF(streams); i++)
                 if (agent_copy_output(place, words->items[0], streams[i].name, 0, /* follow= */ false, streams[i].fd) < 0)
                         return EXIT_OWN_FAILURE;
@@ -117,14 +117,14 @@ static const Verb agent_parts[] = {
           .more = "Without COMMAND and --code, what the agent type is configured to run. With --json the whole result\n"
                   "comes as one document at the end.\n\n"
                   "exit status: the program's own, as of `cove exec`; 125 when cove itself or all attempts failed.",
-          VERB_OPTIONS(run_options), .operands_max = VERB_ANY_NUMBER, .options_until = 1, VERB_RUN(agent_run, AgentOptions), .method = "POST",
+          VERB_OPTIONS(run_options), .operands_max = VERB_ANY_NUMBER, .options_until = 1, .run = agent_run, .method = "POST",
           .path = "/api/agents/execute", .body = "{\"async\":true}", .prints = "id" },
         { "ls", "agent ls [options]", "Lists agent executions, the newest first.", .more = "Example: cove agent ls --status dead",
           VERB_OPTIONS(ls_options), .path = "/api/agents/executions", VERB_COLUMNS(agent_columns) },
         { "show", "agent show ID [options]", "Tells all about an agent execution.", VERB_ONE("no execution given"),
           .path = "/api/agents/executions/%", .show = show_pretty },
         { "logs", "agent logs ID [options]", "Prints what the program of an agent execution has written.", VERB_OPTIONS(logs_options),
-          VERB_ONE("no execution given"), VERB_RUN(agent_logs, AgentOptions) },
+          VERB_ONE("no execution given"), .run = agent_logs },
         { "cancel", "agent cancel ID… [options]", "Ends agent executions, wherever they stand.", VERB_SOME("no execution given"),
           VERB_POST("/api/agents/executions/%/cancel"), .each = true, .lines = true },
         { "retry", "agent retry ID… [options]", "Sends dead letters again, with all their attempts.", VERB_SOME("no execution given"),

@@ -3,12 +3,6 @@
 
 #include "client/ask.h"
 
-typedef struct AgentOptions {
-        Common common;
-        const char *context, *code, *stream;
-        bool async, quiet;
-} AgentOptions;
-
 /* agent-run.c */
 int agent_run(const Place *place, void *options, const Operands *words);
 

@@ -16,15 +16,10 @@
 
 #define TEXT_MAX (2 << 20) /* of input that goes within the request */
 
-typedef struct ExecOptions {
-        Common common;
-        bool interactive, tty, detach;
-} ExecOptions;
-
 static const Option exec_options[] = {
-        { "interactive", 'i', NULL,   "pass on input from a terminal too",                    OPTION_FLAG(ExecOptions, interactive) },
-        { "tty",         't', NULL,   "give the command a terminal",                          OPTION_FLAG(ExecOptions, tty)         },
-        { "detach",      'd', NULL,   "do not wait: print the execution's id",                OPTION_FLAG(ExecOptions, detach)      },
+        { "interactive", 'i', NULL,   "pass on input from a terminal too",                    OPTION_OWN },
+        { "tty",         't', NULL,   "give the command a terminal",                          OPTION_OWN },
+        { "detach",      'd', NULL,   "do not wait: print the execution's id",                OPTION_OWN },
         { "env",         'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", BODY_ENV("env")                       },
         { "env-file",    0,   "FILE", "lines of NAME=VALUE",                                  BODY_ENV_FILE("env")                  },
         { "cwd",         'w', "DIR",  "working directory (default: the sandbox's)",           BODY_TEXT("cwd")                      },
@@ -41,10 +36,10 @@ static bool input_is_null(void) {
         return fstat(STDIN_FILENO, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
-static bool exec_wants_input(const ExecOptions *o) {
-        if (o->detach || (o->common.json && !o->interactive))
+static bool exec_wants_input(const Common *o) {
+        if (common_said(o, "detach") || (o->json && !common_said(o, "interactive")))
                 return false;
-        return o->interactive || (!isatty(STDIN_FILENO) && !input_is_null());
+        return common_said(o, "interactive") || (!isatty(STDIN_FILENO) && !input_is_null());
 }
 
 static void put_terminal(JsonBuilder *b) {
@@ -57,18 +52,18 @@ static void put_terminal(JsonBuilder *b) {
                 json_put_text(b, "env.TERM", term);
 }
 
-static void exec_put_request(ExecOptions *o, const Operands *words) {
-        JsonBuilder *b = &o->common.body;
+static void exec_put_request(Common *o, const Operands *words) {
+        JsonBuilder *b = &o->body;
 
         json_put_text(b, "command", words->items[1]);
         if (words->n > 2)
                 json_put_words(b, "args", words->items + 2, words->n - 2);
-        if (o->tty)
+        if (common_said(o, "tty"))
                 put_terminal(b);
-        json_put_true(b, o->detach ? "background" : "bind");
+        json_put_true(b, common_said(o, "detach") ? "background" : "bind");
 }
 
-static int exec_run_json(const Place *place, ExecOptions *o, const Operands *words) {
+static int exec_run_json(const Place *place, Common *o, const Operands *words) {
         _cleanup_free_ char *text = NULL;
         _cleanup_answer_ Answer a = { 0 };
 
@@ -78,7 +73,7 @@ static int exec_run_json(const Place *place, ExecOptions *o, const Operands *wor
                 errno = -r;
                 if (r < 0)
                         return verb_refuse("--json: input must be text of at most %d bytes: %m", TEXT_MAX);
-                json_put_text(&o->common.body, "stdin", text);
+                json_put_text(&o->body, "stdin", text);
         }
         if (ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
@@ -86,27 +81,29 @@ static int exec_run_json(const Place *place, ExecOptions *o, const Operands *wor
         return verdict_tell(a.json);
 }
 
-static int run_attached(const Place *place, ExecOptions *o, const Operands *words) {
+static int run_attached(const Place *place, Common *o, const Operands *words) {
         const Session session = {
                 .role = SESSION_OWNS,
                 .input = exec_wants_input(o),
-                .terminal = o->tty,
+                .terminal = common_said(o, "tty"),
                 .detach_key = SESSION_KEY_NONE,
         };
         Error error = { 0 };
         char *body;
 
         if (session.input)
-                json_put_true(&o->common.body, "stdin");
-        body = json_builder_print(&o->common.body, &error);
+                json_put_true(&o->body, "stdin");
+        body = json_builder_print(&o->body, &error);
         return body ? session_run(&session, link_http_new(place, words->items[0], body)) : verb_refuse("%s", error.text);
 }
 
 static int exec_run(const Place *place, void *options, const Operands *words) {
-        ExecOptions *o = options;
+        Common *o = options;
 
         exec_put_request(o, words);
-        return o->detach ? ask_run(place, o, words) : o->common.json ? exec_run_json(place, o, words) : run_attached(place, o, words);
+        if (common_said(o, "detach"))
+                return ask_run(place, o, words);
+        return o->json ? exec_run_json(place, o, words) : run_attached(place, o, words);
 }
 
 const Verb command_exec = {
@@ -118,5 +115,5 @@ const Verb command_exec = {
                 "exit status: the command's own; 124 time was up; 125 cove itself failed; 126 not executable;\n"
                 "127 not found; 128+N ended by signal N; 137 also when its sandbox went.",
         VERB_OPTIONS(exec_options), .operands_min = 2, .operands_max = VERB_ANY_NUMBER, .options_until = 1, .missing = "no sandbox given",
-        .missing_last = "no command given", VERB_RUN(exec_run, ExecOptions), VERB_POST("/api/sandbox/%/exec"), .prints = "id",
+        .missing_last = "no command given", .run = exec_run, VERB_POST("/api/sandbox/%/exec"), .prints = "id",
 };

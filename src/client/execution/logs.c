@@ -13,16 +13,10 @@
 
 #define LINE_MAX_BYTES ((size_t) 64 << 20) /* that a pattern is looked for in */
 
-typedef struct LogsOptions {
-        Common common;
-        bool follow;
-        const char *grep;
-} LogsOptions;
-
 static const Option logs_options[] = {
-        { "follow", 'f', NULL,      "go on with what is still to come", OPTION_FLAG(LogsOptions, follow) },
+        { "follow", 'f', NULL,      "go on with what is still to come", OPTION_OWN },
         { "since",  0,   "TIME",    "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
-        { "grep",   'g', "PATTERN", "only lines that match it, an extended regular\nexpression", OPTION_TEXT(LogsOptions, grep) },
+        { "grep",   'g', "PATTERN", "only lines that match it, an extended regular\nexpression", OPTION_OWN },
         { "tail",   'n', "N",       "only the last N lines", QUERY_NUMBER("tail", 0, INT64_MAX) },
 };
 
@@ -107,15 +101,15 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
         return r;
 }
 
-static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
-        Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
+static int client_logs_show_sandbox(const Place *place, const Common *o, const char *sandbox, regex_t *pattern) {
+        Logs l = { .follow = common_said(o, "follow"), .at_line_start = true, .pattern = pattern };
         _cleanup_url_ Url u = url_of("/api/sandbox/%s/logs?format=%s&since=%s&tail=%s&follow=%s", sandbox,
-                        o->common.json ? "events" : "text", common_query(&o->common, "since"),
-                        common_query(&o->common, "tail"), o->follow ? "1" : NULL);
+                        o->json ? "events" : "text", common_query(o, "since"),
+                        common_query(o, "tail"), common_said(o, "follow") ? "1" : NULL);
         int r;
 
-        if (o->common.json)
-                l.form = o->follow ? FORM_BYTES : FORM_LIST;
+        if (o->json)
+                l.form = common_said(o, "follow") ? FORM_BYTES : FORM_LIST;
         else
                 l.form = isatty(STDOUT_FILENO) ? FORM_CLEAN : FORM_BYTES;
         l.lines = (LineReader) { .line = client_logs_take_line, .userdata = &l, .max = LINE_MAX_BYTES };
@@ -129,25 +123,26 @@ static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, co
         return 0;
 }
 
-static int show_execution(const Place *place, const LogsOptions *o, const char *sandbox, const char *execution) {
+static int show_execution(const Place *place, const Common *o, const char *sandbox, const char *execution) {
         const Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
 
-        if (o->common.queries.n > 0 || o->grep || o->common.json)
+        if (o->queries.n > 0 || common_said(o, "grep") || o->json)
                 return verb_refuse("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
-        return session_run(&session, link_http_follow(place, sandbox, execution, o->follow));
+        return session_run(&session, link_http_follow(place, sandbox, execution, common_said(o, "follow")));
 }
 
-static int show_matching(const Place *place, const LogsOptions *o, const char *sandbox) {
+static int show_matching(const Place *place, const Common *o, const char *sandbox) {
+        const char *grep = common_said(o, "grep");
         char words[256];
         regex_t pattern;
         int status, k;
 
-        if (!o->grep)
+        if (!grep)
                 return client_logs_show_sandbox(place, o, sandbox, NULL);
-        k = regcomp(&pattern, o->grep, REG_EXTENDED | REG_NOSUB);
+        k = regcomp(&pattern, grep, REG_EXTENDED | REG_NOSUB);
         if (k != 0) {
                 (void) regerror(k, &pattern, words, sizeof(words));
-                return verb_refuse("--grep: '%s' is no regular expression: %s", o->grep, words);
+                return verb_refuse("--grep: '%s' is no regular expression: %s", grep, words);
         }
         status = client_logs_show_sandbox(place, o, sandbox, &pattern);
         regfree(&pattern);
@@ -155,7 +150,7 @@ static int show_matching(const Place *place, const LogsOptions *o, const char *s
 }
 
 static int logs_run(const Place *place, void *options, const Operands *words) {
-        const LogsOptions *o = options;
+        const Common *o = options;
 
         return words->n == 2 ? show_execution(place, o, words->items[0], words->items[1]) : show_matching(place, o, words->items[0]);
 }
@@ -165,5 +160,5 @@ const Verb command_logs = {
         .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
                  "exactly what that command wrote, its stdout and its stderr apart.",
         .more = "With --json: a list of events; with --follow too, one event a line.",
-        VERB_OPTIONS(logs_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(logs_run, LogsOptions),
+        VERB_OPTIONS(logs_options), VERB_UP_TO(2, "no sandbox given"), .run = logs_run,
 };

@@ -101,10 +101,8 @@ static Url ps_url(const Ps *ps, const char *sandbox) {
 }
 
 /* One document: {"sandbox id": [executions]}. */
-static void ps_show_json(Ps *ps, const json_t *sandbox, Answer *a) {
-        while (a->size > 0 && a->text[a->size - 1] == '\n')
-                a->size--;
-        printf("%s\"%s\":%.*s", ps->first ? "" : ",", json_get_text_or(sandbox, "id", ""), (int) a->size, a->text);
+static void ps_show_json(Ps *ps, const json_t *sandbox, const Answer *a) {
+        printf("%s\"%s\":%.*s", ps->first ? "" : ",", json_get_text_or(sandbox, "id", ""), answer_length(a), a->text);
         ps->first = false;
 }
 

@@ -1,7 +1,5 @@
 /* cove shell: a terminal in a sandbox. */
 
-#include <unistd.h>
-
 #include "cli/terminal.h"
 #include "client/ask.h"
 #include "client/execution/session.h"

@@ -11,15 +11,9 @@
 #include "client/files/copy.h"
 #include "client/verbs.h"
 
-typedef struct CpOptions {
-        Common common;
-        const char *user;
-        bool archive;
-} CpOptions;
-
 static const Option cp_options[] = {
-        { "archive", 'a', NULL,   "with -: the stream is a tar archive of a directory",        OPTION_FLAG(CpOptions, archive) },
-        { "user",    'u', "USER", "as whom inside: user, root, UID (default: the\nsandbox's)", OPTION_TEXT(CpOptions, user)    },
+        { "archive", 'a', NULL,   "with -: the stream is a tar archive of a directory",        OPTION_OWN },
+        { "user",    'u', "USER", "as whom inside: user, root, UID (default: the\nsandbox's)", OPTION_OWN },
 };
 
 /* A word of the command line: of ours when it has no sandbox. */
@@ -43,10 +37,10 @@ static int parse_spot(const char *word, Spot *ret, Error *reterr) {
         return ret->sandbox ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }
 
-static int check_spots(const Spot *spots, unsigned n, const CpOptions *o, Error *reterr) {
+static int check_spots(const Spot *spots, unsigned n, const Common *o, Error *reterr) {
         const Spot *target = spots + n - 1;
 
-        if (o->common.json && !target->sandbox && strcmp(target->path, "-") == 0)
+        if (o->json && !target->sandbox && strcmp(target->path, "-") == 0)
                 return error_set(reterr, -EINVAL, "--json: standard output cannot take the file and the result too");
         for (unsigned i = 0; i + 1 < n; i++) {
                 if (!spots[i].sandbox && !target->sandbox)
@@ -115,8 +109,8 @@ static int copy_all(Copy *c, const Operands *words, const Spot *spots, bool json
 }
 
 static int cp_run(const Place *place, void *options, const Operands *words) {
-        const CpOptions *o = options;
-        Copy c = { .place = place, .user = o->user, .archive = o->archive };
+        const Common *o = options;
+        Copy c = { .place = place, .user = common_said(o, "user"), .archive = common_said(o, "archive") };
         _cleanup_free_ Spot *spots = calloc(words->n, sizeof(Spot));
         Error error = { 0 };
         int r = spots ? 0 : error_set(&error, -ENOMEM, "out of memory"), status = EXIT_OWN_FAILURE;
@@ -126,7 +120,7 @@ static int cp_run(const Place *place, void *options, const Operands *words) {
         if (r >= 0)
                 r = check_spots(spots, words->n, o, &error);
         if (r >= 0)
-                status = copy_all(&c, words, spots, o->common.json);
+                status = copy_all(&c, words, spots, o->json);
         else
                 log_error("%s", error.text);
         for (unsigned i = 0; spots && i < words->n; i++)
@@ -142,5 +136,5 @@ const Verb command_cp = {
                 "Examples: cove cp ./src web:            cove cp web:out/report.pdf .\n"
                 "          cove cp - web:notes.txt       cove cp web:/workspace - | tar t",
         VERB_OPTIONS(cp_options), .operands_min = 2, .operands_max = VERB_ANY_NUMBER, .missing = "no source given",
-        .missing_last = "no target given", VERB_RUN(cp_run, CpOptions),
+        .missing_last = "no target given", .run = cp_run,
 };

@@ -1,6 +1,5 @@
 #include "client/files/layer.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/strv.h"
 #include "txn/changes.h"
@@ -18,23 +18,6 @@
 #define MARK        ".wh."
 #define MARK_OPAQUE ".wh..wh..opq"
 #define NAMES_MAX   (16u << 20)
-
-static int layer_read_names(int fd, Strv *ret) {
-        int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-        DIR *directory = own < 0 ? NULL : fdopendir(own);
-        struct dirent *entry;
-
-        if (!directory) {
-                r = -errno;
-                (void) fd_close(own);
-                return r;
-        }
-        while (r >= 0 && (entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        r = strv_push(ret, entry->d_name);
-        (void) closedir(directory);
-        return r;
-}
 
 static int convert_mark(int dirfd, const char *name) {
         const char *hidden = name + strlen(MARK);
@@ -50,7 +33,7 @@ static int convert_mark(int dirfd, const char *name) {
 
 static int convert(int dirfd, unsigned depth) {
         Strv names = STRV_INIT(NAMES_MAX);
-        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : layer_read_names(dirfd, &names);
+        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : directory_names(dirfd, &names);
 
         for (size_t i = 0; i < names.n && r >= 0; i++) {
                 _cleanup_close_ int fd = -EBADF;
@@ -97,7 +80,7 @@ int layer_open_part(int upper_fd, const char *path) {
 
 static int adopt(int dir_fd, int upper_fd, unsigned depth) {
         Strv names = STRV_INIT(NAMES_MAX);
-        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : layer_read_names(upper_fd, &names);
+        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : directory_names(upper_fd, &names);
 
         for (size_t i = 0; i < names.n && r >= 0; i++) {
                 _cleanup_close_ int ours = openat(upper_fd, names.items[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

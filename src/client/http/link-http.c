@@ -322,17 +322,7 @@ static void link_http_done(Link *l) {
         free(h->body);
 }
 
-static const LinkOps link_http_ops = {
-        .poll = link_http_poll,
-        .step = link_http_step,
-        .timeout_msec = link_http_timeout,
-        .takes_input = link_http_takes_input,
-        .input = link_http_input,
-        .signal = link_http_signal,
-        .resize = link_http_resize,
-        .done = link_http_done,
-        .size = sizeof(LinkHttp),
-};
+static const LinkOps link_http_ops = LINK_OPS(link_http, LinkHttp);
 
 static LinkHttp *link_http_make(const Place *place, const char *sandbox, const char *execution, bool follow) {
         LinkHttp *h = link_make(&link_http_ops, place, sandbox, execution);

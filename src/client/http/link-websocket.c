@@ -184,17 +184,7 @@ static void link_websocket_done(Link *l) {
         free(w->path);
 }
 
-static const LinkOps link_websocket_ops = {
-        .poll = link_websocket_poll,
-        .step = link_websocket_step,
-        .timeout_msec = link_websocket_timeout,
-        .takes_input = link_websocket_takes_input,
-        .input = link_websocket_input,
-        .signal = link_websocket_signal,
-        .resize = link_websocket_resize,
-        .done = link_websocket_done,
-        .size = sizeof(LinkWebSocket),
-};
+static const LinkOps link_websocket_ops = LINK_OPS(link_websocket, LinkWebSocket);
 
 Link *link_websocket_new(const Place *place, const char *sandbox, const char *execution, const char *path) {
         LinkWebSocket *w = path ? link_make(&link_websocket_ops, place, sandbox, execution) : NULL;

@@ -36,6 +36,13 @@ typedef struct LinkOps {
         size_t size;           /* of the whole struct, which begins with a Link */
 } LinkOps;
 
+/* Of the functions that begin with the way's name. */
+#define LINK_OPS(way, type)                                                                                             \
+        {                                                                                                               \
+                .poll = way##_poll, .step = way##_step, .timeout_msec = way##_timeout, .takes_input = way##_takes_input, \
+                .input = way##_input, .signal = way##_signal, .resize = way##_resize, .done = way##_done, .size = sizeof(type) \
+        }
+
 struct Link {
         const LinkOps *ops;
         LinkHandlers handlers;

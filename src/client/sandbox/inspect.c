@@ -6,7 +6,6 @@
 
 #include "client/ask.h"
 #include "client/human.h"
-#include "client/sandbox/inspect.h"
 #include "client/verbs.h"
 
 #define KEY_WIDTH 16
@@ -63,11 +62,11 @@ static void print_object(const json_t *object, unsigned depth) {
         }
 }
 
-void inspect_print(const json_t *object, const char *word) {
+void show_members(const json_t *object, const char *word) {
         print_object(object, 0);
 }
 
-static const Verb inspect_execution_verb = { .path = "/api/sandbox/%/exec/%", .show = inspect_print };
+static const Verb inspect_execution_verb = { .path = "/api/sandbox/%/exec/%", .show = show_members };
 
 static int inspect_run(const Place *place, void *options, const Operands *words) {
         Common *c = options;
@@ -85,5 +84,5 @@ static int inspect_run(const Place *place, void *options, const Operands *words)
 const Verb command_inspect = {
         .synopsis = "inspect SANDBOX [EXECUTION] [options]",
         .about = "Tells all about a sandbox, or about one of its commands.",
-        VERB_UP_TO(2, "no sandbox given"), .run = inspect_run, .path = "/api/sandbox/%", .show = inspect_print,
+        VERB_UP_TO(2, "no sandbox given"), .run = inspect_run, .path = "/api/sandbox/%", .show = show_members,
 };

@@ -128,9 +128,7 @@ static int top_print_json(const Top *t) {
 
                 if (client_need_path(t->place, /* body= */ NULL, &a, "/api/sandbox/%s/resources", id) < 0)
                         return -EREMOTEIO;
-                while (a.size > 0 && a.text[a.size - 1] == '\n')
-                        a.size--;
-                printf("%s\"%s\":%.*s", i > 0 ? "," : "", id, (int) a.size, a.text);
+                printf("%s\"%s\":%.*s", i > 0 ? "," : "", id, answer_length(&a), a.text);
         }
         printf("}\n");
         return 0;

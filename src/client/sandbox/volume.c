@@ -1,7 +1,6 @@
 /* cove volume: directories that belong to no sandbox, and that several can have. */
 
 #include "client/ask.h"
-#include "client/sandbox/inspect.h"
 #include "client/verbs.h"
 
 static const Option create_options[] = {
@@ -28,7 +27,7 @@ static const Verb volume_parts[] = {
         { "ls", "volume ls [options]", "Lists the volumes, how full they are, and how many sandboxes have them.", VERB_OPTIONS(ls_options),
           .path = "/api/volumes?limit=1000", .pages = true, .list = "volumes", .quiet = "name", VERB_COLUMNS(volume_columns) },
         { "inspect", "volume inspect VOLUME [options]", "Tells all about a volume, and which sandboxes have it.", VERB_ONE("no volume given"),
-          .path = "/api/volumes/%", .show = inspect_print },
+          .path = "/api/volumes/%", .show = show_members },
         { "rm", "volume rm VOLUME… [options]", "Removes volumes and everything in them. One that a sandbox has is not removed.",
           VERB_SOME("no volume given"), VERB_DELETE("/api/volumes/%") },
 };

@@ -62,9 +62,7 @@ static int diff_txn(const Txn *t, const Strv *paths, DiffShow *show) {
                 r = tree_run_changes(dir, upper, paths, show, &error);
         else if (r >= 0)
                 r = changes_walk(dir, upper, show_change, &w, &error);
-        if (r < 0)
-                log_error("%s", error.text);
-        return r;
+        return r < 0 ? log_failure(r, "%s", error.text) : r;
 }
 
 static int show_txn(const Common *o, const Operands *words, DiffShow *show) {

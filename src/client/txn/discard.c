@@ -32,9 +32,7 @@ static int clear_commit(const Txn *t, bool force) {
         r = dir = txn_open_dir(t, &error);
         if (r >= 0)
                 r = commit_clear(t, dir, &error);
-        if (r < 0)
-                log_error("%s", error.text);
-        return r;
+        return r < 0 ? log_failure(r, "%s", error.text) : r;
 }
 
 static void discard_tell(const Common *o, const Txn *t, bool gone) {
@@ -47,11 +45,8 @@ static int discard_paths(const Common *o, const Txn *t, const Operands *words) {
         Error error = { 0 };
         int r = txn_paths(t, words->items + 1, words->n - 1, &paths);
 
-        if (r >= 0) {
-                r = commit_drop(t, (const char *const *) paths.items, paths.n, &error);
-                if (r < 0)
-                        log_error("%s", error.text);
-        }
+        if (r >= 0 && (r = commit_drop(t, (const char *const *) paths.items, paths.n, &error)) < 0)
+                log_error("%s", error.text);
         strv_done(&paths);
         if (r >= 0)
                 discard_tell(o, t, /* gone= */ false);

@@ -13,9 +13,7 @@ int txn_open_told(const char *id, bool lock, Txn *ret) {
         Error error = { 0 };
         int r = txn_open(id, lock, ret, &error);
 
-        if (r < 0)
-                log_error("%s", error.text);
-        return r;
+        return r < 0 ? log_failure(r, "%s", error.text) : r;
 }
 
 /* Where we stand, seen from the transaction's directory; "": at its top, or elsewhere. */

@@ -2,8 +2,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fd.h"
 
 #define RANDOM_MAX 64
 
@@ -89,4 +94,32 @@ void *secret_free(void *data, size_t size) {
                 (void) munmap(data, size);
         }
         return NULL;
+}
+
+/* One that is there already was left by somebody who was ended in the middle, and has never been used. */
+static int secret_write_fresh(int dirfd, const char *name, const char *text, size_t size) {
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
+                return -errno;
+        fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0)
+                return -errno;
+        r = fd_write_all(fd, text, size);
+        return r < 0 ? r : fsync(fd) < 0 ? -errno : 0;
+}
+
+int secret_write_file(int dirfd, const char *name, char *text, size_t size) {
+        char fresh[256];
+        int r;
+
+        (void) snprintf(fresh, sizeof(fresh), "%s.new", name);
+        r = secret_write_fresh(dirfd, fresh, text, size);
+        secret_wipe(text, size);
+        if (r < 0)
+                return r;
+        if (renameat(dirfd, fresh, dirfd, name) < 0)
+                return -errno;
+        return fsync(dirfd) < 0 ? -errno : 0;
 }

@@ -10,41 +10,14 @@
 #include "base/fd.h"
 #include "core/secret.h"
 
-#define PREFIX    "cove_"
-#define FRESH     TOKEN_FILE ".new"
-#define MADE_MODE 0600
+#define PREFIX "cove_"
 
-static int token_write_fresh(int dirfd) {
-        _cleanup_close_ int fd = -EBADF;
+static int token_make(int dirfd) {
         char text[TOKEN_LENGTH + 2] = PREFIX;
-        int r;
-
-        /* Left by somebody who was ended in the middle: its text has never been used. */
-        if (unlinkat(dirfd, FRESH, 0) < 0 && errno != ENOENT)
-                return -errno;
-        fd = openat(dirfd, FRESH, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MADE_MODE);
-        if (fd < 0)
-                return -errno;
 
         secret_random_hex(text + strlen(PREFIX), TOKEN_LENGTH - strlen(PREFIX));
         text[TOKEN_LENGTH] = '\n';
-        r = fd_write_all(fd, text, TOKEN_LENGTH + 1);
-        secret_wipe(text, sizeof(text));
-        if (r < 0)
-                return r;
-        return fsync(fd) < 0 ? -errno : 0;
-}
-
-/* Whole or not at all, whoever dies when: the name comes last. */
-static int token_make(int dirfd) {
-        int r;
-
-        r = token_write_fresh(dirfd);
-        if (r < 0)
-                return r;
-        if (renameat(dirfd, FRESH, dirfd, TOKEN_FILE) < 0)
-                return -errno;
-        return fsync(dirfd) < 0 ? -errno : 0;
+        return secret_write_file(dirfd, TOKEN_FILE, text, TOKEN_LENGTH + 1);
 }
 
 static int token_check_file(int fd, const char *directory, Error *reterr) {

@@ -9,7 +9,6 @@
  * while nothing else is to be done. Most commands write little, and a file system that has just deleted many files looks long
  * for a free one: that took half of the daemon's time for an execution. */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/internal.h"
@@ -52,22 +52,14 @@ static void spare_name(size_t i, char ret[static NAME_BYTES]) {
 }
 
 static int each_name(Manager *m, int (*each)(Manager *m, const char *name)) {
-        struct dirent *entry;
-        DIR *directory;
-        int fd;
+        _cleanup_directory_ DIR *directory = directory_open(m->journals->box_fd, ".");
+        const struct dirent *entry;
 
-        fd = openat(m->journals->box_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
+        if (!directory)
                 return -errno;
-        directory = fdopendir(fd);
-        if (!directory) {
-                (void) fd_close(fd);
-                return -ENOMEM;
-        }
-        while ((entry = readdir(directory)))
+        while ((entry = directory_next(directory)))
                 if (entry->d_name[0] != '.')
                         (void) each(m, entry->d_name);
-        (void) closedir(directory);
         return 0;
 }
 

@@ -23,13 +23,12 @@ typedef struct EndingRetry {
         char id[SANDBOX_ID_LENGTH + 1];
 } EndingRetry;
 
-static void ending_end_executions(Sandbox *sb) {
+void sandbox_end_executions(Sandbox *sb, ExecutionReason why) {
         Execution *x, *next;
 
         HASH_ITER(hh, sb->executions, x, next)
                 if (!execution_ended(x))
-                        execution_end(x, EXECUTION_REASON_SANDBOX_ENDED, /* exit_code= */ -1, /* signal= */ 9,
-                                        "its sandbox ended");
+                        execution_end(x, why, /* exit_code= */ -1, /* signal= */ 9, execution_reason_words(why));
 }
 
 /* Row and counter go together, or stay together. */
@@ -171,7 +170,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         if (!sb || sandbox_on_unloaded(sb) || sandbox_disk_remove(sb))
                 return;
 
-        ending_end_executions(sb);
+        sandbox_end_executions(sb, EXECUTION_REASON_SANDBOX_ENDED);
         delete = sb->end_delete;
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);

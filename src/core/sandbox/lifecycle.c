@@ -43,20 +43,25 @@ static void lifecycle_pause_now(Sandbox *sb) {
                 sandbox_serve_waiting(sb);
 }
 
-static void lifecycle_stop_now(Sandbox *sb) {
+int sandbox_ask_to_stop(Sandbox *sb, usec_t grace_usec, SandboxActivity activity, ExecutionReason why) {
         Provider *p = sb->manager->provider;
         Execution *x, *next;
-        int r = sandbox_is_up(sb) ? p->ops->stop(p, sb, sb->stop_grace_usec) : -ESTALE;
+        int r = p->ops->stop(p, sb, grace_usec);
 
-        if (r < 0) {
-                if (sandbox_call_finish(sb, CALL_STOP, &(Error) { r, "cannot stop the sandbox" }))
-                        sandbox_serve_waiting(sb);
-                return;
-        }
-        (void) sandbox_set_activity(sb, ACTIVITY_STOPPING);
+        if (r < 0)
+                return r;
+        (void) sandbox_set_activity(sb, activity);
         HASH_ITER(hh, sb->executions, x, next)
                 if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
-                        x->kill_reason = EXECUTION_REASON_CANCELLED;
+                        x->kill_reason = why;
+        return 0;
+}
+
+static void lifecycle_stop_now(Sandbox *sb) {
+        int r = sandbox_is_up(sb) ? sandbox_ask_to_stop(sb, sb->stop_grace_usec, ACTIVITY_STOPPING, EXECUTION_REASON_CANCELLED) : -ESTALE;
+
+        if (r < 0 && sandbox_call_finish(sb, CALL_STOP, &(Error) { r, "cannot stop the sandbox" }))
+                sandbox_serve_waiting(sb);
 }
 
 void sandbox_serve_waiting(Sandbox *sb) {

@@ -128,19 +128,12 @@ static int park_unload(void *object, Error *reterr) {
         return STEP_WAITS;
 }
 
-/* Those that can still hear of it. */
 static int park_drain(void *object, Error *reterr) {
         SandboxShift *shift = object;
         Sandbox *sb = shift->sandbox;
-        Provider *p = sb->manager->provider;
-        Execution *x, *next;
 
-        if (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || p->ops->stop(p, sb, shift->grace_usec) < 0)
-                return STEP_DONE;
-        (void) sandbox_set_activity(sb, ACTIVITY_DRAINING);
-        HASH_ITER(hh, sb->executions, x, next)
-                if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
-                        x->kill_reason = shift->why;
+        if (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || sandbox_ask_to_stop(sb, shift->grace_usec, ACTIVITY_DRAINING, shift->why) < 0)
+                return STEP_DONE; /* nobody could hear of it */
         return STEP_WAITS;
 }
 
@@ -245,14 +238,6 @@ int sandbox_keep(Sandbox *sb, const char *reason) {
         return shift_start(sb, &park_sequence, PARK_UNLOAD, &(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED, .reason = reason });
 }
 
-static void park_end_executions(Sandbox *sb, ExecutionReason why) {
-        Execution *x, *next;
-
-        HASH_ITER(hh, sb->executions, x, next)
-                if (!execution_ended(x))
-                        execution_end(x, why, /* exit_code= */ -1, /* signal= */ 9, execution_reason_words(why));
-}
-
 /* Whoever hears of the end of an execution may end the sandbox. */
 bool sandbox_on_unloaded(Sandbox *sb) {
         Provider *p = sb->manager->provider;
@@ -264,7 +249,7 @@ bool sandbox_on_unloaded(Sandbox *sb) {
         sb->pid = 0;
         (void) store_ledger_remove(sb->manager->store, sb->id);
         if (!sb->parked)
-                park_end_executions(sb, sb->shift->why);
+                sandbox_end_executions(sb, sb->shift->why);
         if (sb->activity == ACTIVITY_UNLOADING)
                 sequence_heard(&sb->shift->run, NULL);
         else

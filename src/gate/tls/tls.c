@@ -294,15 +294,8 @@ int tls_handshake(TlsSession *s, Error *reterr) {
         return session_explain(s, r == 0 ? -ECONNRESET : r, reterr);
 }
 
-ssize_t tls_read(TlsSession *s, void *data, size_t size) {
-        size_t n = 0;
-        int r;
-
-        assert(s);
-
-        ERR_clear_error();
-        errno = 0;
-        r = SSL_read_ex(s->ssl, data, size, &n);
+/* What an operation that has moved n bytes comes to. */
+static ssize_t session_moved(TlsSession *s, int r, size_t n) {
         if (r == 1) {
                 s->wants_write = false;
                 return (ssize_t) n;
@@ -312,7 +305,7 @@ ssize_t tls_read(TlsSession *s, void *data, size_t size) {
         return r;
 }
 
-ssize_t tls_write(TlsSession *s, const void *data, size_t size) {
+ssize_t tls_read(TlsSession *s, void *data, size_t size) {
         size_t n = 0;
         int r;
 
@@ -320,14 +313,22 @@ ssize_t tls_write(TlsSession *s, const void *data, size_t size) {
 
         ERR_clear_error();
         errno = 0;
-        r = SSL_write_ex(s->ssl, data, size, &n);
-        if (r == 1) {
-                s->wants_write = false;
-                return (ssize_t) n;
-        }
-        r = session_result(s, r);
+        r = SSL_read_ex(s->ssl, data, size, &n);
+        return session_moved(s, r, n);
+}
+
+ssize_t tls_write(TlsSession *s, const void *data, size_t size) {
+        size_t n = 0;
+        ssize_t moved;
+        int r;
+
+        assert(s);
+
         ERR_clear_error();
-        return r == 0 ? -EPIPE : r;
+        errno = 0;
+        r = SSL_write_ex(s->ssl, data, size, &n);
+        moved = session_moved(s, r, n);
+        return r != 1 && moved == 0 ? -EPIPE : moved;
 }
 
 int tls_say_over(TlsSession *s) {

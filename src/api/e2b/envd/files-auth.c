@@ -8,8 +8,7 @@
 #include "api/e2b/envd/envd.h"
 
 static int files_auth_refuse(ApiRequest *q, const char *message) {
-        (void) e2b_error(q, 401, "%s", message);
-        return -EACCES;
+        return e2b_error(q, 401, "%s", message);
 }
 
 static int read_expiration(ApiRequest *q, const char *text, long long *ret) {
@@ -19,8 +18,7 @@ static int read_expiration(ApiRequest *q, const char *text, long long *ret) {
         *ret = strtoll(text, &end, 10);
         if (errno == 0 && end != text && *end == '\0')
                 return 0;
-        (void) e2b_error(q, 400, "signature_expiration: '%.40s' is no number of seconds", text);
-        return -EINVAL;
+        return e2b_error(q, 400, "signature_expiration: '%.40s' is no number of seconds", text);
 }
 
 static int check_signature(ApiRequest *q, const char *operation, const char *token, const char *given) {
@@ -33,10 +31,8 @@ static int check_signature(ApiRequest *q, const char *operation, const char *tok
         if (expires && read_expiration(q, expires, &until) < 0)
                 return -EINVAL;
         r = e2b_file_signature(path ? path : "", operation, user ? user : "", token, expires, &wanted);
-        if (r < 0) {
-                (void) e2b_errno(q, r, NULL);
-                return r;
-        }
+        if (r < 0)
+                return e2b_errno(q, r, NULL);
         if (!e2b_token_matches(given, wanted))
                 return files_auth_refuse(q, "invalid signature");
         if (expires && until < (long long) time(NULL))
@@ -49,10 +45,8 @@ int envd_files_allow(ApiRequest *q, const char *operation) {
         const E2bRecord *record = e2b_record(q->sandbox);
         char token[E2B_TOKEN_MAX];
 
-        if (!record) {
-                (void) e2b_errno(q, -ENOMEM, NULL);
-                return -ENOMEM;
-        }
+        if (!record)
+                return e2b_errno(q, -ENOMEM, NULL);
         if (!record->secure && q->sandbox->spec.dialect)
                 return 0; /* of one that another surface has made nothing was said that would open it */
         e2b_access_token(q->api, q->sandbox->id, token);

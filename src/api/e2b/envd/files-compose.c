@@ -217,14 +217,10 @@ static int files_compose_check_sources(Compose *c, const Sandbox *sb) {
         char path[FILE_PATH_BYTES];
 
         for (c->next = 0; c->next < json_array_size(c->sources); c->next++) {
-                if (source_path(c, sb, path) < 0) {
-                        (void) e2b_error(c->q, 400, "error resolving source path \"%s\"", source_text(c));
-                        return -EINVAL;
-                }
-                if (strcmp(path, c->destination) == 0) {
-                        (void) e2b_error(c->q, 400, "source path \"%s\" cannot be the same as destination", source_text(c));
-                        return -EINVAL;
-                }
+                if (source_path(c, sb, path) < 0)
+                        return e2b_error(c->q, 400, "error resolving source path \"%s\"", source_text(c));
+                if (strcmp(path, c->destination) == 0)
+                        return e2b_error(c->q, 400, "source path \"%s\" cannot be the same as destination", source_text(c));
         }
         c->next = 0;
         return 0;

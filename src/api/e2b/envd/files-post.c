@@ -39,10 +39,8 @@ static int files_post_begin_part(Upload *u) {
 
         if (strcmp(u->form->name, "file") != 0)
                 return 0;
-        if (!path && !u->form->has_filename) {
-                (void) e2b_error(u->q, 400, "error getting multipart custom part file name: filename not found in Content-Disposition header");
-                return -EINVAL;
-        }
+        if (!path && !u->form->has_filename)
+                return e2b_error(u->q, 400, "error getting multipart custom part file name: filename not found in Content-Disposition header");
         return upload_open(u, path ? path : u->form->filename);
 }
 
@@ -69,8 +67,7 @@ static int form_step(Upload *u, const char *data, size_t size, size_t *used) {
                 *used += multipart_took(u->form, (size_t) taken);
                 return (size_t) taken == piece.size;
         default:
-                (void) e2b_error(u->q, 400, "error reading form: %s", r == -E2BIG ? "a header of a part is too long" : "it is not multipart/form-data as its boundary says");
-                return -ECANCELED;
+                return e2b_error(u->q, 400, "error reading form: %s", r == -E2BIG ? "a header of a part is too long" : "it is not multipart/form-data as its boundary says");
         }
 }
 
@@ -122,8 +119,7 @@ static ssize_t feed_compressed(Upload *u, const char *data, size_t size) {
                         if (n == -EFBIG)
                                 (void) e2b_error(u->q, 507, "not enough disk space available");
                         else
-                                (void) e2b_error(u->q, 400, "error decompressing request body: %s", n == -EBADMSG ? "it is not gzip" : strerror((int) -n));
-                        return -ECANCELED;
+                                return e2b_error(u->q, 400, "error decompressing request body: %s", n == -EBADMSG ? "it is not gzip" : strerror((int) -n));
                 }
                 used += (size_t) n;
                 (void) inflate_output(u->inflate, &made);
@@ -201,22 +197,15 @@ static int files_post_read_type(Upload *u) {
         if (n == strlen(RAW_TYPE) && strncasecmp(type, RAW_TYPE, n) == 0) {
                 if (http_query(u->q->http, "path"))
                         return 0;
-                (void) e2b_error(u->q, 400, "path query parameter is required for raw body upload");
-                return -EINVAL;
+                return e2b_error(u->q, 400, "path query parameter is required for raw body upload");
         }
-        if (n <= strlen(FORM_TYPE) || strncasecmp(type, FORM_TYPE, strlen(FORM_TYPE)) != 0) {
-                (void) e2b_error(u->q, 400, "unsupported content type: %s, expected multipart/form-data or application/octet-stream", type ? type : "");
-                return -EINVAL;
-        }
+        if (n <= strlen(FORM_TYPE) || strncasecmp(type, FORM_TYPE, strlen(FORM_TYPE)) != 0)
+                return e2b_error(u->q, 400, "unsupported content type: %s, expected multipart/form-data or application/octet-stream", type ? type : "");
         u->form = calloc(1, sizeof(*u->form));
-        if (!u->form) {
-                (void) e2b_errno(u->q, -ENOMEM, NULL);
-                return -ENOMEM;
-        }
-        if (multipart_init(u->form, type) < 0) {
-                (void) e2b_error(u->q, 400, "error parsing multipart form: no multipart boundary param in Content-Type");
-                return -EINVAL;
-        }
+        if (!u->form)
+                return e2b_errno(u->q, -ENOMEM, NULL);
+        if (multipart_init(u->form, type) < 0)
+                return e2b_error(u->q, 400, "error parsing multipart form: no multipart boundary param in Content-Type");
         return 0;
 }
 
@@ -226,10 +215,8 @@ static int read_encoding(Upload *u) {
 
         if (!encoding || encoding[0] == '\0' || strcasecmp(encoding, "identity") == 0)
                 return 0;
-        if (strcasecmp(encoding, "gzip") != 0) {
-                (void) e2b_error(u->q, 400, "error decompressing request body: unsupported Content-Encoding: %s, supported: [gzip]", encoding);
-                return -EINVAL;
-        }
+        if (strcasecmp(encoding, "gzip") != 0)
+                return e2b_error(u->q, 400, "error decompressing request body: unsupported Content-Encoding: %s, supported: [gzip]", encoding);
         r = inflate_new(u->q->sandbox->spec.limits.disk_bytes + INFLATE_SLACK, &u->inflate);
         if (r < 0)
                 (void) e2b_errno(u->q, r, NULL);

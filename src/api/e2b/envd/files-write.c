@@ -93,22 +93,16 @@ static int files_write_check_path(Upload *u) {
         size_t n = json_array_size(u->entries);
         bool cut;
 
-        if (utf8_prefix(u->path, strlen(u->path), &cut) != strlen(u->path)) {
-                (void) e2b_error(u->q, 400, "error resolving path: it is not UTF-8");
-                return -EILSEQ;
-        }
-        if (n >= UPLOAD_FILES_MAX) {
-                (void) e2b_error(u->q, 400, "more than %d files in one upload request", UPLOAD_FILES_MAX);
-                return -E2BIG;
-        }
+        if (utf8_prefix(u->path, strlen(u->path), &cut) != strlen(u->path))
+                return e2b_error(u->q, 400, "error resolving path: it is not UTF-8");
+        if (n >= UPLOAD_FILES_MAX)
+                return e2b_error(u->q, 400, "more than %d files in one upload request", UPLOAD_FILES_MAX);
         for (size_t i = 0; i < n; i++)
-                if (strcmp(json_string_value(json_object_get(json_array_get(u->entries, i), "path")), u->path) == 0) {
-                        (void) e2b_error(u->q, 400,
+                if (strcmp(json_string_value(json_object_get(json_array_get(u->entries, i), "path")), u->path) == 0)
+                        return e2b_error(u->q, 400,
                                         "you cannot upload multiple files to the same path '%s' in one upload request, only the first specified file "
                                         "was uploaded",
                                         u->path);
-                        return -EEXIST;
-                }
         return 0;
 }
 
@@ -224,6 +218,5 @@ int upload_read_labels(Upload *u) {
         (void) http_header_each(u->q->http, each_header, &l);
         if (!l.complaint)
                 return 0;
-        (void) e2b_error(u->q, 400, "invalid metadata: %s", l.complaint);
-        return -EINVAL;
+        return e2b_error(u->q, 400, "invalid metadata: %s", l.complaint);
 }

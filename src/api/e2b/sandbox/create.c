@@ -80,8 +80,7 @@ static void e2b_create_body_done(E2bCreateBody *b) {
 /* What cannot be, before anything is looked up. */
 
 static int e2b_create_refuse(ApiRequest *q, const char *text) {
-        (void) e2b_error(q, 400, "%s", text);
-        return -EINVAL;
+        return e2b_error(q, 400, "%s", text);
 }
 
 int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret) {
@@ -89,10 +88,8 @@ int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret) {
 
         if (seconds <= 0)
                 return e2b_create_refuse(q, "Timeout must be greater than 0");
-        if ((uint64_t) seconds > max / USEC_PER_SEC) {
-                (void) e2b_error(q, 400, "Timeout cannot be greater than %g hours (e2b.maxTimeout of this server)", (double) max / 3600e6);
-                return -EINVAL;
-        }
+        if ((uint64_t) seconds > max / USEC_PER_SEC)
+                return e2b_error(q, 400, "Timeout cannot be greater than %g hours (e2b.maxTimeout of this server)", (double) max / 3600e6);
         *ret = (usec_t) seconds * USEC_PER_SEC;
         return 0;
 }
@@ -201,7 +198,7 @@ static int snapshot_again(const Snapshot *n, SandboxSpec *spec, JsonComplaints *
                 return r == -ENOMEM ? r : json_complain(c, "templateID", "%s", error.text);
         sandbox_spec_done(spec);
         *spec = base;
-        r = shape_text_set(&spec->snapshot, n->id);
+        r = shape_text_set(&spec->snapshot, n->tree.id);
         if (r >= 0)
                 r = shape_text_set(&spec->metadata, NULL);
         return r >= 0 ? shape_text_set(&spec->policy, NULL) : r;

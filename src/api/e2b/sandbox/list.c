@@ -103,7 +103,7 @@ static int read_states(ApiRequest *q, E2bListFilter *f) {
                 else if (n == strlen("paused") && strncmp(p, "paused", n) == 0)
                         f->paused = true;
                 else
-                        return e2b_error(q, 400, "state: '%.*s' is neither running nor paused", (int) MIN_OF(n, (size_t) 60), p), -EINVAL;
+                        return e2b_error(q, 400, "state: '%.*s' is neither running nor paused", (int) MIN_OF(n, (size_t) 60), p);
                 p += n + (p[n] == ',');
         }
         return 0;
@@ -139,7 +139,7 @@ static int read_token(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "nextToken");
 
         if (text && *text && api_place_read(text, f->ascending ? '+' : '-', &f->after) < 0)
-                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours, or of another order", text), -EINVAL;
+                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours, or of another order", text);
         return 0;
 }
 
@@ -158,11 +158,11 @@ static int e2b_list_filter_read(ApiRequest *q, E2bListFilter *f) {
         f->limit = LIMIT_MAX;
         f->ascending = order && strcmp(order, "asc") == 0;
         if (order && *order && !f->ascending && strcmp(order, "desc") != 0)
-                return e2b_error(q, 400, "order: '%.60s' is neither asc nor desc", order), -EINVAL;
+                return e2b_error(q, 400, "order: '%.60s' is neither asc nor desc", order);
         if (limit && *limit && parse_uint64(limit, 1, LIMIT_MAX, &f->limit) < 0)
-                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX), -EINVAL;
+                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX);
         if (after && *after && e2b_list_parse_time(after, &f->started_after) < 0)
-                return e2b_error(q, 400, "startedAfter: '%.60s' is no time", after), -EINVAL;
+                return e2b_error(q, 400, "startedAfter: '%.60s' is no time", after);
         return read_metadata(q, f) < 0 || read_states(q, f) < 0 || read_template(q, f) < 0 ? -EINVAL : read_token(q, f);
 }
 

@@ -57,7 +57,7 @@ static int make_policy(ApiRequest *q, const json_t *network, bool internet, Poli
         int r = e2b_network_policy(network, internet, &ours, &error);
 
         if (r < 0)
-                return e2b_errno(q, r, error.text), r;
+                return e2b_errno(q, r, error.text);
         policy = json_pack("{s:O}", "network", ours);
         r = policy ? policy_parse(policy, "policy", settings->reachable, settings->n_reachable, ret, &c) : -ENOMEM;
         return e2b_judge(q, r, &c);

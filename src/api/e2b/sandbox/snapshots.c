@@ -16,13 +16,13 @@
 #define LIMIT_MAX 100
 
 static const char *team_of(const Snapshot *n) {
-        return n->tenant && *n->tenant ? n->tenant : TEAM;
+        return n->tree.tenant && *n->tree.tenant ? n->tree.tenant : TEAM;
 }
 
 static json_t *e2b_snapshots_json(const Snapshot *n) {
-        if (!n->name)
-                return json_pack("{s:o, s:[]}", "snapshotID", json_sprintf("%s" TAG, n->id), "names");
-        return json_pack("{s:o, s:[o]}", "snapshotID", json_sprintf("%s/%s" TAG, team_of(n), n->name), "names", json_sprintf("%s/%s", team_of(n), n->name));
+        if (!n->tree.name)
+                return json_pack("{s:o, s:[]}", "snapshotID", json_sprintf("%s" TAG, n->tree.id), "names");
+        return json_pack("{s:o, s:[o]}", "snapshotID", json_sprintf("%s/%s" TAG, team_of(n), n->tree.name), "names", json_sprintf("%s/%s", team_of(n), n->tree.name));
 }
 
 /* "id", "id:default", "name", "team/name", "team/name:default". */
@@ -59,13 +59,13 @@ static void e2b_snapshots_body_done(E2bSnapshotsBody *b) {
         free(b->name);
 }
 
-static void e2b_snapshots_on_taken(Snapshot *n, const Error *error, void *userdata) {
+static void e2b_snapshots_on_taken(HeldTree *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
                 e2b_create_failed(q, error);
         else
-                (void) api_answer(q, 201, e2b_snapshots_json(n));
+                (void) api_answer(q, 201, e2b_snapshots_json((const Snapshot *) n));
 }
 
 /* Nobody else's tag is known here. */
@@ -77,8 +77,7 @@ static int e2b_snapshots_check_name(ApiRequest *q, char *name) {
                 name[n - strlen(TAG)] = '\0';
         if (!name || object_name_check(name, SNAPSHOT_NAME_MAX, &error) >= 0)
                 return 0;
-        (void) e2b_error(q, 400, "%s", error.text);
-        return -EINVAL;
+        return e2b_error(q, 400, "%s", error.text);
 }
 
 void e2b_sandbox_snapshot(ApiRequest *q) {
@@ -126,9 +125,9 @@ static int read_page(ApiRequest *q, E2bSnapshotsPage *p) {
         p->limit = LIMIT_MAX;
         p->sandbox = sandbox && *sandbox ? sandbox : NULL;
         if (limit && parse_uint64(limit, 1, LIMIT_MAX, &p->limit) < 0)
-                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX), -EINVAL;
+                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX);
         if (token && *token && api_place_read(token, '-', &p->after) < 0)
-                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token), -EINVAL;
+                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token);
         e2b_snapshots_read_name(q, p);
         return 0;
 }
@@ -137,11 +136,11 @@ static Snapshot *next_of(ApiRequest *q, const E2bSnapshotsPage *p, const Snapsho
         Snapshot *n = (Snapshot *) (uintptr_t) after;
 
         do {
-                usec_t at = n ? n->created_at : p->after.at;
-                const char *id = n ? n->id : p->after.id[0] ? p->after.id : NULL;
+                usec_t at = n ? n->tree.created_at : p->after.at;
+                const char *id = n ? n->tree.id : p->after.id[0] ? p->after.id : NULL;
 
                 n = snapshot_next(q->api->rooms.state, &q->who, p->sandbox, at, id);
-        } while (n && p->name[0] && (!n->name || strcmp(n->name, p->name) != 0));
+        } while (n && p->name[0] && (!n->tree.name || strcmp(n->tree.name, p->name) != 0));
         return n;
 }
 
@@ -160,7 +159,7 @@ void e2b_snapshot_list(ApiRequest *q) {
                 last = n;
         }
         if (n && last) {
-                api_place_print(last->created_at, last->id, '-', token);
+                api_place_print(last->tree.created_at, last->tree.id, '-', token);
                 (void) http_add_header(q->http, "X-Next-Token", token);
         }
         (void) api_answer(q, 200, list);
@@ -168,7 +167,7 @@ void e2b_snapshot_list(ApiRequest *q) {
 
 /* DELETE /templates/{id} */
 
-static void e2b_snapshots_on_removed(Snapshot *n, const Error *error, void *userdata) {
+static void e2b_snapshots_on_removed(HeldTree *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         (void) e2b_done(q, error ? error->code : 0, error ? error->text : NULL);

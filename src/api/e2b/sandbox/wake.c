@@ -143,10 +143,8 @@ int e2b_wake(ApiRequest *q) {
                 return -ENOENT;
         }
         w = wake_new(q, sb);
-        if (!w) {
-                (void) e2b_errno(q, -ENOMEM, NULL);
-                return -ENOMEM;
-        }
+        if (!w)
+                return e2b_errno(q, -ENOMEM, NULL);
         wake_look(w);
         return 1;
 }

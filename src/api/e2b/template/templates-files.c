@@ -3,7 +3,6 @@
  * Kept below the state directory under a name made of whose they are and the sender's hash, so that nobody gets another's. What was not used for a week goes, and the
  * oldest go when all together are too much: whoever needs them sends them again, for the link says that they are not there. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <utlist.h>
 
 #include "api/e2b/template/templates.h"
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/parse.h"
 #include "build/steps.h"
@@ -81,14 +81,11 @@ static int compare_kept(const void *a, const void *b) {
 }
 
 static size_t list_kept(int directory, TemplatesFilesKept *ret, size_t max) {
-        int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+        _cleanup_directory_ DIR *d = directory_open(directory, ".");
         const struct dirent *e;
         size_t n = 0;
 
-        if (!d && copy >= 0)
-                (void) fd_close(copy);
-        while (d && (e = readdir(d))) {
+        while ((e = directory_next(d))) {
                 struct stat st;
 
                 if (strlen(e->d_name) != NAME_LENGTH || fstatat(directory, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -101,8 +98,6 @@ static size_t list_kept(int directory, TemplatesFilesKept *ret, size_t max) {
                 ret[n].at = st.st_mtime;
                 ret[n++].bytes = (uint64_t) st.st_size;
         }
-        if (d)
-                (void) closedir(d);
         qsort(ret, n, sizeof(*ret), compare_kept);
         return n;
 }
@@ -258,20 +253,15 @@ ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size) {
                 upload_end(q, u);
                 return 0;
         }
-        if (u->size + size > u->max) {
-                (void) e2b_error(q, 413, "the files have more than %llu bytes (build.maxContext of cove.yaml)", (unsigned long long) u->max);
-                return -EFBIG;
-        }
+        if (u->size + size > u->max)
+                return e2b_error(q, 413, "the files have more than %llu bytes (build.maxContext of cove.yaml)", (unsigned long long) u->max);
         if (!is_room(u, size)) {
                 (void) http_add_header(q->http, "Retry-After", "5");
-                (void) e2b_error(q, 503, "files of other builds are on their way, which have all the room there is: send it again when they are through");
-                return -EDQUOT;
+                return e2b_error(q, 503, "files of other builds are on their way, which have all the room there is: send it again when they are through");
         }
         u->size += size;
         r = fd_write_all(u->fd, data, size);
-        if (r < 0) {
-                (void) e2b_errno(q, r, r == -ENOSPC ? "there is no room for what comes" : "cannot keep what comes");
-                return r;
-        }
+        if (r < 0)
+                return e2b_errno(q, r, r == -ENOSPC ? "there is no room for what comes" : "cannot keep what comes");
         return (ssize_t) size;
 }

@@ -78,7 +78,7 @@ static const Volume *admitted(ApiRequest *q) {
 
         if (v)
                 e2b_volume_token(q->api, v, wanted);
-        if (!v || strcmp(v->id, q->parameters[0]) != 0 || !e2b_token_matches(bearer(q), wanted)) {
+        if (!v || strcmp(v->tree.id, q->parameters[0]) != 0 || !e2b_token_matches(bearer(q), wanted)) {
                 (void) e2b_volume_refuse(q, bearer(q) && !v ? 404 : 401, bearer(q) && !v ? "there is no such volume" : "the volume's token is needed, and is not this one");
                 return NULL;
         }
@@ -133,11 +133,11 @@ static int volume_call_make_spec(const Volume *v, SandboxSpec *ret) {
         int r;
 
         e2b_volume_helper_name(v, name);
-        (void) snprintf(metadata, sizeof(metadata), "{\"volumeFiles\":\"%s\"}", v->id);
+        (void) snprintf(metadata, sizeof(metadata), "{\"volumeFiles\":\"%s\"}", v->tree.id);
         sandbox_spec_defaults(ret);
         r = shape_text_set(&ret->template_name, "host");
         if (r >= 0)
-                r = shape_text_set(&ret->tenant, v->tenant);
+                r = shape_text_set(&ret->tenant, v->tree.tenant);
         if (r >= 0)
                 r = shape_text_set(&ret->name, name);
         if (r >= 0)
@@ -145,7 +145,7 @@ static int volume_call_make_spec(const Volume *v, SandboxSpec *ret) {
         if (r >= 0)
                 r = shape_text_set(&ret->workdir, "/");
         if (r >= 0)
-                r = sandbox_spec_add_volume(ret, v->name, v->id, E2B_VOLUME_PLACE, /* writable= */ true);
+                r = sandbox_spec_add_volume(ret, v->tree.name, v->tree.id, E2B_VOLUME_PLACE, /* writable= */ true);
         ret->uid = ret->gid = 0;
         ret->timeout_usec = IDLE_USEC;
         ret->on_timeout = ON_TIMEOUT_KILL;
@@ -181,7 +181,7 @@ static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, con
 void e2b_volume_begin(VolumeCall *k, const FileOpHandlers *handlers) {
         const Principal all = { .scope = SCOPE_ADMIN };
         const Volume *v = volume_find(k->q->api->rooms.state, &all, k->q->parameters[0]);
-        const Principal who = { .scope = SCOPE_USE, .tenant = v && *v->tenant ? v->tenant : NULL };
+        const Principal who = { .scope = SCOPE_USE, .tenant = v && *v->tree.tenant ? v->tree.tenant : NULL };
         Acquisition *a = NULL;
         SandboxSpec spec = { 0 };
         Error error = { 0 };

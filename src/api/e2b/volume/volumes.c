@@ -11,11 +11,11 @@
 #define MIB 1048576.0
 
 void e2b_volume_token(const Api *api, const Volume *v, char ret[static E2B_SIGNATURE_SIZE]) {
-        e2b_sign(api, "e2b-volume", v->id, ret);
+        e2b_sign(api, "e2b-volume", v->tree.id, ret);
 }
 
 void e2b_volume_helper_name(const Volume *v, char ret[static 64]) {
-        (void) snprintf(ret, 64, "volume-%s", v->id);
+        (void) snprintf(ret, 64, "volume-%s", v->tree.id);
 }
 
 static State *e2b_volumes_state_of(ApiRequest *q) {
@@ -25,7 +25,7 @@ static State *e2b_volumes_state_of(ApiRequest *q) {
 }
 
 static json_t *e2b_volumes_json(const ApiRequest *q, const Volume *v, bool token) {
-        json_t *j = json_pack("{s:s, s:s}", "volumeID", v->id, "name", v->name);
+        json_t *j = json_pack("{s:s, s:s}", "volumeID", v->tree.id, "name", v->tree.name);
         char text[E2B_SIGNATURE_SIZE];
 
         if (token) {
@@ -59,13 +59,13 @@ static const ShapeField make_fields[] = {
 };
 static const Shape make_shape = SHAPE_BODY(make_fields);
 
-static void e2b_volumes_on_made(Volume *v, const Error *error, void *userdata) {
+static void e2b_volumes_on_made(HeldTree *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
                 (void) e2b_errno(q, error->code, error->text);
         else
-                (void) api_answer(q, 201, e2b_volumes_json(q, v, /* token= */ true));
+                (void) api_answer(q, 201, e2b_volumes_json(q, (const Volume *) v, /* token= */ true));
 }
 
 void e2b_volume_make(ApiRequest *q) {
@@ -95,7 +95,7 @@ void e2b_volume_list(ApiRequest *q) {
         if (!s)
                 return;
         list = json_array();
-        for (const Volume *v = volume_next(s, &q->who, 0, NULL); v; v = volume_next(s, &q->who, v->created_at, v->id))
+        for (const Volume *v = volume_next(s, &q->who, 0, NULL); v; v = volume_next(s, &q->who, v->tree.created_at, v->tree.id))
                 (void) json_array_append_new(list, e2b_volumes_json(q, v, /* token= */ false));
         (void) api_answer(q, 200, list);
 }
@@ -105,12 +105,12 @@ void e2b_volume_get(ApiRequest *q) {
         const Volume *v = s ? e2b_volumes_of(q, s) : NULL;
 
         if (v)
-                (void) api_answer(q, 200, e2b_volumes_json(q, v, /* token= */ true));
+                (void) api_answer(q, 200, e2b_volumes_json(q, (const Volume *) v, /* token= */ true));
 }
 
 /* DELETE /volumes/{id}: the sandbox through which its files are seen goes first. */
 
-static void e2b_volumes_on_removed(Volume *v, const Error *error, void *userdata) {
+static void e2b_volumes_on_removed(HeldTree *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         (void) e2b_done(q, error ? error->code : 0, error ? error->text : NULL);

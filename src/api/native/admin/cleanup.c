@@ -30,14 +30,6 @@ void cleanup_keep(ApiRequest *q) {
 
 /* Reports */
 
-#define COUNT(name, member) { name, SHAPE_UINT64, offsetof(CleanupCounts, member) }
-static const Shape cleanup_counts_shape = SHAPE_FIELDS(
-        COUNT("scanned", scanned),      COUNT("found", found),           COUNT("orphaned", orphaned),   COUNT("stuck", stuck),
-        COUNT("old", old),              COUNT("aged", aged),             COUNT("unhealthy", unhealthy), COUNT("emergency", emergency),
-        COUNT("orphanedRecords", lost), COUNT("orphanedActual", strays), COUNT("strayFiles", files),
-        COUNT("removed", removed),      COUNT("failed", failed));
-_Static_assert(offsetof(CleanupRow, failed) - offsetof(CleanupRow, scanned) == offsetof(CleanupCounts, failed), "a row counts in the same order");
-
 SHAPE_SHOWN(cleanup_show_rule, CleanupItem, i, json_text_or_null(cleanup_rule_name(i->rule))); /* all but "none" */
 
 static const Shape cleanup_item_shape = SHAPE_FIELDS(
@@ -247,7 +239,7 @@ static const Shape cleanup_run_shape = SHAPE_FIELDS(
         { "cause",      SHAPE_CHARS,  SHAPE_AT(CleanupRow, cause), .flags = SHAPE_ALWAYS },
         { "startedAt",  SHAPE_UINT64, OF(started_at),    SHAPE_ALWAYS, .unit = SHAPE_TIME },
         { "durationMs", SHAPE_UINT64, OF(duration_usec), .unit = SHAPE_MILLISECONDS },
-        { "counts",     SHAPE_OBJECT, OF(scanned),       .shape = &cleanup_counts_shape },
+        { "counts",     SHAPE_OBJECT, OF(counts),        .shape = &cleanup_counts_shape },
         { "freed",      SHAPE_STRV,   OF(freed),         .json = SHAPE_SHOW(cleanup_show_lines) },
         { "failures",   SHAPE_STRV,   OF(failures),      .json = SHAPE_SHOW(cleanup_show_lines) },
         { "error",      SHAPE_TEXT,   OF(error) });

@@ -129,7 +129,6 @@ static int exec_stream_fill(EventStream *s) {
 
 static ssize_t exec_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         EventStream *s = userdata;
-        size_t n;
         int r;
 
         if (s->sent == s->text.size) {
@@ -142,10 +141,7 @@ static ssize_t exec_stream_next(HttpRequest *http, uint64_t position, void *buff
                         return s->over ? HTTP_STREAM_END : 0;
                 }
         }
-        n = MIN_OF(size, s->text.size - s->sent);
-        memcpy(buffer, s->text.data + s->sent, n);
-        s->sent += n;
-        return (ssize_t) n;
+        return (ssize_t) text_copy(&s->text, &s->sent, buffer, size);
 }
 
 static void exec_stream_on_changed(Feed *f, void *userdata) {

@@ -203,7 +203,6 @@ static int native_logs_fill(LogStream *s) {
 
 static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         LogStream *s = userdata;
-        size_t n;
         int r;
 
         if (s->sent == s->text.size) {
@@ -216,10 +215,7 @@ static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, voi
                         return s->follow && !s->ended ? 0 : HTTP_STREAM_END;
                 }
         }
-        n = MIN_OF(size, s->text.size - s->sent);
-        memcpy(buffer, s->text.data + s->sent, n);
-        s->sent += n;
-        return (ssize_t) n;
+        return (ssize_t) text_copy(&s->text, &s->sent, buffer, size);
 }
 
 /* What was asked for. */

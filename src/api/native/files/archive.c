@@ -7,34 +7,28 @@
  * and a sentence. */
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api/native/files/files.h"
 #include "api/pipe.h"
 #include "base/fd.h"
 #include "base/parse.h"
-#include "base/program.h"
+#include "core/helper.h"
 
-#define PROGRAM      "cove-archive"
-#define LAST_LINE_MAX 1024
+#define PROGRAM "cove-archive"
 
 typedef struct NativeArchive {
         ApiRequest *q;
         FileOp *op;
         bool unpacks;
         const char *type; /* of what is packed */
-        int in, out, err; /* our ends of its pipes; -EBADF: none, or closed */
-        sd_event_source *child;
+        int in, out; /* our ends of its pipes; -EBADF: none, or closed */
+        Helper *helper;
         sd_event_source *ready; /* in can be written */
-        bool exited;
-        int status; /* its exit status; -1: killed */
         ApiPipe packed;
 } NativeArchive;
 
@@ -42,39 +36,23 @@ static void archive_destroy(ApiRequest *q, bool answered) {
         NativeArchive *a = q->state;
 
         sd_event_source_disable_unref(a->ready);
-        sd_event_source_disable_unref(a->child); /* kills and reaps it */
+        (void) helper_free(a->helper);
         fileop_free(a->op);
         (void) fd_close(a->in);
         (void) fd_close(a->out);
-        (void) fd_close(a->err);
         api_pipe_done(&a->packed);
         free(a);
         q->state = NULL;
 }
 
 /* What went wrong, in its own words. */
-static void archive_answer_failure(NativeArchive *a) {
-        char line[LAST_LINE_MAX];
-        ssize_t n = a->err >= 0 ? read(a->err, line, sizeof(line) - 1) : -1;
-        const FileErrorCode *code;
-        char *space;
-        uint64_t number;
+static void archive_answer_failure(NativeArchive *a, const Error *error) {
+        const FileErrorCode *code = file_error_code(-error->code);
 
-        line[MAX_OF(n, (ssize_t) 0)] = '\0';
-        line[strcspn(line, "\n")] = '\0';
-        space = strchr(line, ' ');
-        if (space)
-                *space++ = '\0';
-        if (!space || parse_uint64(line, 1, 4095, &number) < 0) {
-                (void) api_error(a->q, 500, "internal", NULL, "the archive program has ended with status %d", a->status);
-                return;
-        }
-        if (number == EBADMSG || number == EXDEV || number == EILSEQ) {
-                (void) api_error(a->q, 400, "bad_archive", NULL, "%s", space);
-                return;
-        }
-        code = file_error_code((int) number);
-        (void) api_error(a->q, code->status, code->code, NULL, "%s", space);
+        if (error->code == -EBADMSG || error->code == -EXDEV || error->code == -EILSEQ)
+                (void) api_error(a->q, 400, "bad_archive", NULL, "%s", error->text);
+        else
+                (void) api_error(a->q, code->status, code->code, NULL, "%s", error->text);
 }
 
 static int wait_ready(NativeArchive *a) {
@@ -139,57 +117,35 @@ static int archive_on_ready(sd_event_source *source, int fd, uint32_t revents, v
         return 0;
 }
 
-static int archive_on_exited(sd_event_source *source, const siginfo_t *si, void *userdata) {
+static void archive_on_ended(const Error *error, void *userdata) {
         NativeArchive *a = userdata;
 
-        a->exited = true;
-        a->status = si->si_code == CLD_EXITED ? si->si_status : -1;
-        fileop_tell_end(a->op, /* done= */ a->status == 0);
+        a->helper = NULL;
+        fileop_tell_end(a->op, /* done= */ !error);
         if (!a->unpacks) {
-                if (!api_pipe_ended(&a->packed, a->status == 0 ? 0 : -EIO))
-                        archive_answer_failure(a);
+                if (!api_pipe_ended(&a->packed, error ? -EIO : 0))
+                        archive_answer_failure(a, error);
         } else if (a->q->answered)
                 http_request_continue(a->q->http);
-        else if (a->status != 0)
-                archive_answer_failure(a);
+        else if (error)
+                archive_answer_failure(a, error);
         else
                 unpack_answer(a);
-        return 0;
 }
 
 static int start_program(NativeArchive *a, const char *const *argv) {
-        _cleanup_close_ int channel = -EBADF, in = -EBADF, out = -EBADF, err = -EBADF;
-        _cleanup_free_ char *path = NULL;
-        pid_t pid;
-        int r;
+        _cleanup_close_ int channel = fileop_take_channel(a->op), in = -EBADF, out = -EBADF;
+        int r = channel < 0 ? channel : 0;
 
-        r = program_path(PROGRAM, &path);
-        if (r < 0)
-                return r;
-        channel = fileop_take_channel(a->op);
-        if (channel < 0)
-                return channel;
-        if (a->unpacks)
+        if (r >= 0 && a->unpacks)
                 r = api_pipe_make(/* we_write= */ true, &a->in, &in);
-        else
-                in = r = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (r >= 0)
                 r = a->unpacks ? api_pipe_make(/* we_write= */ false, &a->out, &out) : api_pipe_open(&a->packed, a->q, a->type, &out);
         if (r >= 0)
-                r = api_pipe_make(/* we_write= */ false, &a->err, &err);
-        if (r >= 0)
-                r = program_start(path, argv, /* environment= */ NULL, (const int[]) { in, out, err, channel }, 4, &pid);
-        if (r < 0)
+                r = helper_start(a->q->manager->event, &(ProgramStart) { .argv = argv, .fds = (const int[]) { in, out, -EBADF, channel }, .n_fds = 4 },
+                                archive_on_ended, a, &a->helper);
+        if (r < 0 || !a->unpacks)
                 return r;
-        r = sd_event_add_child(a->q->manager->event, &a->child, pid, WEXITED, archive_on_exited, a);
-        if (r < 0) {
-                (void) kill(pid, SIGKILL);
-                (void) waitpid(pid, NULL, 0);
-                return r;
-        }
-        (void) sd_event_source_set_child_process_own(a->child, true);
-        if (!a->unpacks)
-                return 0;
         r = sd_event_add_io(a->q->manager->event, &a->ready, a->in, EPOLLOUT, archive_on_ready, a);
         return r < 0 ? r : sd_event_source_set_enabled(a->ready, SD_EVENT_OFF);
 }
@@ -214,7 +170,6 @@ static void archive_start(ApiRequest *q, FileOperation operation, const char *ty
                 .type = type,
                 .in = -EBADF,
                 .out = -EBADF,
-                .err = -EBADF,
                 .packed = API_PIPE_EMPTY,
         };
         q->state = a;

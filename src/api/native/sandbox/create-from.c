@@ -118,7 +118,7 @@ static int create_from_find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret,
                 (void) json_complain(c, "snapshot", "%s", error.text);
                 return -ENOENT;
         }
-        return shape_text_set(&b->spec.snapshot, n->id);
+        return shape_text_set(&b->spec.snapshot, n->tree.id);
 }
 
 int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {

@@ -47,7 +47,7 @@ static json_t *native_snapshots_show_template(const ShapeField *f, const void *o
 static const Shape native_snapshot_answer = SHAPE_FIELDS(
         { NULL,       SHAPE_OBJECT, 0, SHAPE_BEARER, .shape = &state_snapshot_shape },
         { "template", SHAPE_TEXT,   0, SHAPE_ALWAYS, .json = SHAPE_SHOW(native_snapshots_show_template) },
-        { "status",   SHAPE_ENUM,   offsetof(Snapshot, missing), .names = &native_presence, .json = SHAPE_SHOW(native_show_presence) });
+        { "status",   SHAPE_ENUM,   offsetof(Snapshot, tree.missing), .names = &native_presence, .json = SHAPE_SHOW(native_show_presence) });
 
 /* POST …/snapshots */
 
@@ -59,7 +59,7 @@ static const Shape native_snapshot_shape = SHAPE_FIELDS(
         { "name",    SHAPE_TEXT, offsetof(NativeSnapshotsBody, name),    SHAPE_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX, .json = SHAPE_PARSE(native_field_object_name) },
         { "comment", SHAPE_TEXT, offsetof(NativeSnapshotsBody, comment), SHAPE_NULLABLE, .max = SNAPSHOT_COMMENT_MAX });
 
-static void native_snapshots_on_taken(Snapshot *n, const Error *error, void *userdata) {
+static void native_snapshots_on_taken(HeldTree *n, const Error *error, void *userdata) {
         if (error)
                 (void) native_core_error(userdata, error->code, error->text);
         else
@@ -91,8 +91,8 @@ static void native_snapshot_list(ApiRequest *q) {
                 return;
         if (sb)
                 of = sb->id; /* by its name as well, while it is there */
-        for (n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL); n && r >= 0; n = snapshot_next(s, &q->who, of, n->created_at, n->id))
-                r = native_page_add_at(&p, n, n->created_at, n->id);
+        for (n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL); n && r >= 0; n = snapshot_next(s, &q->who, of, n->tree.created_at, n->tree.id))
+                r = native_page_add_at(&p, n, n->tree.created_at, n->tree.id);
         native_page_answer(&p, r);
 }
 
@@ -106,10 +106,10 @@ static void native_snapshot_get(ApiRequest *q) {
 /* DELETE */
 
 static const Shape native_snapshot_removed_answer = SHAPE_FIELDS(
-        { "id",      SHAPE_CHARS, SHAPE_AT(Snapshot, id), .flags = SHAPE_ALWAYS           },
+        { "id",      SHAPE_CHARS, SHAPE_AT(Snapshot, tree.id), .flags = SHAPE_ALWAYS           },
         { "removed", SHAPE_BOOL,  0,                      .json = SHAPE_SHOW(native_show_true) });
 
-static void native_snapshots_on_removed(Snapshot *n, const Error *error, void *userdata) {
+static void native_snapshots_on_removed(HeldTree *n, const Error *error, void *userdata) {
         native_ended(userdata, n, error);
 }
 
@@ -139,7 +139,7 @@ static const Shape native_snapshot_check_answer = SHAPE_FIELDS(
 
 static void native_snapshots_on_verified(Snapshot *n, const SnapshotContent *content, const Error *error, void *userdata) {
         bool damaged = error && (error->code == -EIO || error->code == -EUCLEAN || error->code == -EBADMSG);
-        NativeSnapshotsCheck check = { .id = n ? n->id : NULL, .good = !damaged };
+        NativeSnapshotsCheck check = { .id = n ? n->tree.id : NULL, .good = !damaged };
 
         if (error && !damaged) {
                 (void) native_core_error(userdata, error->code, error->text);

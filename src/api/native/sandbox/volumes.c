@@ -27,7 +27,7 @@ static const Shape native_volume_answer = SHAPE_FIELDS(
         { NULL,        SHAPE_OBJECT, 0, SHAPE_BEARER, .shape = &state_volume_shape },
         { "sizeMB",    SHAPE_DOUBLE, 0, .json = SHAPE_SHOW(native_volumes_show_size) },
         { "sandboxes", SHAPE_STRV,   0, .json = SHAPE_SHOW(native_volumes_show_users) },
-        { "status",    SHAPE_ENUM,   offsetof(Volume, missing), .names = &native_presence, .json = SHAPE_SHOW(native_show_presence) });
+        { "status",    SHAPE_ENUM,   offsetof(Volume, tree.missing), .names = &native_presence, .json = SHAPE_SHOW(native_show_presence) });
 
 static Volume *native_volumes_of(ApiRequest *q) {
         State *s = state_of(q);
@@ -49,7 +49,7 @@ static const Shape native_volume_shape = SHAPE_FIELDS(
         { "name",   SHAPE_TEXT,   offsetof(NativeVolumesBody, name),  SHAPE_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX, .json = SHAPE_PARSE(native_field_object_name) },
         { "sizeMB", SHAPE_UINT64, offsetof(NativeVolumesBody, bytes), SHAPE_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB, .unit = SHAPE_MEGABYTES });
 
-static void native_volumes_on_made(Volume *v, const Error *error, void *userdata) {
+static void native_volumes_on_made(HeldTree *v, const Error *error, void *userdata) {
         if (error)
                 (void) native_core_error(userdata, error->code, error->text);
         else
@@ -80,13 +80,13 @@ static void native_volumes_answer_list(ApiRequest *q, State *s) {
 
         if (native_page_begin(&p) < 0 || api_page_cursor(q, &after) < 0)
                 return;
-        for (v = volume_next(s, &q->who, after.at, after.id[0] ? after.id : NULL); v && r >= 0; v = volume_next(s, &q->who, v->created_at, v->id))
-                r = native_page_add_at(&p, v, v->created_at, v->id);
+        for (v = volume_next(s, &q->who, after.at, after.id[0] ? after.id : NULL); v && r >= 0; v = volume_next(s, &q->who, v->tree.created_at, v->tree.id))
+                r = native_page_add_at(&p, v, v->tree.created_at, v->tree.id);
         native_page_show(&p, r);
 }
 
 /* What cannot be measured now is shown as it was. */
-static void native_volumes_on_measured(Volume *none, const Error *error, void *userdata) {
+static void native_volumes_on_measured(HeldTree *none, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         Volume *v;
 
@@ -121,11 +121,11 @@ static void native_volume_get(ApiRequest *q) {
 /* DELETE */
 
 static const Shape native_volume_removed_answer = SHAPE_FIELDS(
-        { "id",      SHAPE_CHARS, SHAPE_AT(Volume, id),   .flags = SHAPE_ALWAYS                   },
-        { "name",    SHAPE_TEXT,  SHAPE_AT(Volume, name), .flags = SHAPE_ALWAYS                   },
+        { "id",      SHAPE_CHARS, SHAPE_AT(Volume, tree.id),   .flags = SHAPE_ALWAYS                   },
+        { "name",    SHAPE_TEXT,  SHAPE_AT(Volume, tree.name), .flags = SHAPE_ALWAYS                   },
         { "removed", SHAPE_BOOL,  0, .json = SHAPE_SHOW(native_show_true)                         });
 
-static void native_volumes_on_removed(Volume *v, const Error *error, void *userdata) {
+static void native_volumes_on_removed(HeldTree *v, const Error *error, void *userdata) {
         native_ended(userdata, v, error);
 }
 

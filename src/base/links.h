@@ -1,4 +1,6 @@
-/* links.h: which files have been seen under another name already. Must not know: what a name leads to. */
+/* links.h: which files have been seen under another name already: in an archive, the second name of a file becomes a link to the first.
+ *
+ * Must not know: what a name leads to. Knows libc only. */
 #pragma once
 
 #include <stddef.h>

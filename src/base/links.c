@@ -1,4 +1,4 @@
-#include "tree/links.h"
+#include "base/links.h"
 
 #include <errno.h>
 #include <stdint.h>

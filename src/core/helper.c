@@ -1,0 +1,93 @@
+#include "core/helper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fd.h"
+
+struct Helper {
+        sd_event_source *child;
+        pid_t pid;
+        int err;          /* our end of its stderr */
+        const char *name; /* without "cove-", for the words if it has none */
+        HelperEnded ended;
+        void *userdata;
+};
+
+Helper *helper_free(Helper *h) {
+        if (!h)
+                return NULL;
+        sd_event_source_disable_unref(h->child); /* kills and reaps it */
+        (void) fd_close(h->err);
+        free(h);
+        return NULL;
+}
+
+void helper_stop(Helper *h) {
+        (void) kill(h->pid, SIGTERM); /* not reaped before we are told of it */
+}
+
+static void helper_explain(const Helper *h, const siginfo_t *si, Error *ret) {
+        if (program_read_failure(h->err, ret) >= 0)
+                return;
+        if (si->si_code == CLD_EXITED)
+                (void) error_set(ret, -EIO, "the %s program has ended with status %d", h->name, si->si_status);
+        else
+                (void) error_set(ret, -EIO, "the %s program was killed by signal %d", h->name, si->si_status);
+}
+
+static int helper_on_ended(sd_event_source *source, const siginfo_t *si, void *userdata) {
+        Helper *h = userdata;
+        const HelperEnded ended = h->ended;
+        void *data = h->userdata;
+        bool well = si->si_code == CLD_EXITED && si->si_status == 0;
+        Error error = { 0 };
+
+        if (!well)
+                helper_explain(h, si, &error);
+        (void) helper_free(h);
+        ended(well ? NULL : &error, data);
+        return 0;
+}
+
+static int helper_spawn(Helper *h, const ProgramStart *start) {
+        _cleanup_close_ int err = -EBADF;
+        _cleanup_free_ char *path = NULL;
+        ProgramStart own = *start;
+        int fds[PROGRAM_FDS_MAX], r = start->path ? 0 : program_path(start->argv[0], &path);
+
+        if (r >= 0)
+                r = program_pipe(&h->err, &err);
+        if (r < 0)
+                return r;
+        memcpy(fds, start->fds, start->n_fds * sizeof(int));
+        fds[2] = err;
+        own.fds = fds;
+        own.path = path ? path : start->path;
+        return program_start(&own, &h->pid);
+}
+
+int helper_start(sd_event *event, const ProgramStart *start, HelperEnded ended, void *userdata, Helper **ret) {
+        Helper *h = calloc(1, sizeof(*h));
+        int r;
+
+        if (!h)
+                return -ENOMEM;
+        *h = (Helper) { .err = -EBADF, .name = start->argv[0] + strlen("cove-"), .ended = ended, .userdata = userdata };
+        r = helper_spawn(h, start);
+        if (r >= 0) {
+                r = sd_event_add_child(event, &h->child, h->pid, WEXITED, helper_on_ended, h);
+                if (r < 0)
+                        program_kill(h->pid);
+                else
+                        (void) sd_event_source_set_child_process_own(h->child, true);
+        }
+        if (r < 0) {
+                (void) helper_free(h);
+                return r;
+        }
+        *ret = h;
+        return 0;
+}
