@@ -145,6 +145,13 @@ void native_begun(ApiRequest *q, int r, const Error *error) {
                 (void) api_errno(q, r, error->text);
 }
 
+void native_ended(ApiRequest *q, const void *object, const Error *error) {
+        if (error)
+                (void) native_core_error(q, error->code, error->text);
+        else
+                (void) api_show(q, 200, object);
+}
+
 /* Forms. */
 
 json_t *native_show_true(const ShapeField *f, const void *object) {

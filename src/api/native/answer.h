@@ -57,8 +57,9 @@ void native_answer_deleted(ApiRequest *q, const char *what, int r, const char *t
 void native_add_location(ApiRequest *q, const char *collection, const char *id);
 int native_show_at(ApiRequest *q, unsigned status, const char *collection, const char *id, const void *object);
 
-/* A call of the core that answers later, or has failed at once. */
+/* A call of the core that answers later, or has failed at once; and what it then says: the object, or an error. */
 void native_begun(ApiRequest *q, int r, const Error *error);
+void native_ended(ApiRequest *q, const void *object, const Error *error);
 
 /* Forms that several answers have. */
 json_t *native_show_true(const ShapeField *f, const void *object);

@@ -110,10 +110,7 @@ static const Shape native_snapshot_removed_answer = SHAPE_FIELDS(
         { "removed", SHAPE_BOOL,  0,                      .json = SHAPE_SHOW(native_show_true) });
 
 static void native_snapshots_on_removed(HeldTree *n, const Error *error, void *userdata) {
-        if (error)
-                (void) native_core_error(userdata, error->code, error->text);
-        else
-                (void) api_show(userdata, 200, n);
+        native_ended(userdata, n, error);
 }
 
 static void native_snapshot_delete(ApiRequest *q) {
@@ -173,10 +170,7 @@ static const Shape native_restore_shape = SHAPE_FIELDS(
         { "snapshot", SHAPE_TEXT, offsetof(RestoreBody, snapshot), SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX });
 
 static void native_snapshots_on_restored(Sandbox *sb, const Error *error, void *userdata) {
-        if (error)
-                (void) native_core_error(userdata, error->code, error->text);
-        else
-                (void) api_show(userdata, 200, sb);
+        native_ended(userdata, sb, error);
 }
 
 static void native_sandbox_restore(ApiRequest *q) {

@@ -126,10 +126,7 @@ static const Shape native_volume_removed_answer = SHAPE_FIELDS(
         { "removed", SHAPE_BOOL,  0, .json = SHAPE_SHOW(native_show_true)                         });
 
 static void native_volumes_on_removed(HeldTree *v, const Error *error, void *userdata) {
-        if (error)
-                (void) native_core_error(userdata, error->code, error->text);
-        else
-                (void) api_show(userdata, 200, v);
+        native_ended(userdata, v, error);
 }
 
 static void native_volume_delete(ApiRequest *q) {
