@@ -18,10 +18,6 @@
 
 #define DERIVED_SIZE 48 /* half as much again as the key, so that the remainder is even enough */
 
-#define DEFINE_CLEANUP(type, function)                                                                      \
-        static void function##p(type **p) {                                                                  \
-                function(*p);                                                                                \
-        }
 DEFINE_CLEANUP(EVP_KDF, EVP_KDF_free)
 DEFINE_CLEANUP(EVP_KDF_CTX, EVP_KDF_CTX_free)
 DEFINE_CLEANUP(EVP_PKEY_CTX, EVP_PKEY_CTX_free)
