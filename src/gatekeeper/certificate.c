@@ -122,8 +122,9 @@ static int certificate_start(Certification *c, uint16_t operation, const char *p
 
         (void) snprintf(request.path, sizeof(request.path), "%s", path);
         r = fileop_start(sb, &request, &handlers, c, &c->op, &c->error);
-        if (r >= 0 && operation == FILE_WRITE)
-                r = fileop_write_all(c->op, c->data, c->data_size);
+        if (r < 0 || operation != FILE_WRITE)
+                return r;
+        r = fileop_write_all(c->op, c->data, c->data_size);
         return r == -EPIPE ? 0 : r; /* its end says why */
 }
 
