@@ -177,6 +177,7 @@ static void run_conclude(Run *run) {
 
 /* A step has failed. */
 
+static int run_set_failure(Run *run, RunVerdict verdict, const char *word, Error *reterr, const char *format, va_list ap) _printf_(5, 0);
 static int run_set_failure(Run *run, RunVerdict verdict, const char *word, Error *reterr, const char *format, va_list ap) {
         run->verdict = verdict;
         run->failure = word;
