@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ struct Helper {
         sd_event_source *child;
         pid_t pid;
         int err;          /* our end of its stderr */
-        const char *name; /* without "cove-", for the words if it has none */
+        char name[32]; /* without "cove-", for the words if it has none */
         HelperEnded ended;
         void *userdata;
 };
@@ -75,7 +76,8 @@ int helper_start(sd_event *event, const ProgramStart *start, HelperEnded ended, 
 
         if (!h)
                 return -ENOMEM;
-        *h = (Helper) { .err = -EBADF, .name = start->argv[0] + strlen("cove-"), .ended = ended, .userdata = userdata };
+        *h = (Helper) { .err = -EBADF, .ended = ended, .userdata = userdata };
+        (void) snprintf(h->name, sizeof(h->name), "%s", start->argv[0] + strlen("cove-")); /* the list may be gone when it is wanted */
         r = helper_spawn(h, start);
         if (r >= 0) {
                 r = sd_event_add_child(event, &h->child, h->pid, WEXITED, helper_on_ended, h);
