@@ -115,12 +115,10 @@ static ssize_t feed_compressed(Upload *u, const char *data, size_t size) {
                 if (r <= 0)
                         return r < 0 ? r : (ssize_t) used;
                 n = inflate_feed(u->inflate, data + used, size - used);
-                if (n < 0) {
-                        if (n == -EFBIG)
-                                (void) e2b_error(u->q, 507, "not enough disk space available");
-                        else
-                                return e2b_error(u->q, 400, "error decompressing request body: %s", n == -EBADMSG ? "it is not gzip" : strerror((int) -n));
-                }
+                if (n == -EFBIG)
+                        return e2b_error(u->q, 507, "not enough disk space available");
+                if (n < 0)
+                        return e2b_error(u->q, 400, "error decompressing request body: %s", n == -EBADMSG ? "it is not gzip" : strerror((int) -n));
                 used += (size_t) n;
                 (void) inflate_output(u->inflate, &made);
                 if (made == 0 && (n == 0 || used == size))
