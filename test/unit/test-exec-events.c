@@ -472,6 +472,7 @@ TEST(from_now_on) {
         scene_init(&s);
         say_text(&s, STREAM_STDOUT, "before");
         check_result("open", feed_open(&f, s.x, (uint64_t[]) { FEED_NOW, FEED_SKIP }, &sink_reader, &k), 0);
+        check_uint("a stream that is not followed stands at its beginning", f.journals[STREAM_STDERR].offset, 0);
         say_text(&s, STREAM_STDOUT, "after");
         say_text(&s, STREAM_STDERR, "not this one");
         check_result("pump", feed_pump(&f), 0);

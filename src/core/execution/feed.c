@@ -62,9 +62,10 @@ int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], co
         };
         memcpy(f->id, x->id, sizeof(f->id));
         for (ExecutionStream s = 0; s < _STREAM_MAX && r >= 0; s++) {
+                if (from[s] == FEED_SKIP)
+                        continue;
                 f->journals[s].offset = from[s];
-                if (from[s] != FEED_SKIP)
-                        r = feed_open_journal(f, x, s, from[s]);
+                r = feed_open_journal(f, x, s, from[s]);
         }
         if (r >= 0 && execution_ended(x))
                 feed_take_end(f, x);
