@@ -41,8 +41,9 @@ json_t *json_strings(const Strv *list) {
 static int shape_env_put(json_t *map, const char *assignment) {
         size_t n = strcspn(assignment, "=");
         _cleanup_free_ char *name = strndup(assignment, n);
+        _cleanup_json_ json_t *key = json_text_or_null(name); /* UTF-8, as far as it is */
 
-        return name ? json_object_set_new(map, name, json_text_or_null(assignment[n] ? assignment + n + 1 : "")) : -ENOMEM;
+        return key ? json_object_set_new(map, json_string_value(key), json_text_or_null(assignment[n] ? assignment + n + 1 : "")) : -ENOMEM;
 }
 
 json_t *json_env(const Strv *env) {

@@ -386,6 +386,19 @@ static void check_whole(const char *what, const Whole *w, const char *expected) 
         json_decref(j);
 }
 
+TEST(names_of_an_environment_need_not_be_text) {
+        Strv env = STRV_INIT(2);
+        json_t *j;
+
+        check_result("push", strv_push(&env, "A\xff=1"), 0);
+        check_result("push", strv_push(&env, "B=\xff"), 0);
+        j = json_env(&env);
+        check_uint("both are shown", json_object_size(j), 2);
+        check_string("the value of the first", json_string_value(json_object_get(j, "A?")), "1");
+        json_decref(j);
+        strv_done(&env);
+}
+
 TEST(an_answer_is_put_together) {
         const Part part = { "a", 1500, true }, untimed = { "b", 1500, false };
         Whole w = { .part = &part, .owner = "me" };
