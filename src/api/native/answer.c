@@ -186,10 +186,11 @@ int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, 
                 int value;
 
                 (void) snprintf(word, sizeof(word), "%.*s", (int) MIN_OF(n, sizeof(word) - 1), p);
-                value = shape_value(names, word);
+                value = n > 0 ? shape_value(names, word) : 0;
                 if (value < 0)
                         return native_complain_names(q, name, names, word);
-                *ret |= 1U << value;
+                if (n > 0) /* nothing is no filter */
+                        *ret |= 1U << value;
                 p = p[n] == ',' ? p + n + 1 : NULL;
         }
         return 0;
