@@ -1,17 +1,21 @@
 #include "base/array.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
 
 #define ROOM_FIRST ((size_t) 16)
+#define BYTES_MAX  (SIZE_MAX >> 24) /* far more than any array may have; allocators that check would end us at the most they can count */
 
 /* The pointer is of any type: it is copied, since void ** would be another one. */
 static int array_resize(void *items, size_t room, size_t size) {
         void *array;
 
+        if (room > BYTES_MAX / size)
+                return -ENOMEM;
         memcpy(&array, items, sizeof(array));
         array = reallocarray(array, room, size);
         if (!array)

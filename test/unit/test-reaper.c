@@ -735,6 +735,7 @@ static void make_one_and_delete_it(Fake *f) {
                 memcpy(f->listed[f->n_listed++], deleted_id, sizeof(deleted_id));
                 f->provider.events->listed(deleted_id, f->provider.userdata);
         } else if (f->n_lists == 2) {
+                f->refuses = deleted_id; /* its end is told here */
                 sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "deleted");
                 f->provider.events->destroyed(deleted_id, NULL, listing_world->manager);
         }
