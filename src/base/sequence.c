@@ -155,7 +155,11 @@ static void sequence_hear(SequenceRun *run, int result, const Error *error) {
         assert(run->waiting);
         run->waiting = false;
         sequence_take(run, result, error);
-        if (!run->running)
+        if (run->running)
+                return;
+        if (run->sequence->defer) /* whoever tells may be in the middle of something */
+                sequence_defer(run);
+        else
                 (void) sequence_go_on(run, /* reterr= */ NULL);
 }
 
@@ -176,7 +180,7 @@ void sequence_continue(SequenceRun *run) {
 
 void sequence_cancel(SequenceRun *run, const Error *why) {
         assert(why->code < 0);
-        if (!run->sequence || run->undoing || run->cancelled)
+        if (!sequence_step(run) || run->undoing || run->cancelled)
                 return;
         run->cancelled = true;
         run->error = *why;

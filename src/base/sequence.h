@@ -43,7 +43,7 @@ typedef struct Sequence {
         size_t n_steps;
         void (*end)(void *object, const Error *error /* NULL: all steps are done */);
         void (*show)(void *object, const SequenceStep *step); /* a step begins; may be NULL */
-        void (*defer)(void *object); /* calls sequence_continue() from the event loop, soon; NULL: a step begins as soon as the one before it is done */
+        void (*defer)(void *object); /* calls sequence_continue() from the event loop, soon; NULL: what follows an end follows it at once */
 } Sequence;
 
 #define SEQUENCE(text, table, ends, ...) { .name = (text), .steps = (table), .n_steps = ELEMENTSOF(table), .end = (ends), ##__VA_ARGS__ }
@@ -65,7 +65,7 @@ typedef struct SequenceRun {
 } SequenceRun;
 
 /* 1: under way; end() will be told. 0: all is done; end() has been told. Negative: it failed at once, all that was begun is undone, and end() is not told.
- * With defer(), no step is called from within. */
+ * With defer(), nothing of the table is called from within this, nor from within sequence_heard(). */
 int sequence_start(SequenceRun *run, const Sequence *sequence, void *object, Error *reterr);
 /* The same from a step in the middle: those before it were done by an earlier life of the program, and are undone like others. */
 int sequence_start_at(SequenceRun *run, const Sequence *sequence, size_t step, void *object, Error *reterr);
