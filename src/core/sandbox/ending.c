@@ -109,8 +109,12 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
 
 static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         EndingRetry *retry = userdata;
+        Sandbox *sb = manager_by_id(retry->manager, retry->id); /* its row may have gone meanwhile; what is left of it has not */
 
-        (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
+        if (sb)
+                sandbox_ask_to_destroy(sb);
+        else
+                (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
         free(retry);
         sd_event_source_unref(source);
         return 0;
@@ -159,10 +163,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
 
         if (error) {
                 log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
-                if (sb)
-                        (void) sandbox_retry_later(sb, sandbox_ask_to_destroy);
-                else
-                        ending_retry_later(m, id);
+                ending_retry_later(m, id);
                 return;
         }
         if (!sb || sandbox_on_unloaded(sb) || sandbox_disk_remove(sb))
