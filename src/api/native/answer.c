@@ -178,7 +178,7 @@ static int native_complain_names(ApiRequest *q, const char *name, const ShapeNam
         return native_complain(q, name, "there is no %s '%.64s' (there are: %s)", name, word, all);
 }
 
-int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, unsigned *ret) {
+int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, bool or_nothing, unsigned *ret) {
         *ret = 0;
         for (const char *p = http_query(q->http, name); p;) {
                 size_t n = strcspn(p, ",");
@@ -186,10 +186,10 @@ int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, 
                 int value;
 
                 (void) snprintf(word, sizeof(word), "%.*s", (int) MIN_OF(n, sizeof(word) - 1), p);
-                value = n > 0 ? shape_value(names, word) : 0;
+                value = n == 0 && or_nothing ? 0 : shape_value(names, word);
                 if (value < 0)
                         return native_complain_names(q, name, names, word);
-                if (n > 0) /* nothing is no filter */
+                if (n > 0)
                         *ret |= 1U << value;
                 p = p[n] == ',' ? p + n + 1 : NULL;
         }

@@ -70,4 +70,4 @@ extern const ShapeNames native_presence;
 extern const Shape native_sandbox_answer, native_execution_answer, native_execution_result_answer;
 
 /* "a,b" of ?name= as bits; 0: none was given. Negative: answered, with the names that there are. */
-int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, unsigned *ret);
+int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, bool or_nothing /* is no filter, and no mistake */, unsigned *ret);

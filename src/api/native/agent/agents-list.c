@@ -47,7 +47,7 @@ void native_agent_list(ApiRequest *q) {
         int r;
 
         f.agent_type = agents_list_lower(http_query(q->http, "agentType"), type);
-        if (p.agents && native_query_bits(q, "status", &job_status_names, &f.statuses) >= 0 && native_page_begin(&p.page) >= 0) {
+        if (p.agents && native_query_bits(q, "status", &job_status_names, /* or_nothing= */ true, &f.statuses) >= 0 && native_page_begin(&p.page) >= 0) {
                 f.before = p.page.from;
                 f.limit = (unsigned) p.page.limit + 1; /* one more, to know whether there is */
                 r = agents_each(p.agents, &f, put_job, &p, &next);

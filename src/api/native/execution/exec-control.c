@@ -17,7 +17,7 @@ static void native_exec_list(ApiRequest *q) {
         unsigned statuses;
         int r = 0;
 
-        if (native_query_bits(q, "status", &execution_status_names, &statuses) < 0)
+        if (native_query_bits(q, "status", &execution_status_names, /* or_nothing= */ false, &statuses) < 0)
                 return;
         for (const Execution *x = q->sandbox->executions; x && r >= 0; x = x->hh.next)
                 if (statuses == 0 || statuses & 1U << x->status)

@@ -55,7 +55,7 @@ static int native_list_filter_read(ApiRequest *q, NativeListFilter *f) {
                 return -EINVAL;
         if (f->pooled && q->who.scope != SCOPE_ADMIN)
                 return api_error(q, 403, "forbidden", NULL, "pooled: what is nobody's yet is shown to admins only"), -EPERM;
-        return native_query_bits(q, "status", &sandbox_status_names, &f->statuses);
+        return native_query_bits(q, "status", &sandbox_status_names, /* or_nothing= */ true, &f->statuses);
 }
 
 static bool native_list_text_is(const char *have, const char *wanted) {

@@ -103,8 +103,8 @@ static void native_making_list(ApiRequest *q) {
         Images *i = native_images(q);
         MakingsPage p = { .page = NATIVE_PAGE(q, LIMIT_DEFAULT, LIMIT_MAX, .counts = true, .cursor_max = UINT32_MAX) };
 
-        if (i && native_query_bits(q, "kind", &making_kind_names, &p.kinds) >= 0 && native_query_bits(q, "status", &making_status_names, &p.statuses) >= 0 &&
-            native_page_begin(&p.page) >= 0)
+        if (i && native_query_bits(q, "kind", &making_kind_names, /* or_nothing= */ false, &p.kinds) >= 0 &&
+            native_query_bits(q, "status", &making_status_names, /* or_nothing= */ false, &p.statuses) >= 0 && native_page_begin(&p.page) >= 0)
                 native_page_answer(&p.page, makings_each(i, q->who.tenant, add_making, &p));
         native_page_done(&p.page);
 }
