@@ -27,10 +27,6 @@ const SequenceStep *sequence_step(const SequenceRun *run) {
         return run->sequence && run->at < run->sequence->n_steps ? run->sequence->steps + run->at : NULL;
 }
 
-Error *sequence_error(SequenceRun *run) {
-        return &run->error;
-}
-
 static void sequence_turn_back(SequenceRun *run, const Error *why) {
         const SequenceStep *step = sequence_step(run);
 
@@ -67,8 +63,6 @@ static int sequence_call(SequenceRun *run, Error *reterr) {
 
         if (run->undoing)
                 return step->undo ? step->undo(run->object, &run->error) : STEP_DONE;
-        if (run->sequence->show && !run->begun)
-                run->sequence->show(run->object, step);
         run->begun = true;
         r = step->begin(run->object, reterr);
         if (r < 0)

@@ -42,7 +42,6 @@ typedef struct Sequence {
         const SequenceStep *steps;
         size_t n_steps;
         void (*end)(void *object, const Error *error /* NULL: all steps are done */);
-        void (*show)(void *object, const SequenceStep *step); /* a step begins; may be NULL */
         void (*defer)(void *object); /* calls sequence_continue() from the event loop, soon; NULL: what follows an end follows it at once */
 } Sequence;
 
@@ -85,4 +84,3 @@ bool sequence_give_up(SequenceRun *run);
 bool sequence_is_under_way(const SequenceRun *run); /* false: not started, or about to tell its end */
 bool sequence_is_undoing(const SequenceRun *run);
 const SequenceStep *sequence_step(const SequenceRun *run); /* that goes on or is being undone; NULL: none */
-Error *sequence_error(SequenceRun *run); /* why it is being undone; may be said better */
