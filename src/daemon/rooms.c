@@ -101,10 +101,19 @@ static int open_alerts(Rooms *r, Error *reterr) {
         return alerts_new(r->manager, r->outbound, r->api.observe, &r->api.alerts, reterr);
 }
 
+static void tell_agents(const Config *settings, void *userdata) {
+        agents_reload(userdata);
+}
+
 static int open_agents(Rooms *r, Error *reterr) {
         int k = agents_new(r->manager, r->deliveries, r->api.artifacts, &r->api.agents, reterr);
 
-        return k < 0 ? k : agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
+        if (k < 0)
+                return k;
+        k = reload_add(r->api.reload, tell_agents, r->api.agents);
+        if (k < 0)
+                return error_set(reterr, k, "out of memory");
+        return agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
 }
 
 static int rooms_open_state(Rooms *r, Error *reterr) {
