@@ -39,6 +39,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import late  # noqa: E402
 from hoststate import HostState, reap_orphans  # noqa: E402
 
 REPO = Path(__file__).resolve().parents[2]
@@ -46,6 +47,9 @@ IN_CI = os.environ.get("CI") == "true"
 TEARDOWN_SECONDS = 30.0
 
 PR_SET_CHILD_SUBREAPER = 36
+
+if os.environ.get("COVE_TEST_LATE"):
+    late.begin(int(os.environ["COVE_TEST_LATE"]))
 
 
 def cove_path():
