@@ -16,8 +16,9 @@ ACCESS, SECRET, REGION = "AKIDTEST", "a very/secret+key", "eu-test-1"
 
 
 class Bucket:
-    def __init__(self, port=0):
-        self.objects, self.requests, self.refusals, self.answers = {}, [], [], []
+    def __init__(self, port=0, answers=()):
+        """answers: what it says first, instead of doing what is asked."""
+        self.objects, self.requests, self.refusals, self.answers = {}, [], [], list(answers)
         self.lock = threading.Lock()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (Handler,), {"bucket": self}))
         self.port = self.server.server_address[1]
@@ -27,10 +28,6 @@ class Bucket:
     @property
     def url(self):
         return f"http://127.0.0.1:{self.port}"
-
-    def answer_next(self, *statuses):
-        """Instead of doing what is asked."""
-        self.answers += statuses
 
     def close(self):
         self.server.shutdown()

@@ -25,10 +25,16 @@ from covetest import wait_for
 PATIENCE = 60.0
 
 
+_held = []
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """One on which nobody listens, before a server of the test does. It is bound until the suite ends: nobody else is given it meanwhile."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", 0))
+    _held.append(s)
+    return s.getsockname()[1]
 
 
 class Message:
@@ -172,14 +178,22 @@ class Exim:
         return "\n".join(path.read_text(errors="replace") for path in sorted((self.place / "log").glob("*")))
 
     def messages(self):
-        path = self.place / "box" / "mail"
-        if not path.exists():
-            return []
-        box = mailbox.mbox(path, factory=lambda f: email.message_from_binary_file(f, policy=email.policy.default), create=False)
-        try:
-            return list(box)
-        finally:
-            box.close()
+        """Those that are whole: while exim writes one, there is a lock."""
+        path, found = self.place / "box" / "mail", []
+
+        def look():
+            nonlocal found
+            if not path.exists():
+                return True
+            size = path.stat().st_size
+            box = mailbox.mbox(path, factory=lambda f: email.message_from_binary_file(f, policy=email.policy.default), create=False)
+            try:
+                found = list(box)
+            finally:
+                box.close()
+            return not path.with_name("mail.lock").exists() and path.stat().st_size == size
+        wait_for(look)
+        return found
 
     def wait(self, n, seconds=PATIENCE):
         if not wait_for(lambda: len(self.messages()) >= n, seconds):
