@@ -85,7 +85,7 @@ def plain(attributes):
 class Collector:
     def __init__(self, port=0):
         self.spans, self.metrics, self.resources, self.problems, self.headers, self.answers = [], [], [], [], [], []
-        self.requests = 0
+        self.requests, self.batches = 0, []  # how many spans came at a time
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (Handler,), {"collector": self}))
         self.server.handle_error = lambda *_: None  # a daemon that is stopped hangs up
         self.port = self.server.server_address[1]
@@ -106,7 +106,9 @@ class Collector:
         if path == "/v1/traces":
             for resource in json_format.ParseDict(document, TYPES["Traces"]()).resource_spans:
                 self.resources.append(plain(resource.resource.attributes))
-                self.spans += [span for scope in resource.scope_spans for span in scope.spans]
+                spans = [span for scope in resource.scope_spans for span in scope.spans]
+                self.batches.append(len(spans))
+                self.spans += spans
         elif path == "/v1/metrics":
             for resource in json_format.ParseDict(document, TYPES["Metrics"]()).resource_metrics:
                 self.resources.append(plain(resource.resource.attributes))
