@@ -294,6 +294,7 @@ static void provider_close(void) {
 }
 
 static void suite_begin(void) {
+        (void) signal(SIGPIPE, SIG_IGN); /* as the daemon does */
         memset(&core, 0, sizeof(core));
         core.socket_fd = -EBADF;
         check_true("loop", sd_event_new(&core.event) >= 0);
@@ -878,6 +879,10 @@ static void file_fill(Heard *h, const char *data, size_t size) {
         while (size > 0 && h->n_ends == 0) {
                 ssize_t n = fileop_write(h->op, data, size);
 
+                if (n == -EPIPE) { /* it has given up before it was given anything; why, the end tells */
+                        RUN_UNTIL(h->n_ends > 0);
+                        return;
+                }
                 check_true("write", n >= 0);
                 if (n == 0)
                         check_true("loop", sd_event_run(core.event, USEC_PER_MSEC) >= 0);
