@@ -68,7 +68,7 @@ static Verdict try_symlink(char **args) {
 }
 
 static bool wait_for_file(const char *path) {
-        for (int i = 0; i < 500; i++) {
+        for (int i = 0; i < 3000; i++) { /* half a minute; the sandbox has one */
                 if (access(path, F_OK) == 0)
                         return true;
                 (void) nanosleep(&(struct timespec) { .tv_nsec = 10 * 1000 * 1000 }, NULL);

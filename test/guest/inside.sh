@@ -92,6 +92,20 @@ cpu_ms() {
     echo $(($(whole cpu_user_ms) + $(whole cpu_system_ms)))
 }
 
+# measure COMMAND…: one that sets value, low and high, a time of the processor in ms and its bounds. The host may let this machine stand
+# still for a while, which counts for whoever had the processor: one good round of four is enough. Without a limit none is.
+measure() {
+    local round value low high
+    for round in 1 2 3 4; do
+        "$@"
+        if [[ $value =~ ^[0-9]+$ ]] && ((value >= low && value <= high)); then
+            return 0
+        fi
+        echo "round $round: $value ms of the processor, not $low to $high"
+    done
+    expect_between "cpu ms" "$value" "$low" "$high"
+}
+
 # wait_for SECONDS COMMAND…: until the command is true.
 wait_for() {
     local tenths=$(($1 * 10))
@@ -245,16 +259,25 @@ case_fork_bomb_ends() {
 }
 
 case_cpus_quota() {
-    cove_run --cpus 0.25 --timeout 3s -- bash -c "$burn"
+    measure run_for_quota 3s 100 40
+}
+
+# run_for_quota TIMEOUT LEAST PERCENT: a quarter of a processor, for so long.
+run_for_quota() {
+    cove_run --cpus 0.25 --timeout "$1" -- bash -c "$burn"
     expect_rc 124
-    expect_between "cpu ms" "$(cpu_ms)" 100 $(($(whole wall_ms) * 40 / 100))
+    value=$(cpu_ms) low=$2 high=$(($(whole wall_ms) * $3 / 100))
 }
 
 case_cpu_time_counts_the_whole_tree() {
+    measure run_for_cpu_time
+}
+
+run_for_cpu_time() {
     cove_run --cpu-time 1s --timeout 60s -- bash -c "$burn"
     expect_rc 124
     expect_field reason cpu_time
-    expect_between "cpu ms" "$(cpu_ms)" 900 2500
+    value=$(cpu_ms) low=900 high=2500
 }
 
 case_timeout() {
@@ -265,10 +288,14 @@ case_timeout() {
 }
 
 case_usage_is_plausible() {
+    measure run_for_usage
+    expect_between pids_peak "$(whole pids_peak)" 1 4
+}
+
+run_for_usage() {
     cove_run -- dd if=/dev/zero of=/dev/null bs=1M count=200
     expect_rc 0
-    expect_between "cpu ms" "$(cpu_ms)" $(($(whole wall_ms) * 30 / 100)) $(($(whole wall_ms) * 110 / 100 + 200))
-    expect_between pids_peak "$(whole pids_peak)" 1 4
+    value=$(cpu_ms) low=$(($(whole wall_ms) * 30 / 100)) high=$(($(whole wall_ms) * 110 / 100 + 200))
 }
 
 case_io_is_counted() {
@@ -479,9 +506,7 @@ expect_user_limits() {
     expect_field reason memory
     cove_run --pids 16 -- busybox sh -c "$crowd"
     [[ $rc -ne 0 ]] || fail "40 processes fit into 16"
-    cove_run --cpus 0.25 --timeout 2s -- bash -c "$burn"
-    expect_rc 124
-    expect_between "cpu ms" "$(cpu_ms)" 50 $(($(whole wall_ms) * 45 / 100))
+    measure run_for_quota 2s 50 45
 }
 
 # expect_unused_scope DIR: a delegated cgroup holds nothing of ours, and can go.

@@ -59,12 +59,14 @@ static void world_done(World *w) {
         sd_event_unref(w->gate.event);
 }
 
+/* For so long, and until nothing is left to do: the time may be over before the loop has had its turn. */
 static void turn(World *w, usec_t how_long) {
         usec_t end = clock_usec() + how_long;
 
-        do
+        while (clock_usec() < end)
                 (void) sd_event_run(w->gate.event, 10 * USEC_PER_MSEC);
-        while (clock_usec() < end);
+        while (sd_event_run(w->gate.event, 0) > 0)
+                ;
 }
 
 static EgressQuestion question(EgressProtocol protocol, const char *host, uint16_t port) {

@@ -472,17 +472,21 @@ TEST(filter) {
         check_true("until", !audit_filter_fits(&(AuditFilter) { .until = "2025-06-01T00:00:00.000Z" }, line, n));
 }
 
-/* A call must not feel it. Generous, because the machine may be busy. */
+/* A call must not feel it. The quickest of some rounds: a machine that stands still for a moment costs one of them. */
 TEST(cost) {
+        enum { ROUNDS = 10, CALLS = 500 };
         World w = { 0 };
-        usec_t began, took;
+        usec_t least = USEC_INFINITY;
 
         world_open(&w, "cost");
         audit_up(&w);
-        began = clock_usec();
-        calls(&w, 5000);
-        took = clock_usec() - began;
-        print_message("%.2f µs per record\n", (double) took / 5000);
-        check_true("less than 200 µs, on a busy machine too", took < 5000 * 200);
+        for (unsigned i = 0; i < ROUNDS; i++) {
+                usec_t began = clock_usec();
+
+                calls(&w, CALLS);
+                least = MIN_OF(least, clock_usec() - began);
+        }
+        print_message("%.2f µs per record\n", (double) least / CALLS);
+        check_true("less than 200 µs, on a busy machine too", least < CALLS * 200);
         world_close(&w);
 }

@@ -594,6 +594,14 @@ static void run_until(World *w, bool (*condition)(const World *w)) {
         check_true("in time", condition(w));
 }
 
+static bool has_killed(const World *w) {
+        return w->fake.last_signal == SIGKILL;
+}
+
+static bool has_destroyed_and_frozen(const World *w) {
+        return w->fake.n_destroyed > 0 && w->fake.frozen;
+}
+
 static bool has_thawed(const World *w) {
         return w->fake.thawed != NULL;
 }
@@ -692,7 +700,7 @@ TEST(a_timeout_kills_or_parks) {
         park_it->spec.on_timeout = ON_TIMEOUT_PAUSE;
         check_result("timeout", sandbox_set_timeout(kill_it, 20000, &error) < 0, 0);
         check_result("timeout", sandbox_set_timeout(park_it, 20000, &error) < 0, 0);
-        run_for(&w, 120000);
+        run_until(&w, has_destroyed_and_frozen);
         check_string("status", sandbox_status_name(kill_it->status), "terminating");
         check_true("frozen", w.fake.frozen == park_it);
         w.fake.provider.events->destroyed(kill_it->id, NULL, w.manager);
@@ -712,8 +720,7 @@ TEST(cpu_time_that_is_used_up_ends_everything_that_runs) {
         w.fake.usage = (SandboxUsage) { .has_cpu = true, .cpu_usec = USEC_PER_SEC - 1000 };
         x = start(sb, "burn");
         w.fake.usage.cpu_usec = 2 * USEC_PER_SEC;
-        run_for(&w, 100000);
-        check_int("killed", w.fake.last_signal, SIGKILL);
+        run_until(&w, has_killed);
         tell_exit(&w, sb, x->number, SIGKILL);
         check_string("reason", execution_reason_name(x->reason), "cpu_time");
         check_int("code", x->exit_code, 124);

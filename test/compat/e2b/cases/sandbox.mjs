@@ -12,7 +12,7 @@ async function all(paginator) {
 }
 
 export async function before() {
-  sandbox = await Sandbox.create({ metadata: { mark, 'k y': 'v&1' }, envs: { GREETING: 'hello there' }, timeoutMs: 120_000 })
+  sandbox = await Sandbox.create({ metadata: { mark, 'k y': 'v&1' }, envs: { GREETING: 'hello there' }, timeoutMs: 600_000 })
 }
 
 export async function after() {
@@ -58,9 +58,9 @@ export async function list_pages() {
 }
 
 export async function timeout_shortens_and_lengthens() {
-  await sandbox.setTimeout(600_000)
+  await sandbox.setTimeout(1_200_000)
   const far = (await sandbox.getInfo()).endAt
-  await sandbox.setTimeout(120_000)
+  await sandbox.setTimeout(600_000)
   const near = (await sandbox.getInfo()).endAt
   assert.ok(far - near > 400_000)
 }
@@ -133,8 +133,9 @@ export async function pause_without_memory_is_another_boot() {
 }
 
 export async function a_timeout_can_pause() {
-  const s = await Sandbox.create({ metadata: { mark }, timeoutMs: 2000, lifecycle: { onTimeout: 'pause' } })
+  const s = await Sandbox.create({ metadata: { mark }, timeoutMs: 60_000, lifecycle: { onTimeout: 'pause' } })
   await s.files.write('kept.txt', 'kept')
+  await s.setTimeout(1000) // only now: the file is there
   const deadline = Date.now() + 60_000
   while ((await s.getInfo()).state !== 'paused' && Date.now() < deadline) await new Promise((r) => setTimeout(r, 200))
   assert.equal((await s.getInfo()).state, 'paused')
