@@ -617,7 +617,7 @@ def check_output(test, result):
 
 def check_cpu(test, result):
     used = result.report["cpu_user_ms"] + result.report["cpu_system_ms"]
-    test.assertLess(used, 4000, result)
+    test.assertLess(used, 10000, result)  # who ends it may be late by seconds, while each processor burns on; without a limit it is a minute of each
     test.assertGreater(used, 500, result)
 
 
