@@ -18,20 +18,18 @@ from daemon import Api, Broken, pause
 PATIENCE = 90.0
 FIRM = {"toDisk": True, "endProcesses": True, "graceSeconds": 1}
 LIMITS = {"memoryMB": 64, "diskMB": 64}
+# Lines of eight bytes: none crosses the end of a page, where a write can be seen half done, or be cut by SIGKILL.
 WRITER = """
 import os, sys, time
-try:
-    fd, n = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644), 0
-except FileExistsError:
-    sys.exit()  # the request was made again, and the one before it had been heard
+fd, n = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), 0
 while True:
-    os.write(fd, b"%d\\n" % n)
+    os.write(fd, b"%07d\\n" % n)
     os.fsync(fd)
     os.write(1, b"%d\\n" % n)
     n += 1
     time.sleep(0.03)
 """
-LOOK = "cat gen; for f in w*; do [ ! -e $f ] || awk -v f=$f '$0 != NR - 1 { bad = 1 } END { print f, NR - 1, bad + 0 }' $f; done"
+LOOK = "cat gen; for f in w*; do [ ! -e $f ] || awk -v f=$f 'length != 7 || $0 != NR - 1 { bad = 1 } END { print f, NR - 1, bad + 0 }' $f; done"
 SUM = "busybox sha256sum"
 
 
@@ -56,7 +54,7 @@ class Hand(threading.Thread):
         super().__init__(name=f"{type(self).__name__.lower()}-{books.number}", daemon=True)
         self.books, self.own, self.clock, self.over, self.lies, self.asked, self.again = books, own, clock, over, [], 0, 0
         self.chance = random.Random(seed)
-        self.api = Api(own.socket, timeout=PATIENCE)
+        self.api, self.connected = Api(own.socket, timeout=PATIENCE), None
 
     def run(self):
         try:
@@ -76,6 +74,9 @@ class Hand(threading.Thread):
     def ask(self, method, path, body=None, **kwargs):
         """One attempt. None: it failed because somebody died."""
         then, self.asked = self.clock.value, self.asked + 1
+        if then != self.connected:  # what is connected to may have died while nothing was asked
+            self.api.disconnect()
+            self.connected = then
         try:
             reply = self.api.call(method, path, body, **kwargs)
         except (Broken, OSError) as error:
@@ -91,10 +92,10 @@ class Hand(threading.Thread):
         pause(0.05)
 
     def insist(self, statuses, method, path, body=None, **kwargs):
-        """Until one of these statuses is the answer; a conflict, as long as somebody dies."""
+        """Until one of these statuses is the answer; a conflict, as long as somebody dies. A body may be a function: then each attempt has its own."""
         end, then = time.monotonic() + PATIENCE, self.clock.value
         while True:
-            reply = self.ask(method, path, body, **kwargs)
+            reply = self.ask(method, path, body() if callable(body) else body, **kwargs)
             if reply is not None and reply.status in statuses:
                 return reply
             if time.monotonic() > end:
@@ -269,10 +270,11 @@ class Boxes(Hand):
         box.gen = gen
 
     def write(self, box):
-        box.file = self.fresh("w")
-        then = self.insist((200, 202), "POST", f"/api/sandbox/{box.id}/exec", 
-                           {"script": f'exec python3 -c "$WRITER" {box.file}', "env": {"WRITER": WRITER}, "background": True, "timeoutSeconds": 3000})
-        box.writer = then.json["id"]
+        """Into a file of its own: a request whose answer was lost may have been heard, and then there are two who write."""
+        def attempt():
+            box.file = self.fresh("w")
+            return {"script": f'exec python3 -c "$WRITER" {box.file}', "env": {"WRITER": WRITER}, "background": True, "timeoutSeconds": 3000}
+        box.writer = self.insist((200, 202), "POST", f"/api/sandbox/{box.id}/exec", attempt).json["id"]
 
     def told(self, box):
         """What the writer has said is on the disk."""

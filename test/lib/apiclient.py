@@ -331,7 +331,7 @@ class Box:
     def runs(self, eid):
         return self.execution(eid)["status"] in ("starting", "running")
 
-    def wait(self, eid, seconds=20, output=False):
+    def wait(self, eid, seconds=60, output=False):
         """The result of an execution; one that does not end in time fails the test."""
         query = {"timeoutSeconds": seconds, **({"output": "1"} if output else {})}
         result = self.expect(200, "GET", f"exec/{eid}/wait", query=query, timeout=seconds + 10).json

@@ -65,6 +65,7 @@ class Daemon:
         if owner is not None:
             os.chown(self.place, owner, owner)
         self.child = self.url = self._instance = None
+        self.worker_killed = None  # how long the log was then
         self.pass_fds = ()  # to whoever is started next
         _daemons.append(self)
 
@@ -112,7 +113,7 @@ class Daemon:
             self.child = subprocess.Popen(self.arguments(options), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                           env=covetest.merged_environment({MARK: str(self.place), **self.env}),
                                           pass_fds=self.pass_fds)
-        self.url = None
+        self.url = self.worker_killed = None
         if wait:
             self.wait_until_listening(began)
             self.wait_until_ready()
@@ -318,8 +319,10 @@ class Daemon:
         return self._named("cove-gate")
 
     def kill_worker(self):
+        """The keeper starts another one; revive() waits for it."""
         pid = self.worker
         if pid:
+            self.worker_killed = self.log_path.stat().st_size
             kill_quietly(pid)
         return pid
 
@@ -345,20 +348,36 @@ class Daemon:
         pid = self.keeper
         if pid:
             kill_quietly(pid)
+            wait_for(lambda: has_ended(pid))
         return pid
+
+    def kill_helpers(self):
+        """All who have privileges."""
+        pids = list(self.spawners())
+        for pid in pids:
+            kill_quietly(pid)
+        wait_for(lambda: all(has_ended(pid) for pid in pids))
+
+    def is_settled(self):
+        """It has heard of the deaths: without a keeper it ends, and of another worker it says that it is there."""
+        if not self.running:
+            return True
+        began = self.worker_killed
+        return self.keeper and (began is None or b"the spawner died and is back" in self.log_path.read_bytes()[began:])
 
     def revive(self):
         """After something of it was killed: a daemon that is ready, started again if it did not outlive that."""
+        if not wait_for(self.is_settled):
+            raise AssertionError(f"the daemon has not heard of a death\n{self.log()}")
         if self.running:
             try:
-                wait_for(lambda: not self.running, 0.3)
-                if self.running:
-                    self.wait_until_ready()
+                self.wait_until_ready()
             except AssertionError:
                 if self.running:
                     raise
         if not self.running:
             self.restart()
+        self.worker_killed = None
 
     def pid_one(self, box):
         """PID 1 of a sandbox, as the host numbers it."""
@@ -462,6 +481,11 @@ def is_of_a_sandbox(path):
 
 def command_of(pid):
     return read(f"/proc/{pid}/cmdline").replace(b"\0", b" ").decode(errors="replace").strip()[:200]
+
+
+def has_ended(pid):
+    fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return not fields or fields[0] in (b"Z", b"X")
 
 
 def kill_quietly(pid):

@@ -113,7 +113,8 @@ def differences(before, after):
     for kind, now in after.things.items():
         then = set(before.things[kind])
         found |= {f"{kind} {item}" for item in now
-                  if item not in then and not (kind == "cgroup" and is_used_by_others(item, after.processes))}
+                  if item not in then and not (kind == "cgroup" and is_used_by_others(item, after.processes))
+                  and not (kind == "loop device" and is_mounted_by_others(item, after.processes))}
     for kind in ("mount", "interface"):
         now = set(after.things[kind])
         found |= {f"{kind} gone: {item}" for item in before.things[kind] if item not in now}
@@ -165,6 +166,14 @@ def is_used_by_others(cgroup, processes):
     pids = [int(line) for line in read(f"{cgroup}/cgroup.procs").split()]
     return is_subreaper() and bool(pids) and not any(
         pid in by_pid and descends_from(by_pid[pid], os.getpid(), processes) for pid in pids)
+
+
+def is_mounted_by_others(loop, processes):
+    """The disk of another one's live sandbox, likewise."""
+    source = f"/dev/{loop.partition(' ')[0]}"
+    holders = [facts for facts in processes.values()
+               if any(mount["source"] == source for mount in mount_lines(f"/proc/{facts['pid']}/mountinfo"))]
+    return is_subreaper() and bool(holders) and not any(descends_from(facts, os.getpid(), processes) for facts in holders)
 
 
 def descends_from(facts, ancestor, processes):
@@ -278,11 +287,16 @@ def is_of_a_living_run(backing):
     return bool(found) and int(found[1]) != os.getpid() and os.path.exists(f"/proc/{found[1]}")
 
 
+def is_of_a_unit_test(backing):
+    """Which may run beside us, and looks after its own."""
+    return bool(re.match(r"/var/tmp/test-[a-z]+-[A-Za-z0-9]{6}/", backing))
+
+
 def read_loops():
     """A loop device can go between the listing and the reading: then it holds nothing."""
     held = {path.parts[3]: read(path).decode(errors="replace").strip()
             for path in Path("/sys/block").glob("loop*/loop/backing_file")}
-    return sorted(f"{name} {backing}" for name, backing in held.items() if backing and not is_of_a_living_run(backing))
+    return sorted(f"{name} {backing}" for name, backing in held.items() if backing and not is_of_a_living_run(backing) and not is_of_a_unit_test(backing))
 
 
 def read_sysv():

@@ -126,7 +126,7 @@ class Registry:
         self.child = subprocess.Popen(["docker-registry", "serve", str(directory / "config.yml")], stdout=self.log, stderr=self.log)
         test.addCleanup(self.stop)
         self.host = f"127.0.0.1:{self.port}"
-        if not covetest.wait_for(self.answers, seconds=30):
+        if not covetest.wait_for(self.answers):
             test.fail("docker-registry does not start: " + (directory / "log").read_text())
 
     def answers(self):
