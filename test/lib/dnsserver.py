@@ -11,7 +11,7 @@
     names.set("bad.test", garbage=b"…")                 these bytes after the right id (or a function of the question)
     names.set("mute.test", silent=True)                 heard, and not answered
     names.silent = True                                 nothing is
-    names.seen                                          [("udp", "allowed.test", A), …]
+    names.seen                                          [("udp", "allowed.test", A), …]; what is only sent again counts once
 
 Names it does not know do not exist. `python3 dnsserver.py` checks it by itself, with dig where there is one. Standard library only.
 """
@@ -83,7 +83,7 @@ class Record:
 
 class DnsServer:
     def __init__(self, udp, tcp=None):
-        self.udp, self.tcp, self.records, self.seen = udp, tcp, {}, []
+        self.udp, self.tcp, self.records, self.seen, self.heard = udp, tcp, {}, [], set()
         self.silent, self.ended, self.lock = False, False, threading.Lock()
         if udp.family == socket.AF_INET6:
             udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
@@ -141,7 +141,11 @@ class DnsServer:
         name, at = decode_name(data, 12)
         kind = struct.unpack_from(">H", data, at)[0]
         with self.lock:
-            self.seen.append((protocol, name.lower(), kind))
+            # Who gets no answer for a while says the same again, under the same number.
+            question = (protocol, name.lower(), kind)
+            if (number, *question) not in self.heard:
+                self.heard.add((number, *question))
+                self.seen.append(question)
             record = self.records.get(name.lower())
             if self.silent or (record and record.silent):
                 return None, 0

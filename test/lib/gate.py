@@ -10,6 +10,7 @@
 """
 
 import array
+import contextlib
 import itertools
 import json
 import os
@@ -283,7 +284,7 @@ class Control:
 
 class Gate:
     def __init__(self, case, internet, options=(), prefix=()):
-        self.directory = covetest.make_temporary_directory("gate")
+        self.directory, self.holding = covetest.make_temporary_directory("gate"), threading.Lock()
         self.path = str(Path(self.directory) / "gate.sock")
         environment = {**os.environ, "SSL_CERT_FILE": str(internet.ca_file), "ASAN_OPTIONS": "detect_leaks=0"}  # nobody may look into it
         self.process = subprocess.Popen([*internet.prefix, *prefix, PROGRAM, "--socket", self.path, *options], env=environment, stderr=subprocess.PIPE)
@@ -301,6 +302,17 @@ class Gate:
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    @contextlib.contextmanager
+    def held(self):
+        """Stopped: whoever connects meanwhile has spoken before the gate looks. It judges who says nothing for a second by his address alone."""
+        with self.holding:
+            self.process.send_signal(signal.SIGSTOP)
+            try:
+                wait_for(lambda: Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", PATIENCE, 0.001)
+                yield
+            finally:
+                self.process.send_signal(signal.SIGCONT)
 
     def close(self):
         if self.alive():

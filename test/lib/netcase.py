@@ -190,11 +190,17 @@ class Case(daemon.Case):
     def denials(self, box):
         return box.expect(200, "GET", "network/denials").json
 
-    def denied(self, box, reason, **wanted):
-        """The denial, once it is there. It says why, and what would help."""
+    def denied(self, box, reason, again=None, **wanted):
+        """The denial, once it is there. It says why, and what would help.
+
+        again: tries once more. A client that has said nothing for a second is judged by its address alone, and then the reason is another one.
+        """
         def look():
             return next((d for d in self.denials(box) if d["reason"] == reason and all(d[k] == v for k, v in wanted.items())), None)
-        found = wait_for(look, SECONDS)
+
+        def look_again():
+            return wait_for(look, 3) or again() and None
+        found = wait_for(look_again if again else look, SECONDS)
         self.assertTrue(found, f"no denial with {reason} {wanted}: {json.dumps(self.denials(box), indent=1)}")
         self.assertIn("denied", found["text"])
         self.assertTrue(found["cure"], found)

@@ -68,7 +68,7 @@ class Case(daemon.Case):
     def load(self, box):
         """Starts the writers and waits until each has written something."""
         box.put("load.py", LOAD.encode())
-        eid = box.begin("exec python3 load.py", timeoutSeconds=120)
+        eid = box.begin("exec python3 load.py", timeoutSeconds=600)
         self.assertTrue(wait_for(lambda: min(said(box, eid)) > 20), box.output(eid)[-200:])
         return eid
 

@@ -9,7 +9,7 @@ import daemon
 import registry
 
 PATIENCE = 60.0 * daemon.SLOW
-SETTINGS = {"storage": {"size": "1G"}, "images": {"maxSize": "200MB", "stallTime": "5s"}}
+SETTINGS = {"storage": {"size": "1G"}, "images": {"maxSize": "200MB", "stallTime": "60s"}}
 BUSYBOX = Path("/bin/busybox").read_bytes()
 WORDS = "sh ls cat echo id env pwd test sleep touch mkdir rm ln stat head wc".split()
 
