@@ -27,6 +27,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -40,7 +41,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import late  # noqa: E402
-from hoststate import HostState, reap_orphans  # noqa: E402
+from hoststate import HostState, read, reap_orphans  # noqa: E402
 
 REPO = Path(__file__).resolve().parents[2]
 IN_CI = os.environ.get("CI") == "true"
@@ -247,6 +248,23 @@ def nothing_happens_for(seconds):
 def pause(seconds):
     """An interval that is part of what is tested: the age of something, the pace of a client, a random moment of a storm."""
     time.sleep(seconds)
+
+
+def has_ended(pid):
+    fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return not fields or fields[0] in (b"Z", b"X")
+
+
+_held = []
+
+
+def free_port():
+    """A port of 127.0.0.1 on which nobody listens, before a server of the test does. It is bound until the suite ends: nobody else is given it meanwhile."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", 0))
+    _held.append(s)
+    return s.getsockname()[1]
 
 
 class TestCase(unittest.TestCase):

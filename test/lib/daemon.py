@@ -15,6 +15,7 @@ COVE_COVED names another coved to test, started directly; COVE_TEST_SLOW multipl
 """
 
 import atexit
+import contextlib
 import json
 import os
 import re
@@ -29,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import covetest  # noqa: E402
 from apiclient import Api, Box, Broken, Reply, Stream, WebSocket, joined  # noqa: E402,F401
-from covetest import nothing_happens_for, pause, wait_for  # noqa: E402,F401
+from covetest import has_ended, nothing_happens_for, pause, wait_for  # noqa: E402,F401
 from hoststate import entries, held_namespaces, mount_lines, network_namespace, read, read_loops, reap_orphans  # noqa: E402
 
 SLOW = float(os.environ.get("COVE_TEST_SLOW", "1"))
@@ -193,10 +194,7 @@ class Daemon:
                 if os.path.exists(f"{path}/{file}"):
                     Path(path, file).write_text(word)
         for pid in self.processes():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            kill_quietly(pid)
         if self.child:
             self.child.wait()
         wait_for(lambda: not self.processes())
@@ -483,14 +481,21 @@ def command_of(pid):
     return read(f"/proc/{pid}/cmdline").replace(b"\0", b" ").decode(errors="replace").strip()[:200]
 
 
-def has_ended(pid):
-    fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return not fields or fields[0] in (b"Z", b"X")
-
-
-def kill_quietly(pid):
+@contextlib.contextmanager
+def stopped(pids):
+    """They stand still meanwhile. One that has ended by then, has."""
+    for pid in pids:
+        kill_quietly(pid, signal.SIGSTOP)
     try:
-        os.kill(pid, signal.SIGKILL)
+        yield
+    finally:
+        for pid in pids:
+            kill_quietly(pid, signal.SIGCONT)
+
+
+def kill_quietly(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
     except ProcessLookupError:
         pass
 

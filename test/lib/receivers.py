@@ -20,21 +20,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from covetest import wait_for
+from covetest import free_port, wait_for
 
 PATIENCE = 60.0
-
-
-_held = []
-
-
-def free_port():
-    """One on which nobody listens, before a server of the test does. It is bound until the suite ends: nobody else is given it meanwhile."""
-    s = socket.socket()
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    s.bind(("127.0.0.1", 0))
-    _held.append(s)
-    return s.getsockname()[1]
 
 
 class Message:

@@ -115,7 +115,7 @@ class Registry:
     def __init__(self, test, htpasswd=None):
         directory = test.tmp / "registry"
         directory.mkdir()
-        self.port = free_port()
+        self.port = covetest.free_port()
         settings = {"version": 0.1, "log": {"level": "error"}, "storage": {"filesystem": {"rootdirectory": str(directory / "store")}},
                     "http": {"addr": f"127.0.0.1:{self.port}"}}
         if htpasswd:
@@ -140,12 +140,6 @@ class Registry:
         self.child.kill()
         self.child.wait()
         self.log.close()
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def skopeo(*args):
