@@ -48,8 +48,7 @@ struct GateSandbox {
         Gate *gate;
         char id[32];
         EgressPolicy policy;
-        EgressRule *grants; /* approved since; asked after the policy's own deny rules */
-        size_t n_grants;
+        EgressGrants grants; /* approved since; asked after the policy's own deny rules */
         json_t *names;      /* isolated: name → address */
         struct Credentials *credentials; /* credential.h; NULL: none */
         struct Authority *authority;     /* authority.h; made when first needed */
