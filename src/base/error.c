@@ -19,6 +19,15 @@ int error_set(Error *reterr, int code, const char *format, ...) {
         return code;
 }
 
+bool error_is_shortage(int code) {
+        static const int shortages[] = { EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT, EAGAIN, EINTR, ETOOMANYREFS, EUSERS };
+
+        for (size_t i = 0; i < ELEMENTSOF(shortages); i++)
+                if (code == shortages[i] || code == -shortages[i])
+                        return true;
+        return false;
+}
+
 int error_prefix(Error *reterr, int code, const char *format, ...) {
         char old[ERROR_TEXT_MAX];
         va_list ap;

@@ -51,5 +51,6 @@
 /* -EAGAIN: no room; -EMSGSIZE. */
 int control_send(int fd, json_t *message, const int *fds, size_t n_fds);
 
-/* 1 with a message, 0: hung up, -EAGAIN, -EBADMSG. */
+/* 1 with a message, 0: hung up, -EAGAIN, -EBADMSG. CONTROL_SHORT: a message whose descriptors are lost, for this process may have no more. */
+#define CONTROL_SHORT 2
 int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], size_t *ret_n_fds);

@@ -243,6 +243,7 @@ int main(int argc, char **argv) {
         Error error = { 0 };
         int r = parse_options(argc, argv, &o, &error);
 
+        log_bounded = true;
         if (r == 0)
                 r = gate_run(&o, &error);
         strv_done(&o.dns);
