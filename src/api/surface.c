@@ -234,6 +234,10 @@ static void keep_texts(ApiRequest *q) {
                 (void) snprintf(q->tenant, sizeof(q->tenant), "%s", q->who.tenant);
                 q->who.tenant = q->tenant;
         }
+        if (q->who.profile) {
+                (void) snprintf(q->profile, sizeof(q->profile), "%s", q->who.profile);
+                q->who.profile = q->profile;
+        }
         if (q->who.key_id) {
                 (void) snprintf(q->key_id, sizeof(q->key_id), "%s", q->who.key_id);
                 q->who.key_id = q->key_id;
