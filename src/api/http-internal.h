@@ -83,6 +83,7 @@ struct HttpRequest {
         uint64_t received, discarded;
         bool discarding; /* answered, or about to be: the rest of the body is dropped */
         bool unframed;   /* nobody knows where the body ends */
+        bool is_last;    /* of its connection: where it ends could be read in two ways, so nothing is read behind it */
 
         bool handled;   /* plan.handle() was called */
         bool body_told; /* plan.body() was called for the end */
@@ -110,6 +111,8 @@ struct HttpConnection {
         int fd;
         bool is_unix, over_limit, is_quiet, is_finished;
         uid_t uid; /* of the peer, when is_unix */
+        size_t target_size; /* of the request that is coming, before it was cut */
+        bool target_bad;
         usec_t quiet_since;
         HttpConnection *prev, *next; /* in the list of quiet ones, the longest quiet first */
         HttpConnection *finished_prev, *finished_next;
@@ -179,6 +182,11 @@ enum MHD_Result http_on_request(void *cls, struct MHD_Connection *mhd, const cha
                 const char *version, const char *data, size_t *size, void **context);
 void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code);
 size_t http_unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text);
+
+/* http-strict.c */
+void *http_strict_on_target(void *cls, const char *target, struct MHD_Connection *mhd);
+bool http_strict_head(const HttpRequest *r, const char *version); /* as MHD has it: it points into the head */
+int http_strict_length(HttpRequest *r); /* of the body: -EINVAL, -EOPNOTSUPP */
 
 /* http-query.c */
 int http_read_query(HttpRequest *r);
