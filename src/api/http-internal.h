@@ -29,6 +29,7 @@
 #include "api/http.h"
 #include "api/https.h"
 #include "base/clock.h"
+#include "core/stranger.h"
 
 typedef struct HttpListener HttpListener;
 typedef struct HttpConnection HttpConnection;
@@ -36,12 +37,9 @@ typedef struct HttpTls HttpTls;
 
 /* MHD's memory of one connection: the head of a request, and while answering, the chunk that is under way. MHD clears all of
  * it after every request, so more would cost each of them time. */
-#define HTTP_CONNECTION_MEMORY ((size_t) 64 << 10)
-#define HTTP_TARGET_MAX        ((size_t) 16 << 10) /* path and query, as they come */
-#define HTTP_QUERIES_MAX       64
+#define HTTP_CONNECTION_MEMORY STRANGER_CONNECTION_BYTES
 #define HTTP_STREAM_BLOCK      ((size_t) 256 << 10) /* of a stream whose size is known */
 #define HTTP_DISCARD_QUIETLY   ((uint64_t) 1 << 20)  /* so much of a body that nobody wants is awaited before the answer */
-#define HTTP_DISCARD_MAX       ((uint64_t) 1 << 30)
 #define HTTP_RESERVE           64 /* connections beyond the limit, to be told so */
 
 typedef enum HttpFlow {

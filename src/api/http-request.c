@@ -60,7 +60,7 @@ static bool request_check(HttpRequest *r, const char *version) {
         else if (r->connection->over_limit) {
                 (void) http_add_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
                 http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "unavailable", "there are too many connections");
-        } else if (target_length(r) > HTTP_TARGET_MAX)
+        } else if (target_length(r) > STRANGER_TARGET_BYTES)
                 http_refuse(r, MHD_HTTP_URI_TOO_LONG, "too_large", "path and query are longer than 16 KiB");
         else if (head_too_large(r))
                 http_refuse(r, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large", "the request's head is too large");
