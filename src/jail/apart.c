@@ -23,10 +23,14 @@ int apart_make(const char *directory, const char *empty) {
         return tree_make("overlay", options, ELEMENTSOF(options), APART_ATTRIBUTES);
 }
 
-int apart_cover(const char *directory, const char *empty) {
+int apart_attach(const char *directory, const char *empty, const char *place) {
         _cleanup_close_ int tree = apart_make(directory, empty);
 
-        return tree < 0 ? tree : tree_attach(tree, AT_FDCWD, directory);
+        return tree < 0 ? tree : tree_attach(tree, AT_FDCWD, place);
+}
+
+int apart_cover(const char *directory, const char *empty) {
+        return apart_attach(directory, empty, directory);
 }
 
 /* Where somebody of the host has an exclusive one, nobody gets any, which does as well. */

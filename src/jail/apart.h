@@ -10,7 +10,8 @@
  * path has a colon. */
 int apart_make(const char *directory, const char *empty);
 
-/* The same, over the directory itself. */
+/* The same, attached somewhere, and over the directory itself. */
+int apart_attach(const char *directory, const char *empty, const char *place);
 int apart_cover(const char *directory, const char *empty);
 
 /* The kernel has one inode for the event counters, timers, polls, … of all processes. Who calls this and lives has a shared lock on all

@@ -59,7 +59,30 @@ static int link_one(const JailSpec *spec, int host_root_fd, const char *path, Er
         return 0;
 }
 
-/* Directories: opened while the host is there, attached when it is gone. */
+/* Directories: opened while the host is there, attached when it is gone. An overlay takes the kernel its time, to make and to take away: so it is one of
+ * all of /etc, of which no path shows more than the directories that are then taken from it. */
+
+#define HOST_ETC "lower-host-etc"
+
+/* A plain user gets none where something is mounted somewhere in /etc, as in containers. */
+static void open_whole(HostEtc *etc) {
+        struct stat st;
+
+        if (stat("/etc", &st) < 0 || (mkdir(HOST_ETC, 0755) < 0 && errno != EEXIST))
+                return;
+        etc->has_whole = apart_attach("/etc", "empty", HOST_ETC) >= 0;
+        etc->device = st.st_dev;
+}
+
+static int hostetc_clone(const char *path, dev_t device, const HostEtc *etc) {
+        char place[160];
+
+        (void) snprintf(place, sizeof(place), "/%s", path);
+        if (!etc->has_whole || device != etc->device || strncmp(path, "etc/", 4) != 0)
+                return apart_make(place, "empty");
+        (void) snprintf(place, sizeof(place), HOST_ETC "/%s", path + 4);
+        return tree_clone(AT_FDCWD, place, /* recursive= */ false);
+}
 
 static int hostetc_open_one(const char *path, HostEtc *etc, Error *reterr) {
         char source[128];
@@ -71,7 +94,7 @@ static int hostetc_open_one(const char *path, HostEtc *etc, Error *reterr) {
                 return 0;
         if (etc->n >= HOSTETC_MAX)
                 return error_set(reterr, -E2BIG, "%s of the host", source);
-        tree = apart_make(source, "empty");
+        tree = hostetc_clone(path, st.st_dev, etc);
         if (tree < 0)
                 return error_set(reterr, tree, "an overlay of %s of the host", source);
         etc->items[etc->n++] = (HostEtcItem) { .path = path, .tree = tree };
@@ -94,6 +117,7 @@ int hostetc_open(const JailSpec *spec, bool (*writable)(const char *path, const 
         ret->has_dpkg = writable("var/lib/dpkg", arg);
         if (jail_has_shared_etc(spec))
                 return 0;
+        open_whole(ret);
         r = open_all(&furniture_shown, writable, arg, ret, reterr);
         return r >= 0 && jail_is_for_root(spec) ? open_all(&furniture_shown_for_root, writable, arg, ret, reterr) : r;
 }

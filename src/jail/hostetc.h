@@ -20,6 +20,8 @@ typedef struct HostEtcItem {
 typedef struct HostEtc {
         HostEtcItem items[HOSTETC_MAX];
         size_t n;
+        bool has_whole; /* an overlay of all of /etc is there, to take directories from: those of this device */
+        dev_t device;
         bool has_dpkg; /* its database is the guest's to change */
 } HostEtc;
 
