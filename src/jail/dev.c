@@ -143,7 +143,7 @@ int dev_make(Error *reterr) {
         if (tree < 0)
                 return error_set(reterr, tree, "a file system for /dev: %m");
         r = put_all(tree);
-        return r < 0 ? error_set(reterr, r, "nodes for /dev: %m") : TAKE_FD(tree);
+        return r < 0 ? error_set(reterr, r, "nodes for /dev: %m%s", r == -EPERM ? " (root needs CAP_MKNOD for them)" : "") : TAKE_FD(tree);
 }
 
 int dev_attach(int tree, Error *reterr) {

@@ -168,10 +168,10 @@ static int open_dev(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                 return fs->dev_made < 0 ? error_set(reterr, -errno, "/dev: %m") : 0;
         }
         r = dev_make(reterr);
-        if (r == -EPERM) /* root of a container, perhaps */
-                return 0;
-        fs->dev_made = r < 0 ? -EBADF : r;
-        return r < 0 ? r : 0;
+        if (r < 0)
+                return r;
+        fs->dev_made = r;
+        return 0;
 }
 
 static int open_disk(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
