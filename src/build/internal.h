@@ -72,7 +72,7 @@ struct Build {
         Making *making;
         char *tenant; /* NULL: nobody's */
         bool may_loosen;
-        Scope who;
+        PrincipalKind who;
         BuildRequest request;
         const char *file; /* for complaints */
         Plan *plan;

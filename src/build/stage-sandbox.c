@@ -97,7 +97,7 @@ static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, 
 }
 
 int stage_need_sandbox(Build *b, size_t stage, Error *reterr) {
-        const Principal who = { .scope = b->who, .tenant = b->tenant, .may_loosen = b->may_loosen };
+        const Principal who = { .kind = b->who, .tenant = b->tenant, .may_loosen = b->may_loosen };
         Acquisition *q = NULL;
         SandboxSpec spec = { 0 };
         Error why = { 0 };

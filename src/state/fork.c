@@ -91,7 +91,7 @@ static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
 
 /* One with a name stays when nobody waits for it any more; but it is ours. */
 static void fork_delete_child(Fork *f, ForkChild *c) {
-        Principal who = { .scope = SCOPE_ADMIN, .tenant = f->who.tenant };
+        Principal who = { .kind = PRINCIPAL_DAEMON, .tenant = f->who.tenant };
         Sandbox *sb;
 
         if (c->acquisition)
@@ -204,7 +204,7 @@ static const SequenceStep fork_steps[] = {
 const Sequence fork_sequence = SEQUENCE("fork", fork_steps, fork_end);
 
 static int fork_check_names(State *s, const Fork *f, Error *reterr) {
-        Principal who = { .scope = SCOPE_ADMIN, .tenant = f->who.tenant };
+        Principal who = { .kind = PRINCIPAL_DAEMON, .tenant = f->who.tenant };
 
         for (size_t i = 0; i < f->n; i++) {
                 const Sandbox *sb = f->children[i].name[0] ? manager_find(s->manager, &who, f->children[i].name) : NULL;

@@ -42,7 +42,7 @@ typedef struct Wish {
 } Wish;
 
 static void ask(World *w, Asker *a, Wish wish) {
-        const Principal who = { .scope = SCOPE_USE, .tenant = wish.tenant };
+        const Principal who = { .kind = PRINCIPAL_USE_KEY, .tenant = wish.tenant };
         SandboxSpec spec;
         Error error = { 0 };
 
