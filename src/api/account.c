@@ -79,7 +79,7 @@ void account_call(ApiRequest *q, unsigned status) {
                 return;
         q->accounted = true;
         tell_metrics(q, status);
-        if (q->route && q->route->open && status < 400)
+        if (q->route && q->route->needs == MAY_PING && status < 400)
                 return; /* a health check is not about anything */
         http_peer_print(q->http, remote, sizeof(remote));
         told = q->has_proved || strangers_admit(q->api->strangers, remote, status);
