@@ -51,11 +51,13 @@ struct Manager {
         bool recovering;           /* answers are 503 until it is over */
         struct Recovery *recovery;
         bool stopping;
+        unsigned held_max; /* sandboxes with processes that this daemon has descriptors for; 0: not bounded */
         struct Journals *journals;
         uint64_t total_created, total_destroyed, executions_total;
         SandboxBirth newest;   /* of the one that came last */
         bool out_of_order;     /* the table is not in order of creation: the clock was set back */
         struct Tallies *tallies;
+        struct Ledger *ledger; /* ledger.h: what tenants hold */
         struct Acquisitions *acquisitions; /* under way */
         usec_t started_at;
         CoreObserver *observers;
@@ -106,6 +108,9 @@ int manager_check_space(Manager *m, Error *reterr);
 
 /* All of them, live or not; watch the stats for the end. */
 void manager_end_all(Manager *m, const char *reason);
+
+/* Sandboxes that have processes, or had when the daemon ended. */
+unsigned manager_count_held(const Manager *m);
 
 void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret);
 

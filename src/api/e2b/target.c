@@ -274,6 +274,7 @@ int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
                 r = check_waking(q, sb, t, &record);
         if (r < 0)
                 return r;
+        q->has_proved = has_token(q, sb) || (record.private_traffic && t->port != E2B_ENVD_PORT);
         target_become_owner(q, sb);
         q->prepare = e2b_wake;
         if (!target_is_ours(t->port))

@@ -72,7 +72,8 @@ static int preview_access_check_key(ApiRequest *q, const ApiTarget *t, PreviewAc
 
 int preview_may(ApiRequest *q, const ApiTarget *t, PreviewAccess *ret) {
         *ret = (PreviewAccess) { 0 };
-        if (has_link(q, t, ret) || previews_is_public(previews_of(q->api), t->id, t->port)) {
+        q->has_proved = has_link(q, t, ret);
+        if (q->has_proved || previews_is_public(previews_of(q->api), t->id, t->port)) {
                 q->who = (Principal) { .scope = SCOPE_READ }; /* for whoever keeps account */
                 return 1;
         }

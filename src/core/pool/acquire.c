@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "core/admission.h"
+#include "core/allowance.h"
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
@@ -290,7 +291,7 @@ static void acquire_queue(Acquisition *a, usec_t wait_usec, const Error *why) {
 
 /* Asking. */
 
-static void acquire(Acquisition *a, usec_t wait_usec) {
+static void acquire(Acquisition *a, const Principal *who, usec_t wait_usec) {
         Admission *admission = a->manager->admission;
         unsigned priority = priority_of(&a->spec);
         Error why = { 0 };
@@ -298,7 +299,9 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
 
         if (take_existing(a))
                 return;
-        r = enforce_settle(a->manager, &a->spec, &why);
+        r = allowance_check(a->manager, who, &a->spec, &why);
+        if (r >= 0)
+                r = enforce_settle(a->manager, &a->spec, &why);
         if (r >= 0)
                 r = manager_check_space(a->manager, &why);
         if (r >= 0)
@@ -338,7 +341,7 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
         };
         a->spec.record |= core_settings(m->settings).record_by_default;
         memset(spec, 0, sizeof(*spec));
-        acquire(a, wait_usec);
+        acquire(a, who, wait_usec);
         a->asking = false;
         *ret = a;
         if (a->over) {
