@@ -257,12 +257,14 @@ int api_authenticate(ApiRequest *q) {
                 r = access_check(q->manager->access, secret, &q->who);
                 if (r > 0) {
                         keep_texts(q);
+                        q->has_proved = true;
                         (void) snprintf(q->actor, sizeof(q->actor), "%s", q->who.key_id ? q->who.key_id : "admin");
                 }
                 return r;
         }
         if (http_peer_is_unix(q->http, &uid) && (uid == 0 || uid == q->api->owner || uid == q->api->self)) {
                 q->who = (Principal) { .kind = PRINCIPAL_ADMIN };
+                q->has_proved = true;
                 (void) snprintf(q->actor, sizeof(q->actor), "uid:%u", uid);
                 return 1;
         }

@@ -50,6 +50,7 @@ struct Api {
         Manager *manager;
         ApiRooms rooms;
         HttpServer *server;
+        struct Strangers *strangers;
         const ApiSurface *const *surfaces;
         void *states[API_SURFACES_MAX];
         const ApiRoute **tables; /* of all surfaces, in their order; ends with NULL */
@@ -98,6 +99,7 @@ struct ApiRequest {
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
         char shown_path[96]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
+        bool has_proved; /* who it is, or that it may: by a key, a token, a link, a signature, the socket's credentials; else it is a stranger's */
 
         /* Asked before the handler is called: 0: it may be; 1: later, by api_proceed(); negative: has been answered. NULL: at once. While it waits, no body is
          * taken, and stop_waiting is called when the client leaves. */

@@ -164,6 +164,9 @@ static const ShapeField audit_config_fields[] = {
         { "reads", KEY_BOOL(AuditConfig, reads), .initial = "true", .help = "also those that only look" },
         { "fileSize", KEY_SIZE(AuditConfig, file_bytes), .min = 4 * KB, .max = 100 * GB, .initial = "64MB", .help = "a new file after so much" },
         { "keep", KEY_TIME(AuditConfig, keep_usec), .help = "how long; 0: for ever" },
+        { "totalSize", KEY_SIZE(AuditConfig, total_bytes), .initial = "10GB", .help = "all of them; the oldest go; 0: no limit" },
+        { "strangerWindow", KEY_TIME(AuditConfig, stranger_window_usec), .min = 1, .max = DAY, .initial = "1m",
+          .help = "calls without a key, beyond the first few, are counted for so long and told by one record" },
         { "required", KEY_BOOL(AuditConfig, required), .help = "refuse what changes something while it cannot be written down" },
 };
 static const Shape audit_config_shape = SHAPE_OF(audit_config, AuditConfig);

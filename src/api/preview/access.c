@@ -71,7 +71,8 @@ static int preview_access_check_key(ApiRequest *q, const ApiTarget *t) {
 
 int preview_may(ApiRequest *q, const ApiTarget *t, PreviewAccess *ret) {
         *ret = (PreviewAccess) { 0 };
-        if (has_link(q, t, ret) || previews_is_public(previews_of(q->api), t->id, t->port)) {
+        q->has_proved = has_link(q, t, ret);
+        if (q->has_proved || previews_is_public(previews_of(q->api), t->id, t->port)) {
                 api_become(q, PRINCIPAL_VISITOR, /* tenant= */ NULL, t->id);
                 return 1;
         }

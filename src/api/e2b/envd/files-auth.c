@@ -38,6 +38,7 @@ static int check_signature(ApiRequest *q, const char *operation, const char *tok
                 return files_auth_refuse(q, "invalid signature");
         if (expires && until < (long long) time(NULL))
                 return files_auth_refuse(q, "signature is already expired");
+        q->has_proved = true;
         return 0;
 }
 
