@@ -101,7 +101,8 @@ void execution_input_free(Execution *x);
 int journals_new(Manager *m, Error *reterr);
 void journals_free(Manager *m);
 void journals_recycle(Sandbox *sb); /* all of a sandbox that is gone */
-int journals_sweep(Manager *m);     /* what belongs to no sandbox that we know */
+int journals_sweep(Manager *m);     /* what belongs to no execution that we know: goes where it says nothing, else quarantine.h */
+int journal_remove_stray(Manager *m, const char *name);
 int journal_create(const Execution *x, ExecutionStream stream);
 /* As it is, with what must not be shown: execution.h has what can be. Errors are those of execution_open_output(). */
 int journal_open(const Execution *x, ExecutionStream stream);

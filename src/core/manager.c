@@ -8,8 +8,10 @@
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/disk.h"
+#include "core/generation.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/quarantine.h"
 #include "core/recorder.h"
 #include "core/ledger.h"
 #include "core/tally.h"
@@ -132,6 +134,8 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
                 r = journals_new(m, reterr);
         if (r >= 0)
                 r = manager_load(m, reterr);
+        if (r >= 0)
+                r = generation_begin(m, reterr);
         if (r < 0) {
                 manager_free(m);
                 return r;
@@ -151,6 +155,8 @@ Manager *manager_free(Manager *m) {
 
         if (!m)
                 return NULL;
+        if (!m->recovering)
+                generation_end(m);
         recovery_free(m);
         listing_free(m);
         m->admission = admission_free(m->admission);
@@ -158,6 +164,7 @@ Manager *manager_free(Manager *m) {
                 sandbox_drop(sb);
         acquisitions_free(m);
         tree_calls_free(m);
+        quarantine_free(m);
         zygote_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);

@@ -33,6 +33,15 @@ typedef struct ManagerStats {
         uint64_t pooled;       /* made ahead, and nobody's: in none of the above */
 } ManagerStats;
 
+/* ailment.h */
+typedef struct Ailment {
+        const char *name; /* NULL: the place is free */
+        bool ill;
+        usec_t since; /* wall clock */
+        char text[256];
+} Ailment;
+#define AILMENTS_MAX 8
+
 /* By which sandboxes are listed. */
 typedef struct SandboxBirth {
         usec_t at;
@@ -78,6 +87,10 @@ struct Manager {
         const struct PoolWarmer *warmer; /* warmer.h; NULL: there are no interpreters */
         const struct SecretKeeper *secrets; /* secrets.h; NULL: there are none */
         const struct CoreRecorder *recorder; /* recorder.h; NULL: nothing is recorded */
+        struct Quarantine *quarantine; /* quarantine.h */
+        uint64_t generation; /* generation.h; 0: not known */
+        bool doubts_store;   /* it is an older copy, or new */
+        Ailment ailments[AILMENTS_MAX];
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };
 

@@ -110,6 +110,7 @@ typedef struct ProviderOps {
 
 typedef struct ProviderPause {
         int (*freeze)(Provider *p, Sandbox *sb, bool freeze); /* frozen() */
+        int (*freeze_id)(Provider *p, const char *id); /* one that the core has no row of; nobody is told. NULL: cannot */
         int (*reclaim)(Provider *p, Sandbox *sb); /* memory of a frozen one, as far as the host can: reclaimed(), possibly much later. NULL: cannot */
 } ProviderPause;
 

@@ -30,6 +30,13 @@ static int native_freeze(Provider *p, Sandbox *sb, bool freeze) {
         return native_request((Native *) p, freeze ? SPAWN_FREEZE : SPAWN_THAW, &m, sb, NULL, 0);
 }
 
+static int native_freeze_id(Provider *p, const char *id) {
+        SpawnMessage m = { 0 };
+
+        copy_id(&m, id);
+        return native_request((Native *) p, SPAWN_FREEZE, &m, /* sb= */ NULL, NULL, 0);
+}
+
 static int native_reclaim(Provider *p, Sandbox *sb) {
         SpawnMessage m = { 0 };
 
@@ -107,7 +114,7 @@ static Provider *native_free(Provider *p) {
         return NULL;
 }
 
-static const ProviderPause native_pause = { .freeze = native_freeze, .reclaim = native_reclaim };
+static const ProviderPause native_pause = { .freeze = native_freeze, .freeze_id = native_freeze_id, .reclaim = native_reclaim };
 
 static const ProviderOps native_ops = {
         .name = "native",

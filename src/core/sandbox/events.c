@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/quarantine.h"
 
 static void core_events_on_up(Provider *p, void *userdata) {
         recover_start(userdata);
@@ -52,6 +53,7 @@ static void core_events_on_gone(Sandbox *sb, void *userdata) {
 static void on_destroyed(const char *id, const Error *error, void *userdata) {
         Manager *m = userdata;
 
+        quarantine_on_destroyed(m, id, error);
         sandbox_on_destroyed(m, id, error);
         if (!error)
                 recover_on_destroyed(m, id);
