@@ -72,6 +72,7 @@ void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
 /* manager.c */
+int sandbox_write_down(Sandbox *sb); /* its row and what follows from it, in one transaction */
 int sandbox_write_footprint(Sandbox *sb); /* before any of it is made */
 int sandbox_proceed(Sandbox *sb, Error *reterr); /* its row is there, and its disk: the network, and what follows */
 int sandbox_make(Sandbox *sb, Error *reterr); /* its row is there, and its network prepared: asks the provider */

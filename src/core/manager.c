@@ -212,7 +212,7 @@ int sandbox_write_footprint(Sandbox *sb) {
         return r;
 }
 
-static int manager_write_down(Sandbox *sb) {
+int sandbox_write_down(Sandbox *sb) {
         Store *store = sb->manager->store;
         int r;
 
@@ -248,7 +248,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
         r = network_admit(sb, reterr);
         if (r < 0)
                 return r;
-        r = manager_write_down(sb);
+        r = sandbox_write_down(sb);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
@@ -278,7 +278,9 @@ Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
 static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { .hub_fd = -EBADF };
         Sandbox *sb;
-        int r = check_ceiling(m, reterr);
+        int r = m->silent.usec > 0 ? error_set(reterr, -EAGAIN, "%s has not answered for %llu s, and will be replaced: try again", m->silent.who,
+                                                     (unsigned long long) (m->silent.usec / USEC_PER_SEC))
+                                   : check_ceiling(m, reterr);
 
         if (r < 0)
                 return r;

@@ -60,6 +60,7 @@ typedef struct ProviderEnd {
 
 typedef struct ProviderEvents {
         void (*up)(Provider *p, void *userdata); /* can be asked. Again after it was down: what was asked before is asked again by the provider, or told as failed */
+        void (*silent)(const char *who, usec_t usec /* 0: it answers again */, void *userdata); /* what makes sandboxes: nothing can be made meanwhile */
         void (*created)(Sandbox *sb, int pid /* of its first process on this host; 0: elsewhere */, uint32_t id_base, uint64_t guards_missing, const Error *error,
                         void *userdata);
         void (*gone)(Sandbox *sb, void *userdata); /* its processes are, by themselves or because of us */

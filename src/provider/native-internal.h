@@ -3,6 +3,7 @@
 
 #include <uthash.h>
 
+#include "base/beat.h"
 #include "provider/native.h"
 #include "provider/outbox.h"
 #include "wire/guest.h"
@@ -34,6 +35,10 @@ typedef struct Native {
         size_t n_sockets;
         sd_event_source *stock; /* runs when the loop is idle */
         bool up;
+        Beat beat; /* of the spawner */
+        sd_event_source *pulse;
+        bool pinged;   /* and it has not answered */
+        usec_t silent; /* so long that it hangs; 0: does not */
         char no_disks[256]; /* as the spawner has told */
         NativeFork *forks; /* of zygotes, not answered */
 } Native;
@@ -67,6 +72,11 @@ int native_request_token(Native *n, SpawnType type, const SpawnMessage *message,
 int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
 int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata);
 void native_forget_requests(Native *n, Sandbox *sb);
+
+/* native-beat.c */
+int native_beat_start(Native *n);
+void native_beat_heard(Native *n); /* anything */
+void native_beat_answered(Native *n);
 
 /* native-guest.c */
 int native_sockets_init(Native *n);

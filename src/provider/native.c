@@ -106,6 +106,7 @@ static Provider *native_free(Provider *p) {
         native_forks_free(n);
         native_sockets_done(n);
         sd_event_source_disable_unref(n->io);
+        sd_event_source_disable_unref(n->pulse);
         outbox_done(&n->outbox);
         (void) fd_close(n->config.spawner_fd);
         (void) fd_close(n->run_fd);
@@ -169,6 +170,8 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
         r = sd_event_add_io(event, &n->io, config->spawner_fd, EPOLLIN, native_on_spawner, n);
         if (r >= 0)
                 r = native_sockets_init(n);
+        if (r >= 0)
+                r = native_beat_start(n);
         if (r < 0) {
                 native_free(&n->provider);
                 return error_set(reterr, r, "cannot listen to the spawner: %m");
