@@ -101,7 +101,7 @@ _cove_operand() {
     quarantine:*)
         case $number:$first in
         1:*) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-        *:rm) COMPREPLY=($(compgen -W "$("$cove" quarantine ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
+        *:rm | 2:restore) COMPREPLY=($(compgen -W "$("$cove" quarantine ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
         esac
         ;;
     network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;

@@ -44,6 +44,9 @@ void quarantine_drop(Manager *m, Quarantined *q); /* it is gone, or has a row no
 /* For good. done exactly once, never from within; when it fails at once, not at all. */
 typedef void (*QuarantineDone)(const Error *error, void *userdata);
 int quarantine_remove(Manager *m, Quarantined *q, QuarantineDone done, void *userdata, Error *reterr);
+/* A disk becomes that of a parked sandbox with its id, which is as the spec says: nobody knows what it was. Takes the spec's contents on success.
+ * -EINVAL: it is no disk. -EEXIST: the name is taken. */
+int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **ret, Error *reterr);
 void quarantine_forget_caller(Manager *m, void *userdata);
 void quarantine_on_destroyed(Manager *m, const char *id, const Error *error); /* the provider's answer */
 void quarantine_free(Manager *m);

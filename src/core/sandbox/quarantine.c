@@ -9,6 +9,8 @@
 #include "core/ailment.h"
 #include "core/generation.h"
 #include "core/internal.h"
+#include "core/store.h"
+#include "core/tally.h"
 #include "core/trees.h"
 
 #define KEYED_BYTES (offsetof(Quarantined, bytes) - offsetof(Quarantined, kind))
@@ -241,6 +243,54 @@ int quarantine_remove(Manager *m, Quarantined *q, QuarantineDone done, void *use
                 return r;
         }
         q->busy = true;
+        return 0;
+}
+
+/* Restoring. */
+
+static int quarantine_write_down(Sandbox *sb, Error *reterr) {
+        int r = sandbox_register_name(sb);
+
+        if (r == -EEXIST)
+                return error_set(reterr, r, "there is a sandbox '%s' already: choose another name", sb->spec.name);
+        if (r >= 0)
+                r = sandbox_write_down(sb);
+        if (r >= 0)
+                r = store_sync(sb->manager->store);
+        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
+}
+
+int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
+        const SandboxSpec empty = { .hub_fd = -EBADF };
+        Sandbox *sb;
+        int r;
+
+        if (q->kind != QUARANTINE_DISK || q->busy)
+                return error_set(reterr, -EINVAL, "only a disk can be restored without its record, as a parked sandbox: put the right store back, and all of it is used again");
+        sb = sandbox_new(m);
+        if (!sb)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        memcpy(sb->id, q->name, sizeof(sb->id) - 1);
+        sb->spec = *spec;
+        sb->spec.persistent = true;
+        sb->status = SANDBOX_PAUSED;
+        sb->parked = true;
+        sb->reason = strdup("restored from quarantine: resume it");
+        sb->created_at = sb->changed_at = clock_wall_usec();
+        sandbox_register(sb);
+        r = quarantine_write_down(sb, reterr);
+        if (r < 0) {
+                tally_leave(sb);
+                sb->spec = empty; /* still the caller's */
+                if (r != -EEXIST)
+                        manager_forget_name(m, spec);
+                sandbox_drop(sb);
+                return r;
+        }
+        m->total_created++;
+        *spec = empty;
+        quarantine_drop(m, q);
+        *ret = sb;
         return 0;
 }
 

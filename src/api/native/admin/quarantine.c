@@ -1,8 +1,10 @@
-/* quarantine.c: what the store has no record of: listed, removed. */
+/* quarantine.c: what the store has no record of: listed, removed, a disk restored. */
 
 #include <string.h>
 
 #include "api/native/routes/routes.h"
+#include "api/native/sandbox/create.h"
+#include "api/native/sandbox/sandbox.h"
 #include "api/native/values.h"
 #include "core/quarantine.h"
 
@@ -78,8 +80,29 @@ static void native_quarantine_remove(ApiRequest *q) {
         native_begun(q, quarantine_remove(q->manager, thing, native_quarantine_on_removed, q, &error), &error);
 }
 
+/* The body is that of a create: what the sandbox was, nobody knows. */
+static void native_quarantine_restore(ApiRequest *q) {
+        Quarantined *thing = quarantined_of(q);
+        _cleanup_(native_create_done) CreateBody b;
+        Error error = { 0 };
+        Sandbox *sb;
+        int r;
+
+        native_create_init(&b);
+        if (!thing || api_read_checked(q, &b, native_create_check) < 0)
+                return;
+        r = quarantine_restore(q->manager, thing, &b.spec, &sb, &error);
+        if (r == -EINVAL || r == -EEXIST)
+                (void) api_error(q, 409, r == -EEXIST ? "exists" : "not_restorable", NULL, "%s", error.text);
+        else if (r < 0)
+                (void) api_errno(q, r, error.text);
+        else
+                (void) native_show_at(q, 201, "sandbox", sb->id, sb);
+}
+
 const ApiRoute quarantine_routes[] = {
         { "GET",    "/api/quarantine",         SCOPE_ADMIN, .handle = native_quarantine, ANSWER(quarantine) },
         { "DELETE", "/api/quarantine/{thing}", SCOPE_ADMIN, .handle = native_quarantine_remove, ANSWER(deleted_name) },
+        { "POST",   "/api/quarantine/{thing}/restore", SCOPE_ADMIN, .handle = native_quarantine_restore, JSON_BODY(sandbox), ANSWER(sandbox) },
         { 0 },
 };
