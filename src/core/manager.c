@@ -174,6 +174,15 @@ Manager *manager_free(Manager *m) {
         return NULL;
 }
 
+unsigned manager_count_held(const Manager *m) {
+        const Sandbox *sb, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                n += !sandbox_status_is_ended(sb->status) && !sb->parked;
+        return n;
+}
+
 /* Creating. */
 
 /* The table has a ceiling. What has ended makes room for what lives, the oldest first. */
@@ -261,7 +270,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
 }
 
 static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
-        Principal owner = { .scope = SCOPE_USE, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
+        Principal owner = { .kind = PRINCIPAL_USE_KEY, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
         Sandbox *sb = spec->name ? manager_find(m, &owner, spec->name) : NULL;
 
         /* Found by its name, not by its id. */

@@ -23,7 +23,7 @@
  *      {"do":"answer","ask":"…","allow":bool,"grant":rule object or absent}     absent: this once
  *      {"do":"flow","token":N,"error":errno}               + descriptor, when error is 0: the UDP socket asked for
  *      {"do":"detach","serial":N,"id":"…"} → {"done":N}
- *      {"do":"usage","serial":N,"id":"…"}  → {"done":N,"usage":{"up":B,"down":B,"requests":N,"connections":N,"denied":N}}
+ *      {"do":"usage","serial":N,"id":"…"}  → {"done":N,"usage":{"up":B,"down":B,"requests":N,"connections":N,"denied":N,"cpu":usec}}
  *      {"do":"list"}                       → {"item":"id"} …, {"end":true}
  *      {"do":"quit"}                       ends the gate (another version takes over)
  *
@@ -51,5 +51,6 @@
 /* -EAGAIN: no room; -EMSGSIZE. */
 int control_send(int fd, json_t *message, const int *fds, size_t n_fds);
 
-/* 1 with a message, 0: hung up, -EAGAIN, -EBADMSG. */
+/* 1 with a message, 0: hung up, -EAGAIN, -EBADMSG. CONTROL_SHORT: a message whose descriptors are lost, for this process may have no more. */
+#define CONTROL_SHORT 2
 int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], size_t *ret_n_fds);

@@ -164,6 +164,7 @@ static int take_peer(Server *s, int fd, Error *reterr) {
         const PeerEvents events = {
                 .message = messages_on_message,
                 .broken = messages_on_broken,
+                .cut = messages_on_cut,
                 .gone = on_peer_gone,
                 .userdata = s,
         };

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -221,7 +222,7 @@ static int gatekeeper_link_on_io(sd_event_source *source, int fd, uint32_t reven
                 r = gatekeeper_link_flush(&k->link);
         for (unsigned i = 0; r >= 0 && i < MESSAGES_PER_TURN && k->link.fd >= 0; i++) {
                 r = gatekeeper_link_take_message(k);
-                if (r == -EAGAIN)
+                if (r < 0 && error_is_shortage(r))
                         return 0;
         }
         if (r < 0 && k->link.fd >= 0)

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/reserve.h"
 #include "base/strv.h"
 #include "gate/claim.h"
 
@@ -59,6 +60,7 @@ int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *
 }
 
 int gate_connect(const char *socket_path) {
+        _reserve_ bool held = reserve_enter();
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int fd = -EBADF;
         int size = CHANNEL_BUFFER;
