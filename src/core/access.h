@@ -87,4 +87,6 @@ size_t access_keys(const Access *a, const Key *const **ret); /* the caller frees
 int access_tenant_put(Access *a, const Tenant *tenant, Error *reterr); /* 1: made, 0: changed */
 const Tenant *access_tenant(const Access *a, const char *name); /* NULL: none */
 int access_tenant_remove(Access *a, const char *name, Error *reterr); /* -EBUSY: keys of it are left */
+/* A number of its own, which a later tenant of that name does not have; never 0. */
+uint64_t tenant_number(const Tenant *t);
 size_t access_tenants(const Access *a, const Tenant *const **ret);

@@ -326,6 +326,19 @@ const Tenant *access_tenant(const Access *a, const char *name) {
         return entry ? &entry->tenant : NULL;
 }
 
+/* 48 bits, so that it can be that of a group of trees; with 10,000 tenants two of them meet once in five million times. */
+uint64_t tenant_number(const Tenant *t) {
+        uint8_t hash[SECRET_HASH_SIZE];
+        char text[sizeof(t->name) + 32];
+        uint64_t number = 0;
+
+        (void) snprintf(text, sizeof(text), "%s/%llu", t->name, (unsigned long long) t->created_at);
+        secret_hash(text, strlen(text), hash);
+        for (size_t i = 0; i < 6; i++)
+                number = number << 8 | hash[i];
+        return number > 0 ? number : 1;
+}
+
 static int tenant_write(Access *a, const Tenant *tenant, Error *reterr) {
         int r;
 
