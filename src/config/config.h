@@ -137,7 +137,8 @@ typedef struct AuditConfig { /* audit: */
         bool reads;              /* also GET and HEAD: true */
         uint64_t file_bytes;     /* a new file after so much: 64 MB */
         usec_t keep_usec;        /* 0: for ever */
-        bool required;           /* what changes something is refused while no record can be written: false */
+        uint64_t reserve_bytes;  /* allocated ahead of what is written: 16 MB */
+        bool required;           /* what changes something is refused while no record can be written: true */
 } AuditConfig;
 
 typedef struct PreviewsConfig { /* previews: */

@@ -268,6 +268,7 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         }
 
         memset(spec, 0, sizeof(*spec));
+        journal_began(x);
         execution_count(sb, 1);
         sb->operations++;
         sb->manager->executions_total++;

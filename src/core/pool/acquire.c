@@ -290,6 +290,16 @@ static void acquire_queue(Acquisition *a, usec_t wait_usec, const Error *why) {
 
 /* Asking. */
 
+/* Output is kept on the daemon's own disk: beyond this ceiling nobody gets, whatever a profile says. */
+static int acquire_check_output(const Manager *m, const SandboxLimits *limits, Error *reterr) {
+        uint64_t most = core_settings(m->settings).limits->output_bytes_max;
+
+        if (limits->output_bytes <= most)
+                return 0;
+        return error_set(reterr, -EOVERFLOW, "limits.outputBytes: %llu is more than the %llu that can be kept of a stream: ask for less, or raise limits.maxOutput",
+                        (unsigned long long) limits->output_bytes, (unsigned long long) most);
+}
+
 static void acquire(Acquisition *a, usec_t wait_usec) {
         Admission *admission = a->manager->admission;
         unsigned priority = priority_of(&a->spec);
@@ -298,7 +308,9 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
 
         if (take_existing(a))
                 return;
-        r = enforce_settle(a->manager, &a->spec, &why);
+        r = acquire_check_output(a->manager, &a->spec.limits, &why);
+        if (r >= 0)
+                r = enforce_settle(a->manager, &a->spec, &why);
         if (r >= 0)
                 r = manager_check_space(a->manager, &why);
         if (r >= 0)
