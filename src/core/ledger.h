@@ -28,6 +28,14 @@ void ledger_free(Manager *m); /* after everybody who charges */
 int ledger_charge(Manager *m, LedgerEntry *e, const char *tenant, LedgerKind kind, uint64_t amount);
 void ledger_release(LedgerEntry *e);
 
+const char *ledger_tenant(const LedgerEntry *e); /* of one that is charged; "": none */
+
+/* For a room whose objects are rows of the store and not in memory: one entry for all of a tenant's, by which it is changed as rows come and
+ * go. At a start the room adds the sums that the store has. */
+typedef struct LedgerPot LedgerPot;
+void ledger_add(Manager *m, LedgerPot **pots, const char *tenant, LedgerKind kind, int64_t change);
+void ledger_pots_free(LedgerPot **pots);
+
 /* Whether the tenant may hold so much more of that kind. -EDQUOT: not now; -EOVERFLOW: never, it is more than the whole quota. */
 int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr);
 /* The highest amount of a kind; of any kind on disk: of all such kinds together. 0: there is no limit. */

@@ -146,6 +146,57 @@ void ledger_release(LedgerEntry *e) {
                 ledger_row_free(row);
 }
 
+const char *ledger_tenant(const LedgerEntry *e) {
+        return e->row->tenant;
+}
+
+/* Pots. */
+
+struct LedgerPot {
+        LedgerEntry entry;
+        UT_hash_handle hh;
+        char tenant[];
+};
+
+static void ledger_pot_free(LedgerPot **pots, LedgerPot *pot) {
+        HASH_DEL(*pots, pot);
+        ledger_release(&pot->entry);
+        free(pot);
+}
+
+void ledger_pots_free(LedgerPot **pots) {
+        LedgerPot *pot, *next;
+
+        HASH_ITER(hh, *pots, pot, next)
+                ledger_pot_free(pots, pot);
+}
+
+static LedgerPot *ledger_pot_need(LedgerPot **pots, const char *tenant) {
+        size_t size = strlen(tenant) + 1;
+        LedgerPot *pot;
+
+        HASH_FIND_STR(*pots, tenant, pot);
+        if (pot)
+                return pot;
+        pot = calloc(1, sizeof(*pot) + size);
+        if (!pot)
+                return NULL;
+        memcpy(pot->tenant, tenant, size);
+        HASH_ADD_STR(*pots, tenant, pot);
+        return pot;
+}
+
+void ledger_add(Manager *m, LedgerPot **pots, const char *tenant, LedgerKind kind, int64_t change) {
+        LedgerPot *pot = ledger_pot_need(pots, tenant ? tenant : "");
+        uint64_t amount;
+
+        if (!pot)
+                return; /* without memory it is not counted, and counted at the next start */
+        amount = change < 0 ? pot->entry.amount - MIN_OF((uint64_t) -change, pot->entry.amount) : pot->entry.amount + (uint64_t) change;
+        if (amount == 0 || ledger_charge(m, &pot->entry, pot->tenant, kind, amount) < 0)
+                ledger_pot_free(pots, pot);
+}
+
 static LedgerSums ledger_sums(const LedgerRow *row, TallySums held) {
         LedgerSums sums = {
                 .amounts = {
