@@ -134,11 +134,11 @@ static const struct {
         { ECONNREFUSED, 503, "unavailable",     "not for now: try again"                  },
         { ECONNRESET,   503, "unavailable",     "not for now: try again"                  },
         { ETIMEDOUT,    503, "unavailable",     "it took too long"                        },
-        { ENOBUFS,      503, "unavailable",     "too many answers wait for their clients" },
-        { EMFILE,       503, "unavailable",     "too many open files"                     },
-        { ENFILE,       503, "unavailable",     "too many open files"                     },
+        { EMFILE,       503, "unavailable",     "the daemon has too many open files: try again later, or raise its limit (LimitNOFILE=, ulimit -n)" },
+        { ENFILE,       503, "unavailable",     "this machine has too many open files: try again later, or raise fs.file-max" },
+        { ENOBUFS,      503, "unavailable",     "not for now: try again"                  },
         { ENOSPC,       507, "no_space",        "there is no space left"                  },
-        { ENOMEM,       500, "internal",        "out of memory"                           },
+        { ENOMEM,       503, "unavailable",     "out of memory: try again later"          },
 };
 
 int api_errno(ApiRequest *q, int r, const char *text) {
@@ -244,6 +244,10 @@ static void keep_texts(ApiRequest *q) {
         if (q->who.tenant) {
                 (void) snprintf(q->tenant, sizeof(q->tenant), "%s", q->who.tenant);
                 q->who.tenant = q->tenant;
+        }
+        if (q->who.profile) {
+                (void) snprintf(q->profile, sizeof(q->profile), "%s", q->who.profile);
+                q->who.profile = q->profile;
         }
         if (q->who.key_id) {
                 (void) snprintf(q->key_id, sizeof(q->key_id), "%s", q->who.key_id);

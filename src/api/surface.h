@@ -83,8 +83,8 @@ struct ApiRequest {
         const Api *api;
         Manager *manager;
         const ApiRoute *route;
-        Principal who; /* its texts are the two below: a key may go while its request is kept */
-        char tenant[ACCESS_NAME_MAX + 1], key_id[sizeof(((Key *) NULL)->id)];
+        Principal who; /* its texts are those below: a key may go while its request is kept */
+        char tenant[ACCESS_NAME_MAX + 1], profile[ACCESS_NAME_MAX + 1], key_id[sizeof(((Key *) NULL)->id)];
         char *parameters[API_PARAMETERS_MAX]; /* decoded, in order of the path */
         Sandbox *sandbox;     /* found by {id}, for routes that have it; else NULL. May go while the request is kept */
         Execution *execution; /* likewise by {eid} */

@@ -191,7 +191,9 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         if (!b)
                 return error_set(reterr, -ENOMEM, "out of memory");
         *b = (Build) { .manager = builds->manager, .images = builds->images, .survey_fd = -EBADF, .read_fd = -EBADF, .began = clock_usec(),
-                .request.context_fd = -EBADF, .who = who->scope, .may_loosen = who->may_loosen };
+                .request.context_fd = -EBADF };
+        if (who->profile && !principal_may_loosen(who))
+                (void) snprintf(b->bound, sizeof(b->bound), "%s", who->profile);
         b->tenant = who->tenant ? strdup(who->tenant) : NULL;
         r = who->tenant && !b->tenant ? -ENOMEM : sd_event_add_defer(b->manager->event, &b->failed, build_on_failed, b);
         if (r >= 0)

@@ -208,6 +208,7 @@ typedef struct Config {
         usec_t read_at;
         Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; taken at the start only */
         LimitsConfig limits;
+        SandboxLimits ceilings;
         StorageConfig storage;
         Profile *profiles; /* the five first, as the file has changed them */
         size_t n_profiles;

@@ -14,6 +14,8 @@
 #define SECRETS_MAX        256
 
 static const ShapeField limits_config_fields[] = {
+        { "profile", KEY_NAME(LimitsConfig, profile), .example = "IMPLEMENTATION",
+          .help = "of sandboxes whose maker names none and has no key or tenant with one; admins aside" },
         { "maxSandboxes", KEY_COUNT(LimitsConfig, sandboxes_max), .max = COUNT_MOST,
           .help = "live at once; 0: as many as the machine's memory carries" },
         { "maxPerTenant", KEY_COUNT(LimitsConfig, tenant_max), .max = COUNT_MOST,
@@ -23,12 +25,23 @@ static const ShapeField limits_config_fields[] = {
         { "maxQueued", KEY_COUNT(LimitsConfig, queue_max), .max = COUNT_MOST, .initial = "10000", .help = "callers that wait at once" },
         { "answerMemory", KEY_SIZE(LimitsConfig, answer_bytes), .min = 8 * MB, .initial = "128MB",
           .help = "of answers that clients have not read yet; half of it for one tenant" },
-        { "maxOutput", KEY_SIZE(LimitsConfig, output_bytes_max), .min = 64 * KB, .initial = "1GB",
-          .help = "kept of one stream of one execution, whatever is asked for" },
         { "diskReserve", KEY_SIZE(LimitsConfig, disk_reserve_bytes), .initial = "256MB",
           .help = "with less free space than this, new work is refused and output is cut short" },
 };
 static const Shape limits_config_shape = SHAPE_OF(limits_config, LimitsConfig);
+
+/* By the names that profiles have for them. */
+static const ShapeField ceilings_config_fields[] = {
+        { "memory", KEY_SIZE(SandboxLimits, memory_bytes), .help = "memory; 0: that of the machine" },
+        { "cpuCores", KEY_CORES(SandboxLimits, cpu_milli), .max = 4096, .help = "cores at once; 0: those of the machine" },
+        { "cpuTime", KEY_TIME(SandboxLimits, cpu_time_usec), .help = "CPU time of all processes together; 0: no ceiling" },
+        { "storage", KEY_SIZE(SandboxLimits, disk_bytes), .min = MB, .initial = "64GB", .help = "what may be written" },
+        { "pids", KEY_COUNT(SandboxLimits, pids), .min = 1, .max = 4194303, .initial = "32768", .help = "processes and threads" },
+        { "executionTime", KEY_TIME(SandboxLimits, exec_timeout_usec), .help = "wall time of one execution; 0: no ceiling" },
+        { "outputLimit", KEY_SIZE(SandboxLimits, output_bytes), .min = 1, .initial = "1GB", .help = "kept of one stream of one execution" },
+        { "nofile", KEY_UINT64(SandboxLimits, nofile), .min = 3, .max = 1048576, .initial = "65536", .help = "open files of one process" },
+};
+static const Shape ceilings_config_shape = SHAPE_OF(ceilings_config, SandboxLimits);
 
 static const ShapeField storage_config_fields[] = {
         { "size", KEY_SIZE(StorageConfig, bytes), .max = 1048576 * GB,
@@ -241,6 +254,7 @@ static const Shape e2b_config_shape = SHAPE_OF(e2b_config, E2bConfig);
 static const ShapeField config_fields[] = {
         { NULL, SHAPE_TEXT, offsetof(Config, path) },
         SECTION("limits", limits, "what the daemon takes on", limits_config_shape),
+        SECTION("ceilings", ceilings, "the most that a key may ask for a sandbox without a profile, admins aside", ceilings_config_shape),
         SECTION("storage", storage, "templates, snapshots, disks and volumes", storage_config_shape),
         { ITEMS("profiles", profiles, profile_config_shape, profiles_yaml), .example = "REVIEW",
           .help = "NAME: limits of an agent type; the five of the box are there, and can be changed here" },

@@ -35,6 +35,7 @@ typedef struct Principal {
         Scope scope;
         const char *tenant;
         const char *key_id; /* NULL: the admin token or the socket's owner */
+        const char *profile; /* that the key is bound to, or else its tenant; NULL: none. core/allowance.h has what follows from it */
         bool may_loosen;    /* may ask for more than a profile allows. Admins always may: principal_may_loosen() */
 } Principal;
 
@@ -48,6 +49,7 @@ typedef struct Tenant {
         uint64_t cpu_milli_max;
         uint64_t memory_bytes_max;
         uint64_t disk_bytes_max;
+        char profile[ACCESS_NAME_MAX + 1]; /* that keys of it are bound to which have none of their own; "": none */
         usec_t created_at;
 } Tenant;
 
@@ -60,6 +62,7 @@ typedef struct Key {
         char prefix[12]; /* first characters, for people who look for one */
         usec_t created_at, last_used_at;
         bool may_loosen;
+        char profile[ACCESS_NAME_MAX + 1]; /* that it is bound to; "": its tenant's */
 } Key;
 
 /* Makes <state>/admin.token if it is not there; reads it. */
@@ -69,9 +72,15 @@ Access *access_free(Access *a);
 /* 1: known, 0: not. In constant time for what was given. */
 int access_check(Access *a, const char *secret, Principal *ret);
 
-/* -EINVAL: a name that cannot be, a tenant that is not there, or an admin key of a tenant. */
-int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, bool may_loosen, const Key **ret,
-                char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr);
+/* What a key is made with; NULL or "": none. The profile has been looked up. */
+typedef struct KeyRequest {
+        const char *name, *tenant, *profile;
+        Scope scope;
+        bool may_loosen;
+} KeyRequest;
+
+/* -EINVAL: a name that cannot be, a tenant that is not there, or an admin key of a tenant or with a profile. */
+int access_key_create(Access *a, const KeyRequest *request, const Key **ret, char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr);
 int access_key_remove(Access *a, const char *id); /* -ENOENT */
 size_t access_keys(const Access *a, const Key *const **ret); /* the caller frees the list, not the keys; NULL: no memory */
 

@@ -169,6 +169,15 @@ Manager *manager_free(Manager *m) {
         return NULL;
 }
 
+unsigned manager_count_held(const Manager *m) {
+        const Sandbox *sb, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                n += !sandbox_status_is_ended(sb->status) && !sb->parked;
+        return n;
+}
+
 /* Creating. */
 
 /* The table has a ceiling. What has ended makes room for what lives, the oldest first. */

@@ -51,6 +51,7 @@ struct Manager {
         bool recovering;           /* answers are 503 until it is over */
         struct Recovery *recovery;
         bool stopping;
+        unsigned held_max; /* sandboxes with processes that this daemon has descriptors for; 0: not bounded */
         struct Journals *journals;
         uint64_t total_created, total_destroyed, executions_total;
         SandboxBirth newest;   /* of the one that came last */
@@ -108,6 +109,9 @@ uint64_t manager_space(Manager *m, uint64_t *ret_reserve); /* free bytes, now; a
 
 /* All of them, live or not; watch the stats for the end. */
 void manager_end_all(Manager *m, const char *reason);
+
+/* Sandboxes that have processes, or had when the daemon ended. */
+unsigned manager_count_held(const Manager *m);
 
 void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret);
 

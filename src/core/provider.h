@@ -87,7 +87,7 @@ typedef struct ProviderEvents {
 typedef struct ProviderOps {
         const char *name;
         int (*create)(Provider *p, Sandbox *sb, Error *reterr); /* created() */
-        int (*adopt)(Provider *p, Sandbox *sb); /* after a restart of ours: adopted() */
+        int (*adopt)(Provider *p, Sandbox *sb); /* after a restart of ours: adopted(). Negative: it is gone; or we lack something (error_is_shortage()): ask again */
         int (*destroy)(Provider *p, const char *id, Sandbox *sb /* may be NULL: then only the id is known */); /* destroyed(); also of an unknown id, and twice */
         int (*list)(Provider *p); /* every id that something is left of: listed() */
         int (*stop)(Provider *p, Sandbox *sb, usec_t grace_usec); /* TERM to all executions, KILL after the grace time: stopped() when nothing runs */

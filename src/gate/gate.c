@@ -13,6 +13,7 @@
 #include "gate/dns/dns.h"
 #include "gate/relay/listener.h"
 #include "gate/sandbox.h"
+#include "gate/share.h"
 #include "gate/tell.h"
 #include "gate/tls/tls.h"
 
@@ -42,8 +43,8 @@ bool gate_opens_tls(const GateSandbox *s) {
         for (size_t i = 0; i < s->policy.n_rules; i++)
                 if (s->policy.rules[i].inspect || s->policy.rules[i].methods || s->policy.rules[i].paths)
                         return true;
-        for (size_t i = 0; i < s->n_grants; i++)
-                if (s->grants[i].inspect || s->grants[i].methods || s->grants[i].paths)
+        for (size_t i = 0; i < s->grants.n; i++)
+                if (s->grants.rules[i].inspect || s->grants.rules[i].methods || s->grants.rules[i].paths)
                         return true;
         return false;
 }
@@ -56,11 +57,11 @@ const EgressRule *gate_rule(const GateSandbox *s, int index) {
         if (i < s->policy.n_rules)
                 return s->policy.rules + i;
         i -= s->policy.n_rules;
-        return i < s->n_grants ? s->grants + i : NULL;
+        return i < s->grants.n ? s->grants.rules + i : NULL;
 }
 
 EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q) {
-        EgressVerdict v = egress_decide_with(&s->policy, s->grants, s->n_grants, s->gate->reachable, s->gate->n_reachable, q);
+        EgressVerdict v = egress_decide_with(&s->policy, &s->grants, s->gate->reachable, s->gate->n_reachable, q);
 
         if (v.action != EGRESS_DENY && q->has_address && !gate_is_reachable(s->gate, &q->address) && address_is_own(&q->address))
                 return (EgressVerdict) { .action = EGRESS_DENY, .reason = EGRESS_SPECIAL_ADDRESS, .rule = -1 };
@@ -92,12 +93,13 @@ bool gate_count_bytes(GateSandbox *s, uint64_t up, uint64_t down) {
 }
 
 json_t *gate_usage_to_json(const GateUsage *u) {
-        return json_pack("{s:I, s:I, s:I, s:I, s:I}",
+        return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
                         "up", (json_int_t) u->up_bytes,
                         "down", (json_int_t) u->down_bytes,
                         "requests", (json_int_t) u->requests,
                         "connections", (json_int_t) u->connections,
-                        "denied", (json_int_t) u->denied);
+                        "denied", (json_int_t) u->denied,
+                        "cpu", (json_int_t) u->cpu_usec);
 }
 
 /* Each connection takes two descriptors, and pipes while bytes are under way; some are for everything else: each sandbox has four. */
@@ -119,7 +121,7 @@ int gate_new(sd_event *event, Gate **ret, Error *reterr) {
         if (!g)
                 return error_set(reterr, -ENOMEM, "%m");
         g->event = sd_event_ref(event);
-        g->control_fd = -EBADF;
+        g->control_fd = g->claim_fd = -EBADF;
         g->connections_max = find_room();
         g->has_ipv6 = address_has_ipv6();
         r = asks_new(g, &g->asks);
@@ -142,12 +144,14 @@ Gate *gate_free(Gate *g) {
         while (g->sandboxes)
                 gate_sandbox_free(g->sandboxes);
         sd_event_source_disable_unref(g->room_timer);
+        share_gate_gone(g);
         asks_free(g->asks);
         resolver_free(g->resolver);
         tls_free(g->tls);
         free(g->reachable);
         explicit_bzero(g->seed, sizeof(g->seed));
         sd_event_unref(g->event);
+        (void) fd_close(g->claim_fd); /* last: whoever comes next finds nobody served */
         free(g);
         return NULL;
 }

@@ -7,7 +7,7 @@
  *
  *      gate.c          attached sandboxes (GateSandbox), decisions and counts                              [this header]
  *      sandbox.c       one of them: its policy (read by settings.c), sockets, grants
- *      server.c        who connects and how long we stay; peer.c coved's connection; messages.c what it says. single.c: for one `cove run`
+ *      server.c        who connects and how long we stay; claim.c that we are the only one; peer.c coved's connection; messages.c what it says. single.c: for one `cove run`
  *      listener.c      accepts, and waits where there is no room
  *      connection.c    one TCP connection: its life; judge.c what it is, by its first bytes, and whether it may pass; dial.c connects
  *      relay.c         bytes from one socket to another by splice(2) through pipes that are lent (pipe.c), with a rate (bucket.c)
@@ -21,6 +21,7 @@
  *      tls.c           both halves of an opened TLS connection
  *      credential.c    placeholders to values and back again
  *      ask.c           what waits for an answer
+ *      share.c         the loop; whose work it does, and who waits
  *      tell.c          what is told to coved; events.c counts repetitions
  *      confine.c       our own walls; address.c addresses, and which are this machine's
  *
@@ -42,14 +43,22 @@ typedef struct Pins Pins;
 
 typedef struct GateUsage {
         uint64_t up_bytes, down_bytes, requests, connections, denied;
+        uint64_t cpu_usec; /* of our thread */
 } GateUsage;
+
+/* share.h */
+typedef struct GateShare {
+        usec_t debt, at; /* CPU time that is held against it, as of when */
+        bool is_late;    /* it has had more than its share */
+        struct ShareTurn *waiting;
+        sd_event_source *source; /* takes one of them after the other */
+} GateShare;
 
 struct GateSandbox {
         Gate *gate;
         char id[32];
         EgressPolicy policy;
-        EgressRule *grants; /* approved since; asked after the policy's own deny rules */
-        size_t n_grants;
+        EgressGrants grants; /* approved since; asked after the policy's own deny rules */
         json_t *names;      /* isolated: name → address */
         struct Credentials *credentials; /* credential.h; NULL: none */
         struct Authority *authority;     /* authority.h; made when first needed */
@@ -67,6 +76,7 @@ struct GateSandbox {
         usec_t flows_credit, flows_at; /* how many more may begin, in time; and as of when */
         struct Bucket *up, *down; /* bandwidth, shared by all its connections; NULL: no limit */
         GateUsage usage;
+        GateShare share;
         uint64_t requests_now; /* of the present execution */
         struct GateEvents *events;
         struct AskEntry *asks; /* ask.c: what waits for an answer */
@@ -77,6 +87,8 @@ struct GateSandbox {
 struct Gate {
         sd_event *event;
         int control_fd; /* -EBADF: no coved */
+        const char *claim_path; /* claim.h; NULL: it was not asked for */
+        int claim_fd;
         struct Peer *peer; /* peer.h; NULL: no coved */
         void (*tell)(Gate *g, json_t *event, void *userdata); /* where events go to; takes the event */
         void *tell_userdata;
@@ -84,6 +96,8 @@ struct Gate {
         void *change_userdata;
         GateSandbox *sandboxes;
         size_t n_connections, connections_max; /* of all */
+        GateSandbox *working_for; /* share.h; NULL: nobody in particular */
+        sd_event_source *share_timer; /* looks again who is late */
         sd_event_source *room_timer; /* looks again whether there are descriptors */
         EgressRange *reachable;
         size_t n_reachable;

@@ -23,6 +23,7 @@
 #include "gate/gate.h"
 #include "gate/relay/pipe.h"
 #include "gate/server.h"
+#include "gate/share.h"
 #include "gate/single.h"
 
 #define EXIT_OWN_FAILURE 125
@@ -189,13 +190,13 @@ static int gate_serve(Gate *g, Options *o, Error *reterr) {
         int fd = o->fd, r = 0;
 
         if (o->socket_path)
-                r = server_listen(o->socket_path, &fd, reterr);
+                r = server_listen(g, o->socket_path, &fd, reterr);
         if (r >= 0)
                 r = gate_confine(reterr);
         if (r >= 0)
                 r = server_new(g, fd, &server, reterr);
         if (r >= 0)
-                r = sd_event_loop(g->event);
+                r = share_loop(g);
         server_free(server);
         return r;
 }
@@ -212,7 +213,7 @@ static int gate_serve_one(Gate *g, Options *o, Error *reterr) {
         if (r >= 0)
                 r = single_new(g, &o->config, &single, reterr);
         if (r >= 0)
-                r = sd_event_loop(g->event);
+                r = share_loop(g);
         single_free(single);
         return r;
 }
@@ -243,6 +244,7 @@ int main(int argc, char **argv) {
         Error error = { 0 };
         int r = parse_options(argc, argv, &o, &error);
 
+        log_bounded = true;
         if (r == 0)
                 r = gate_run(&o, &error);
         strv_done(&o.dns);

@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "base/array.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "gate/ask.h"
@@ -20,6 +19,7 @@
 #include "gate/relay/connection.h"
 #include "gate/relay/listener.h"
 #include "gate/settings.h"
+#include "gate/share.h"
 #include "gate/tell.h"
 
 static int check_socket(int fd, int type, const char *what, Error *reterr) {
@@ -83,6 +83,7 @@ static int take_socket(GateSandbox *s, const GateSandboxSocket *k, int *fd) {
                 return r;
         sd_event_source_disable_unref(*source);
         (void) fd_close(*place);
+        (void) sd_event_source_set_priority(added, k->type < 0 ? SD_EVENT_PRIORITY_NORMAL : share_priority(s));
         *source = added;
         *place = TAKE_FD(*fd);
         return 0;
@@ -132,7 +133,6 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
         GateSettings old = {
                 .policy = s->policy,
                 .grants = s->grants,
-                .n_grants = s->n_grants,
                 .names = s->names,
                 .credentials = s->credentials,
         };
@@ -141,7 +141,6 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "%m");
         s->policy = n->policy;
         s->grants = n->grants;
-        s->n_grants = n->n_grants;
         s->names = n->names;
         s->credentials = n->credentials;
         *n = (GateSettings) { 0 };
@@ -184,17 +183,7 @@ int gate_sandbox_set_names(GateSandbox *s, json_t *names, Error *reterr) {
 }
 
 int gate_sandbox_grant(GateSandbox *s, json_t *rule, Error *reterr) {
-        int r;
-
-        if (s->n_grants >= EGRESS_RULES_MAX)
-                return error_set(reterr, -E2BIG, "it has %d grants already: make a policy of them", EGRESS_RULES_MAX);
-        if (ARRAY_EXTEND(s->grants, s->n_grants) < 0)
-                return error_set(reterr, -ENOMEM, "%m");
-        r = egress_rule_from_json(rule, EGRESS_ALLOW, s->grants + s->n_grants, reterr);
-        if (r < 0)
-                return error_prefix(reterr, r, "grant");
-        s->n_grants++;
-        return 0;
+        return gate_grant_add(&s->grants, rule, reterr);
 }
 
 static GateSandbox *gate_sandbox_new(Gate *g, const char *id) {
@@ -287,6 +276,7 @@ GateSandbox *gate_sandbox_free(GateSandbox *s) {
         dns_sandbox_gone(s);
         udp_sandbox_gone(s);
         asks_sandbox_gone(s);
+        share_sandbox_gone(s);
         sd_event_source_disable_unref(s->tcp_source);
         sd_event_source_disable_unref(s->dns_source);
         sd_event_source_disable_unref(s->udp_source);
@@ -301,7 +291,7 @@ GateSandbox *gate_sandbox_free(GateSandbox *s) {
         gate_events_free(s->events);
         authority_free(s->authority);
         gate_settings_done(&(GateSettings) {
-                .policy = s->policy, .grants = s->grants, .n_grants = s->n_grants, .names = s->names, .credentials = s->credentials });
+                .policy = s->policy, .grants = s->grants, .names = s->names, .credentials = s->credentials });
         free(s);
         if (g->on_change)
                 g->on_change(g, g->change_userdata);

@@ -99,6 +99,8 @@ static Provider *native_free(Provider *p) {
         native_forks_free(n);
         native_sockets_done(n);
         sd_event_source_disable_unref(n->io);
+        sd_event_source_disable_unref(n->rest);
+        sd_event_source_disable_unref(n->list_again);
         outbox_done(&n->outbox);
         (void) fd_close(n->config.spawner_fd);
         (void) fd_close(n->run_fd);
@@ -159,7 +161,7 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
                 native_free(&n->provider);
                 return r;
         }
-        r = sd_event_add_io(event, &n->io, config->spawner_fd, EPOLLIN, native_on_spawner, n);
+        r = native_spawner_attach(n);
         if (r >= 0)
                 r = native_sockets_init(n);
         if (r < 0) {

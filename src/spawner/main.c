@@ -172,5 +172,6 @@ int main(int argc, char **argv) {
         hide_mounts(&o);
         ignore_signals();
         title_init(argc, argv);
+        log_bounded = true;
         return keeper_run(&o);
 }

@@ -76,6 +76,7 @@ typedef struct Spawner {
         size_t n_tree_jobs, n_tree_running[2]; /* of these: others, programs */
         void *trees_written; /* names of scratch that a program was given to write into: a tree of <search.h> */
         usec_t sweep; /* when to reap whoever is left; USEC_INFINITY: nobody can be */
+        usec_t rest;  /* until then no request is read: something of ours was lacking */
         bool ended; /* coved has hung up */
 } Spawner;
 

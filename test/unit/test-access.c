@@ -98,7 +98,7 @@ static const Key *make_key(Access *a, const char *name, Scope scope, const char 
                 char secret[static ACCESS_KEY_LENGTH + 1]) {
         Error error = { 0 };
         const Key *key = NULL;
-        int r = access_key_create(a, name, scope, tenant, /* may_loosen= */ false, &key, secret, &error);
+        int r = access_key_create(a, &(KeyRequest) { .name = name, .tenant = tenant, .scope = scope }, &key, secret, &error);
 
         if (r < 0)
                 print_error("%s\n", error.text);
@@ -346,7 +346,7 @@ TEST(key_names_and_refusals) {
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
                 Tenant tenant = { 0 };
 
-                check_result(rows[i].name, access_key_create(w.access, rows[i].name, SCOPE_USE, NULL, false, &key, secret, &error),
+                check_result(rows[i].name, access_key_create(w.access, &(KeyRequest) { .name = rows[i].name, .tenant = NULL, .scope = SCOPE_USE }, &key, secret, &error),
                                 rows[i].good ? 0 : -EINVAL);
                 if (strlen(rows[i].name) <= ACCESS_NAME_MAX) {
                         (void) snprintf(tenant.name, sizeof(tenant.name), "%s", rows[i].name);
@@ -356,17 +356,17 @@ TEST(key_names_and_refusals) {
 
         key = NULL;
         (void) snprintf(secret, sizeof(secret), "untouched");
-        check_result("scope", access_key_create(w.access, "x", _SCOPE_MAX, NULL, false, &key, secret, &error), -EINVAL);
-        check_result("scope", access_key_create(w.access, "x", _SCOPE_INVALID, NULL, false, &key, secret, &error), -EINVAL);
+        check_result("scope", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = NULL, .scope = _SCOPE_MAX }, &key, secret, &error), -EINVAL);
+        check_result("scope", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = NULL, .scope = _SCOPE_INVALID }, &key, secret, &error), -EINVAL);
         check_part("words", error.text, "read, use, admin");
-        check_result("tenant", access_key_create(w.access, "x", SCOPE_USE, "nobody", false, &key, secret, &error), -EINVAL);
+        check_result("tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "nobody", .scope = SCOPE_USE }, &key, secret, &error), -EINVAL);
         check_part("words", error.text, "make the tenant first");
         check_part("words", error.text, "'nobody'");
-        check_result("admin of a tenant", access_key_create(w.access, "x", SCOPE_ADMIN, "a", false, &key, secret, &error), -EINVAL);
+        check_result("admin of a tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "a", .scope = SCOPE_ADMIN }, &key, secret, &error), -EINVAL);
         check_part("words", error.text, "cannot belong to tenant 'a'");
         check_true("nothing", key == NULL);
         check_string("nothing", secret, "untouched");
-        check_result("no tenant", access_key_create(w.access, "x", SCOPE_ADMIN, "", false, &key, secret, NULL), 0);
+        check_result("no tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "", .scope = SCOPE_ADMIN }, &key, secret, NULL), 0);
         check_string("no tenant", key->tenant, "");
         world_end(&w);
 }
@@ -431,7 +431,7 @@ TEST(key_write_that_fails) {
 
         check_result("begin", store_begin(w.store), 0);
         check_result("a transaction that has failed", store_sandbox_update(w.store, &(Sandbox) { .id = "x" }), -ENOENT);
-        check_result("create", access_key_create(w.access, "ci", SCOPE_USE, NULL, false, &key, secret, &error), -ENOENT);
+        check_result("create", access_key_create(w.access, &(KeyRequest) { .name = "ci", .tenant = NULL, .scope = SCOPE_USE }, &key, secret, &error), -ENOENT);
         check_part("words", error.text, "cannot write the key down");
         store_rollback(w.store);
         check_uint("none", access_keys(w.access, &list), 0);

@@ -58,7 +58,7 @@ static uint64_t mean_use(const Config *settings) {
 }
 
 unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
-        unsigned ceiling = m->config.sandboxes_max;
+        unsigned ceiling = m->held_max > 0 ? MIN_OF(m->held_max, m->config.sandboxes_max) : m->config.sandboxes_max;
         uint64_t cap = core_settings(m->settings).limits->sandboxes_max;
 
         if (cap == 0)
@@ -69,12 +69,13 @@ unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
 int cap_check_daemon(const Manager *m, uint64_t memory_bytes, Error *ret_why) {
         unsigned cap = cap_of_daemon(m, memory_bytes);
         uint64_t live = tally_of_all(m).live;
-        const char *cure = cap == m->config.sandboxes_max ? "--max-sandboxes" : "limits.maxSandboxes";
+        const char *cure = cap == m->config.sandboxes_max ? "raise it with --max-sandboxes" :
+                           cap == m->held_max             ? "raise the daemon's limit of open files: LimitNOFILE=, ulimit -n" :
+                                                            "raise it with limits.maxSandboxes";
 
         if (live < cap)
                 return 0;
-        return error_set(ret_why, -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes are there (raise it with %s)",
-                        (unsigned long long) live, cap, cure);
+        return error_set(ret_why, -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes are there (%s)", (unsigned long long) live, cap, cure);
 }
 
 static int check_number(const Manager *m, const Tenant *tenant, const char *name, uint64_t live, Error *ret_why) {

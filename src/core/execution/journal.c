@@ -27,7 +27,6 @@
 #include "core/internal.h"
 #include "core/ledger.h"
 #include "core/mask.h"
-#include "core/settings.h"
 
 #define SPARES_MAX      4096 /* empty files */
 #define SPARES_STOCK    16   /* made ahead */
@@ -401,7 +400,7 @@ uint64_t journal_grant(const Execution *x) {
         Manager *m = x->sandbox->manager;
         const char *tenant = x->sandbox->spec.tenant;
         uint64_t reserve, free_bytes = manager_space(m, &reserve), quota = ledger_limit(m, tenant, LEDGER_JOURNAL);
-        uint64_t grant = MIN_OF(x->sandbox->spec.limits.output_bytes, core_settings(m->settings).limits->output_bytes_max);
+        uint64_t grant = x->sandbox->spec.limits.output_bytes;
 
         if (free_bytes != UINT64_MAX)
                 grant = journal_part(grant, free_bytes, reserve, GRANT_OF_DISK);

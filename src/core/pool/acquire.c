@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "core/admission.h"
+#include "core/allowance.h"
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
@@ -290,17 +291,7 @@ static void acquire_queue(Acquisition *a, usec_t wait_usec, const Error *why) {
 
 /* Asking. */
 
-/* Output is kept on the daemon's own disk: beyond this ceiling nobody gets, whatever a profile says. */
-static int acquire_check_output(const Manager *m, const SandboxLimits *limits, Error *reterr) {
-        uint64_t most = core_settings(m->settings).limits->output_bytes_max;
-
-        if (limits->output_bytes <= most)
-                return 0;
-        return error_set(reterr, -EOVERFLOW, "limits.outputBytes: %llu is more than the %llu that can be kept of a stream: ask for less, or raise limits.maxOutput",
-                        (unsigned long long) limits->output_bytes, (unsigned long long) most);
-}
-
-static void acquire(Acquisition *a, usec_t wait_usec) {
+static void acquire(Acquisition *a, const Principal *who, usec_t wait_usec) {
         Admission *admission = a->manager->admission;
         unsigned priority = priority_of(&a->spec);
         Error why = { 0 };
@@ -308,7 +299,7 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
 
         if (take_existing(a))
                 return;
-        r = acquire_check_output(a->manager, &a->spec.limits, &why);
+        r = allowance_check(a->manager, who, &a->spec, &why);
         if (r >= 0)
                 r = enforce_settle(a->manager, &a->spec, &why);
         if (r >= 0)
@@ -350,7 +341,7 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
         };
         a->spec.record |= core_settings(m->settings).record_by_default;
         memset(spec, 0, sizeof(*spec));
-        acquire(a, wait_usec);
+        acquire(a, who, wait_usec);
         a->asking = false;
         *ret = a;
         if (a->over) {

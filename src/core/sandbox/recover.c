@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "core/disk.h"
 #include "core/internal.h"
@@ -22,6 +23,7 @@
 typedef struct RecoverPending {
         char id[SANDBOX_ID_LENGTH + 1];
         Sandbox *sandbox; /* a reference; NULL: no row has it */
+        bool unasked;     /* adopting it failed for want of something of ours: it is tried again */
         UT_hash_handle hh;
 } RecoverPending;
 
@@ -33,18 +35,19 @@ typedef struct Recovery {
         unsigned n_adopted, n_swept, n_lost, n_kept;
 } Recovery;
 
-static void recover_expect(Manager *m, const char *id, Sandbox *sb) {
+static RecoverPending *recover_expect(Manager *m, const char *id, Sandbox *sb) {
         RecoverPending *p;
 
         HASH_FIND_STR(m->recovery->pending, id, p);
         if (p)
-                return;
+                return p;
         p = calloc(1, sizeof(*p));
         if (!p)
-                return;
+                return NULL;
         memcpy(p->id, id, strnlen(id, SANDBOX_ID_LENGTH));
         p->sandbox = sandbox_ref(sb);
         HASH_ADD_STR(m->recovery->pending, id, p);
+        return p;
 }
 
 static void recover_pending_free(Recovery *r, RecoverPending *p) {
@@ -112,10 +115,19 @@ static void recover_lose(Sandbox *sb, const char *reason) {
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, reason);
 }
 
-static void recover_one(Sandbox *sb) {
+/* That we lack something says nothing about the sandbox. */
+static void recover_adopt(Sandbox *sb) {
         Provider *p = sb->manager->provider;
-        int r;
+        RecoverPending *pending = recover_expect(sb->manager, sb->id, sb);
+        int r = p->ops->adopt(p, sb);
 
+        if (pending)
+                pending->unasked = r < 0 && error_is_shortage(r);
+        if (r < 0 && !error_is_shortage(r))
+                recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
+}
+
+static void recover_one(Sandbox *sb) {
         if (sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING)) {
                 (void) sandbox_arm_timers(sb);
                 return;
@@ -124,10 +136,7 @@ static void recover_one(Sandbox *sb) {
                 recover_take_down(sb);
                 return;
         }
-        recover_expect(sb->manager, sb->id, sb);
-        r = p->ops->adopt(p, sb);
-        if (r < 0)
-                recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
+        recover_adopt(sb);
 }
 
 /* Who does not answer may be frozen: paused by a daemon that did not live to write it down. Nobody was told that it is paused,
@@ -141,6 +150,12 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
 
                 if (!sb || sb->gone || sandbox_is_ending(sb))
                         continue;
+                if (p->unasked) {
+                        recover_adopt(sb);
+                        continue;
+                }
+                if (sb->status == SANDBOX_PAUSED)
+                        continue; /* it could not be reached yet, and is to stay so */
                 log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
                 (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
         }

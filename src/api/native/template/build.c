@@ -57,7 +57,8 @@ static const Shape build_shape = SHAPE_FIELDS(
 /* The network of a build is that of sandboxes: the same words, the same rules about who may say them. */
 static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
         const Config *settings = q->manager->settings;
-        const Profile *profile = *settings->build.profile ? profile_find(settings, settings->build.profile) : NULL;
+        const char *name = q->who.profile ? q->who.profile : settings->build.profile;
+        const Profile *profile = *name ? profile_find(settings, name) : NULL;
         SandboxLimits unsaid;
         SandboxSpec spec = { 0 };
         int r;
