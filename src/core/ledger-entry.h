@@ -16,8 +16,6 @@ typedef enum LedgerKind {
         LEDGER_CACHE,      /* of builds and imports */
         LEDGER_JOURNAL,    /* output of executions */
         LEDGER_ARTIFACT,
-        LEDGER_RECORDING,
-        LEDGER_AUDIT,      /* its share of the audit log; outside of the quota, or a full one could not be recorded */
         /* Bytes of the daemon's memory. */
         LEDGER_ANSWER,     /* answers that were built whole, until the client has them */
         /* Numbers. By the tally: */
@@ -28,7 +26,6 @@ typedef enum LedgerKind {
         LEDGER_DESCRIPTORS, /* likewise; per process */
         /* … and charged: */
         LEDGER_BUILDS,     /* that run: 1 each */
-        LEDGER_GATE_CPU,   /* microseconds of the gate's time, of sandboxes that have not ended */
         _LEDGER_MAX,
 } LedgerKind;
 

@@ -7,7 +7,7 @@
 #define MB UINT64_C(1048576)
 
 static const char *const tenants[] = { "", "a", "b", "c" };
-static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_AUDIT };
+static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ANSWER, LEDGER_BUILDS };
 
 static void give_quota(World *w, const char *tenant, uint64_t disk) {
         Tenant t = { .disk_bytes_max = disk, .created_at = 1 };
@@ -53,7 +53,7 @@ TEST(random_charges_add_up) {
                         if (mine[k].tenant == tenants[t]) {
                                 counted.amounts[mine[k].kind] += mine[k].amount;
                                 counted.counts[mine[k].kind]++;
-                                disk += mine[k].kind == LEDGER_ANSWER || mine[k].kind == LEDGER_BUILDS || mine[k].kind == LEDGER_AUDIT ? 0 : mine[k].amount;
+                                disk += mine[k].kind == LEDGER_ANSWER || mine[k].kind == LEDGER_BUILDS ? 0 : mine[k].amount;
                         }
                 check_true("as counted", memcmp(&sums, &counted, sizeof(sums)) == 0);
                 check_uint("on disk", ledger_disk(&sums), disk);
@@ -67,7 +67,7 @@ TEST(random_charges_add_up) {
 }
 
 TEST(all_kinds_on_disk_share_one_quota) {
-        LedgerEntry snapshot = { 0 }, journal = { 0 }, audit = { 0 }, other = { 0 };
+        LedgerEntry snapshot = { 0 }, journal = { 0 }, answer = { 0 }, other = { 0 };
         Error error = { 0 };
         World w;
 
@@ -78,7 +78,7 @@ TEST(all_kinds_on_disk_share_one_quota) {
         check_result("overflow", ledger_check(w.manager, "a", LEDGER_VOLUME, UINT64_MAX, &error), -EOVERFLOW);
         check_result("charge", ledger_charge(w.manager, &snapshot, "a", LEDGER_SNAPSHOT, 6 * MB), 0);
         check_result("charge", ledger_charge(w.manager, &journal, "a", LEDGER_JOURNAL, 3 * MB), 0);
-        check_result("charge", ledger_charge(w.manager, &audit, "a", LEDGER_AUDIT, 100 * MB), 0);
+        check_result("charge", ledger_charge(w.manager, &answer, "a", LEDGER_ANSWER, 100 * MB), 0);
         check_result("charge", ledger_charge(w.manager, &other, "b", LEDGER_SNAPSHOT, 100 * MB), 0);
         check_result("room", ledger_check(w.manager, "a", LEDGER_VOLUME, MB, &error), 0);
         check_result("none", ledger_check(w.manager, "a", LEDGER_VOLUME, MB + 1, &error), -EDQUOT);
@@ -90,7 +90,7 @@ TEST(all_kinds_on_disk_share_one_quota) {
         ledger_release(&journal);
         check_result("room again", ledger_check(w.manager, "a", LEDGER_VOLUME, 4 * MB, &error), 0);
         ledger_release(&snapshot);
-        ledger_release(&audit);
+        ledger_release(&answer);
         ledger_release(&other);
         world_close(&w);
 }

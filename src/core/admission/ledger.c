@@ -34,8 +34,6 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_CACHE]       = "caches",
         [LEDGER_JOURNAL]     = "journals",
         [LEDGER_ARTIFACT]    = "artifacts",
-        [LEDGER_RECORDING]   = "recordings",
-        [LEDGER_AUDIT]       = "audit",
         [LEDGER_ANSWER]      = "answers",
         [LEDGER_SANDBOXES]   = "sandboxes",
         [LEDGER_EXECUTIONS]  = "executions",
@@ -43,12 +41,11 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_PIDS]        = "pids",
         [LEDGER_DESCRIPTORS] = "descriptors",
         [LEDGER_BUILDS]      = "builds",
-        [LEDGER_GATE_CPU]    = "gateCpu",
 };
 const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_words);
 
 bool ledger_is_on_disk(LedgerKind kind) {
-        return kind <= LEDGER_RECORDING;
+        return kind <= LEDGER_ARTIFACT;
 }
 
 static bool ledger_is_of_tally(LedgerKind kind) {

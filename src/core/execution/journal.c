@@ -343,7 +343,7 @@ void journal_remove(Execution *x) {
 }
 
 static Execution *journal_owner(const LedgerEntry *e) {
-        return (Execution *) ((char *) e - offsetof(Execution, journal));
+        return (Execution *) (void *) ((char *) e - offsetof(Execution, journal));
 }
 
 static unsigned journal_rank(const LedgerEntry *e) {

@@ -35,7 +35,6 @@ static const ShapeField usage_disk_fields[] = {
         KIND("caches", LEDGER_CACHE),
         KIND("journals", LEDGER_JOURNAL),
         KIND("artifacts", LEDGER_ARTIFACT),
-        KIND("recordings", LEDGER_RECORDING),
 };
 static const Shape usage_disk_shape = SHAPE_BODY(usage_disk_fields);
 
@@ -49,10 +48,8 @@ static const Shape usage_row_shape = SHAPE_FIELDS(
         NUMBER("pids", LEDGER_PIDS),
         NUMBER("descriptors", LEDGER_DESCRIPTORS),
         NUMBER("memoryBytes", LEDGER_MEMORY),
-        { "gateCpuMs", SHAPE_UINT64, offsetof(NativeUsage, kinds[LEDGER_GATE_CPU].bytes), .unit = SHAPE_MILLISECONDS },
         KIND("answers", LEDGER_ANSWER),
-        { "disk", SHAPE_OBJECT, 0, .shape = &usage_disk_shape },
-        KIND("audit", LEDGER_AUDIT));
+        { "disk", SHAPE_OBJECT, 0, .shape = &usage_disk_shape });
 
 typedef struct UsageAnswer {
         json_t *tenants;
