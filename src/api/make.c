@@ -35,7 +35,7 @@ int api_make_policy(ApiRequest *q, json_t *policy, json_t *network, const Sandbo
                 .policy = policy,
                 .network = network,
                 .of_profile = spec->policy ? spec->policy : profile ? profile->policy : NULL,
-                .may_loosen = principal_may_loosen(&q->who),
+                .who = &q->who,
                 .requests_max = profile ? profile->network_requests : 0,
                 .said = said,
                 .reachable = settings->reachable,

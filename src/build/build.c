@@ -220,7 +220,6 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
 
 static bool is_left(Builds *builds, const Sandbox *sb) {
         _cleanup_json_ json_t *j = NULL;
-        const Principal all = { .scope = SCOPE_ADMIN };
         const char *id;
         MakingInfo info;
         Making *k;
@@ -229,7 +228,7 @@ static bool is_left(Builds *builds, const Sandbox *sb) {
                 return false;
         j = json_loads(sb->spec.metadata, 0, NULL);
         id = json_string_value(json_object_get(j, METADATA_KEY));
-        k = id ? making_find(builds->images, &all, id) : NULL;
+        k = id ? making_find(builds->images, &principal_daemon, id) : NULL;
         if (!k)
                 return false;
         making_info(k, &info);

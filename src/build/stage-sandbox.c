@@ -102,7 +102,7 @@ static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, 
 }
 
 int stage_need_sandbox(Build *b, size_t stage, Error *reterr) {
-        const Principal who = { .scope = SCOPE_ADMIN, .tenant = b->tenant }; /* the limits are the operator's */
+        const Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = b->tenant }; /* the limits are the operator's */
         Acquisition *q = NULL;
         SandboxSpec spec = { 0 };
         Error why = { 0 };

@@ -15,6 +15,7 @@
 #include "base/id.h"
 #include "base/shape.h"
 #include "core/allowance.h"
+#include "core/secrets.h"
 #include "state/internal.h"
 
 typedef struct ForkChild {
@@ -243,7 +244,7 @@ static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t
                 return NULL;
         }
         f->each = each;
-        f->who = (Principal) { .scope = SCOPE_ADMIN }; /* what they may have has been checked, */
+        f->who = (Principal) { .kind = PRINCIPAL_ADMIN }; /* what they may have has been checked, */
         if (who->tenant) { /* and a key may go while this goes on */
                 (void) snprintf(f->tenant, sizeof(f->tenant), "%s", who->tenant);
                 f->who.tenant = f->tenant;
@@ -262,6 +263,8 @@ static int state_fork_begin(State *s, const Principal *who, Sandbox *of, Snapsho
                 return error_set(reterr, -EINVAL, "%zu forks at once: from 1 to %d", n, FORK_MAX);
         for (size_t i = 0; i < n; i++) {
                 r = allowance_check(s->manager, who, specs + i, reterr);
+                if (r >= 0)
+                        r = secrets_allow(who, &specs[i].env, reterr);
                 if (r < 0)
                         return r;
         }

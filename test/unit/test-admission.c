@@ -43,7 +43,7 @@ typedef struct Wish {
 } Wish;
 
 static void ask(World *w, Asker *a, Wish wish) {
-        const Principal who = { .scope = SCOPE_USE, .tenant = wish.tenant, .may_loosen = true };
+        const Principal who = { .kind = PRINCIPAL_USE_KEY, .tenant = wish.tenant, .may_loosen = true };
         SandboxSpec spec;
         Error error = { 0 };
 
@@ -311,7 +311,7 @@ TEST(limits_tenant_max_is_for_those_without_a_quota) {
 
 /* What was added to the table of limits and forgotten here could be asked for without end. */
 TEST(every_limit_has_a_ceiling) {
-        const Principal key = { .scope = SCOPE_USE, .may_loosen = true };
+        const Principal key = { .kind = PRINCIPAL_USE_KEY, .may_loosen = true };
         World w;
 
         begin(&w, "ceiling", 8);

@@ -128,7 +128,7 @@ TEST(the_heaviest_gives_first_and_nobody_within_its_share) {
 /* Journals. */
 
 static Sandbox *create_for(World *w, const char *tenant) {
-        const Principal who = { .scope = SCOPE_USE, .tenant = tenant };
+        const Principal who = { .kind = PRINCIPAL_USE_KEY, .tenant = tenant };
         SandboxSpec spec;
         Sandbox *sb = NULL;
         bool existing;

@@ -20,7 +20,7 @@
  * the more of a stored hash it has in common, and that is no secret: whoever knew the whole stored hash would still have
  * to find a text for it. Nothing compares the secret itself, and the time does not depend on how many keys there are. */
 
-#define KEY_PREFIX        "e2b_"
+#define KEY_PREFIX        CREDENTIAL_KEY
 #define KEY_PREFIX_SHOWN  10 /* of 44: leaves 136 bits */
 #define KEY_ID_PREFIX     "key_"
 #define KEY_ID_DIGITS     16
@@ -166,7 +166,7 @@ int access_check(Access *a, const char *secret, Principal *ret) {
                 return 0;
         secret_hash(secret, n, hash);
         if (secret_equal(hash, a->admin_hash, sizeof(hash))) {
-                *ret = (Principal) { .scope = SCOPE_ADMIN };
+                *ret = (Principal) { .kind = PRINCIPAL_ADMIN };
                 return 1;
         }
         HASH_FIND(hh, a->keys, hash, sizeof(hash), entry);
@@ -174,7 +174,7 @@ int access_check(Access *a, const char *secret, Principal *ret) {
                 return 0;
         key_used(a, entry);
         *ret = (Principal) {
-                .scope = entry->key.scope,
+                .kind = principal_of_scope(entry->key.scope),
                 .tenant = entry->key.tenant[0] ? entry->key.tenant : NULL,
                 .key_id = entry->key.id,
                 .may_loosen = entry->key.may_loosen,

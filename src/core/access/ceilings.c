@@ -54,7 +54,7 @@ static bool ceilings_is_bound(const Principal *who) {
 }
 
 int allowance_profile(const Manager *m, const Principal *who, const char *named, const Profile **ret, Error *reterr) {
-        const char *fallback = who->scope == SCOPE_ADMIN ? "" : core_settings(m->settings).limits->profile;
+        const char *fallback = principal_may(who, MAY_ADMIN) ? "" : core_settings(m->settings).limits->profile;
         const char *name = named && *named ? named : who->profile ? who->profile : fallback;
         const Profile *p = *name ? profile_find(m->settings, name) : NULL;
 
@@ -73,7 +73,7 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
         SandboxLimits ceiling;
         int r;
 
-        if (who->scope == SCOPE_ADMIN)
+        if (principal_may(who, MAY_ADMIN))
                 return 0;
         if (ceilings_is_bound(who) && (!spec->profile || strcasecmp(spec->profile, who->profile) != 0))
                 return ceilings_refuse_other(who, spec->profile, reterr);
@@ -90,7 +90,7 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
 void allowance_lower(const Manager *m, const Principal *who, SandboxSpec *spec) {
         SandboxLimits ceiling;
 
-        if (who->scope == SCOPE_ADMIN)
+        if (principal_may(who, MAY_ADMIN))
                 return;
         ceilings_of(m, who, spec, ceilings_profile(m, who, spec), &ceiling);
         limits_lower(&spec->limits, &ceiling);

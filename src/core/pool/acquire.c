@@ -16,7 +16,7 @@
 
 struct Acquisition {
         Manager *manager;
-        Scope scope;
+        PrincipalKind kind;
         SandboxSpec spec; /* until there is a sandbox for it */
         AcquireDone done;
         void *userdata;
@@ -214,7 +214,7 @@ static bool take_warm(Acquisition *a) {
 
 static void acquire_make(Acquisition *a) {
         Manager *m = a->manager;
-        Principal who = { .scope = a->scope, .tenant = a->spec.tenant && *a->spec.tenant ? a->spec.tenant : NULL };
+        Principal who = { .kind = a->kind, .tenant = a->spec.tenant && *a->spec.tenant ? a->spec.tenant : NULL };
         Error error = { 0 };
         Sandbox *sb;
         bool existing;
@@ -305,7 +305,7 @@ static void acquire(Acquisition *a, const Principal *who, usec_t wait_usec) {
         if (r >= 0)
                 r = manager_check_space(a->manager, &why);
         if (r >= 0)
-                r = secrets_check(a->manager, a->spec.tenant, &a->spec.env, &why);
+                r = secrets_check(a->manager, who, a->spec.tenant, &a->spec.env, &why);
         if (r >= 0)
                 r = admission_check_claim(admission, &a->spec, priority, &why);
         if (r > 0 && take_warm(a))
@@ -330,7 +330,7 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
         }
         *a = (Acquisition) {
                 .manager = m,
-                .scope = who->scope,
+                .kind = who->kind,
                 .spec = *spec,
                 .done = done,
                 .userdata = userdata,

@@ -96,8 +96,8 @@ static void native_key_delete(ApiRequest *q) {
 }
 
 const ApiRoute key_routes[] = {
-        { "POST",   "/api/key",      SCOPE_ADMIN, .while_recovering = true, .handle = native_key_create, JSON_BODY(key), ANSWER(key_made) },
-        { "GET",    "/api/key",      SCOPE_ADMIN, .while_recovering = true, .handle = native_key_list, ANSWER_LIST(key) },
-        { "DELETE", "/api/key/{id}", SCOPE_ADMIN, .while_recovering = true, .handle = native_key_delete, ANSWER(deleted) },
+        { "POST",   "/api/key",      MAY_ADMIN, .while_recovering = true, .handle = native_key_create, JSON_BODY(key), ANSWER(key_made) },
+        { "GET",    "/api/key",      MAY_ADMIN, .while_recovering = true, .handle = native_key_list, ANSWER_LIST(key) },
+        { "DELETE", "/api/key/{id}", MAY_ADMIN, .while_recovering = true, .handle = native_key_delete, ANSWER(deleted) },
         { 0 },
 };

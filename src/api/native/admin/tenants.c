@@ -144,9 +144,9 @@ static void native_tenant_delete(ApiRequest *q) {
 }
 
 const ApiRoute tenant_routes[] = {
-        { "PUT",    "/api/tenant/{name}", SCOPE_ADMIN, .while_recovering = true, .handle = native_tenant_put, JSON_BODY(tenant), ANSWER(tenant) },
-        { "GET",    "/api/tenant",        SCOPE_ADMIN, .handle = native_tenant_list, ANSWER_LIST(tenant) },
-        { "GET",    "/api/tenant/{name}", SCOPE_ADMIN, .handle = native_tenant_get, ANSWER(tenant) },
-        { "DELETE", "/api/tenant/{name}", SCOPE_ADMIN, .handle = native_tenant_delete, ANSWER(deleted_name) },
+        { "PUT",    "/api/tenant/{name}", MAY_ADMIN, .while_recovering = true, .handle = native_tenant_put, JSON_BODY(tenant), ANSWER(tenant) },
+        { "GET",    "/api/tenant",        MAY_ADMIN, .handle = native_tenant_list, ANSWER_LIST(tenant) },
+        { "GET",    "/api/tenant/{name}", MAY_ADMIN, .handle = native_tenant_get, ANSWER(tenant) },
+        { "DELETE", "/api/tenant/{name}", MAY_ADMIN, .handle = native_tenant_delete, ANSWER(deleted_name) },
         { 0 },
 };
