@@ -77,6 +77,8 @@ static void coderun_put_event(CodeRun *c, const json_t *event) {
         free(text);
         if (c->text.error < 0)
                 c->error = c->text.error;
+        else if (c->text.size > AHEAD_MAX && api_hold(c->q, c->text.size, /* reterr= */ NULL) < 0)
+                c->error = -ENOBUFS;
         c->last = clock_usec();
         if (!c->paused && c->run && c->text.size - c->sent > AHEAD_MAX) {
                 c->paused = true;
@@ -100,6 +102,7 @@ static ssize_t coderun_stream_next(HttpRequest *http, uint64_t position, void *b
 
         if (c->sent == c->text.size) {
                 text_done(&c->text);
+                ledger_release(&c->q->answer);
                 c->sent = 0;
                 if (c->paused && c->run) {
                         c->paused = false;
@@ -140,12 +143,20 @@ static int coderun_start_stream(CodeRun *c) {
 
 /* In one piece. */
 
+/* Whether there may be so much more in the answer. */
+static bool collect_more(CodeRun *c, size_t size) {
+        size_t all = c->streams[0].size + c->streams[1].size + c->collected + size;
+
+        if (all <= COLLECT_MAX && api_hold(c->q, all, /* reterr= */ NULL) >= 0)
+                return true;
+        c->truncated = true;
+        return false;
+}
+
 static void collect_text(CodeRun *c, int which, const json_t *event) {
         const json_t *text = json_object_get(event, "text");
 
-        if (c->streams[which].size + json_string_length(text) > COLLECT_MAX)
-                c->truncated = true;
-        else
+        if (collect_more(c, json_string_length(text)))
                 text_put(&c->streams[which], json_string_value(text), json_string_length(text));
 }
 
@@ -154,8 +165,7 @@ static void collect_result(CodeRun *c, const json_t *event) {
         size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT);
 
         (void) json_object_del(copy, "type");
-        if (c->collected + size > COLLECT_MAX) {
-                c->truncated = true;
+        if (!collect_more(c, size)) {
                 json_decref(copy);
                 return;
         }

@@ -88,6 +88,10 @@ int http_answer_take(HttpRequest *r, unsigned status, const char *type, char *da
                 free(data);
                 return -EALREADY;
         }
+        if (size > HTTP_SMALL_MAX && r->plan.hold && !r->plan.hold(r, size, r->plan.userdata)) {
+                free(data);
+                return -ENOBUFS;
+        }
         response = MHD_create_response_from_buffer(size, data, MHD_RESPMEM_MUST_FREE);
         if (!response)
                 free(data);

@@ -27,6 +27,8 @@
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
 
+#define HTTP_SMALL_MAX ((size_t) 16 << 10)
+
 typedef enum HttpBodyMode {
         HTTP_BODY_NONE,    /* a body is refused (413 above 0 bytes) */
         HTTP_BODY_COLLECT, /* up to body_max, then handle() */
@@ -43,6 +45,9 @@ typedef struct HttpPlan {
         ssize_t (*body)(HttpRequest *r, const void *data, size_t size, void *userdata);
         /* There is an answer, about to go out: a stream's first byte, a whole answer's all. At most once; not when the client left before. */
         void (*answering)(HttpRequest *r, unsigned status, void *userdata);
+        /* A whole answer of more than HTTP_SMALL_MAX bytes is about to be kept in memory until the client has it, which is when `closed` is called. False:
+         * it may not be, and something small has been answered instead. NULL: it always may. */
+        bool (*hold)(HttpRequest *r, size_t size, void *userdata);
         /* answered: the client got all of it, as far as can be known. Called also when route() has answered. */
         void (*closed)(HttpRequest *r, bool answered, void *userdata);
         void *userdata;

@@ -18,6 +18,17 @@
 
 /* Answers. */
 
+int api_hold(ApiRequest *q, size_t bytes, Error *reterr) {
+        size_t more = bytes > q->answer.amount ? bytes - (size_t) q->answer.amount : 0;
+        int r = more > 0 ? ledger_check(q->manager, q->who.tenant, LEDGER_ANSWER, more, reterr) : 0;
+
+        if (r < 0) {
+                ledger_release(&q->answer);
+                return -ENOBUFS;
+        }
+        return ledger_charge(q->manager, &q->answer, q->who.tenant, LEDGER_ANSWER, bytes);
+}
+
 int api_answer(ApiRequest *q, unsigned status, json_t *body) {
         size_t size = 0;
         char *text = json_print(body, &size);
@@ -438,6 +449,17 @@ static ssize_t surface_on_body(HttpRequest *r, const void *data, size_t size, vo
         return q->route->data(q, data, size);
 }
 
+static bool surface_on_hold(HttpRequest *r, size_t size, void *userdata) {
+        ApiRequest *q = userdata;
+        Error error = { 0 };
+
+        if (api_hold(q, size, &error) >= 0)
+                return true;
+        (void) http_add_header(q->http, "Retry-After", "5");
+        (void) api_errno(q, -ENOBUFS, error.text);
+        return false;
+}
+
 static void on_answering(HttpRequest *r, unsigned status, void *userdata) {
         account_call(userdata, status);
 }
@@ -449,6 +471,7 @@ static void surface_on_closed(HttpRequest *r, bool answered, void *userdata) {
         if (q->stop_waiting)
                 q->stop_waiting(q);
         api_let_go(q, answered);
+        ledger_release(&q->answer);
         for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
                 free(q->parameters[i]);
         (void) sandbox_unref(q->about);
@@ -533,7 +556,7 @@ void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         q->api = api;
         q->manager = api->manager;
         q->began = clock_usec();
-        *plan = (HttpPlan) { .answering = on_answering, .closed = surface_on_closed, .userdata = q };
+        *plan = (HttpPlan) { .hold = surface_on_hold, .answering = on_answering, .closed = surface_on_closed, .userdata = q };
         if (admit(q) < 0)
                 return;
         plan->mode = q->route->body;

@@ -10,6 +10,7 @@
 #include "api/api.h"
 #include "api/http.h"
 #include "json/shape.h"
+#include "core/ledger.h"
 #include "core/manager.h"
 
 #define API_PARAMETERS_MAX 3
@@ -108,6 +109,8 @@ struct ApiRequest {
         void *waiting;
         void (*stop_waiting)(ApiRequest *q);
 
+        LedgerEntry answer; /* what of its answer is in memory: api_hold() */
+
         /* The handler's own: destroy() is called when the request is over, however it ends. answered: the client got all of it. */
         void *state;
         void *kept; /* freed after that: api_keep_state() */
@@ -133,6 +136,10 @@ void *api_keep_state(ApiRequest *q, size_t size, void (*destroy)(ApiRequest *q, 
 void api_let_go(ApiRequest *q, bool answered); /* the request is over */
 /* The request waits for a sandbox to have become something, with itself as the userdata: the sandbox forgets it when the client leaves. Takes state and destroy. */
 void api_keep_caller(ApiRequest *q, Sandbox *sb);
+
+/* An answer that is being built, or waits for its client, takes so many bytes by now. -ENOBUFS: more than the tenant, or all together, may have
+ * (limits.answerMemory): it is given up. What is answered whole is held without asking, for as long as the client takes. */
+int api_hold(ApiRequest *q, size_t bytes, Error *reterr);
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
 int api_show(ApiRequest *q, unsigned status, const void *object);            /* by the route's answer */

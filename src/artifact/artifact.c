@@ -157,11 +157,16 @@ int artifacts_find(Artifacts *a, const char *id, Artifact *ret) {
         return store_artifact_find(a->manager->store, id, ret);
 }
 
+void artifacts_hold(Artifacts *a, const char *tenant, int64_t bytes) {
+        a->stats.local_bytes += (uint64_t) bytes;
+        ledger_add(a->manager, &a->held, tenant, LEDGER_ARTIFACT, bytes);
+}
+
 static void count_out(Artifacts *a, const Artifact *row) {
         a->stats.count--;
         a->stats.bytes -= row->size;
         if (row->state != ARTIFACT_REMOTE)
-                a->stats.local_bytes -= row->size;
+                artifacts_hold(a, row->tenant, -(int64_t) row->size);
         if (row->state == ARTIFACT_PENDING)
                 a->stats.pending--;
         if (row->state == ARTIFACT_FAILED)
@@ -221,19 +226,26 @@ void artifacts_stats(Artifacts *a, ArtifactsStats *ret) {
 
 /* Beginning and end. */
 
+static int artifact_add_sums(const StoreArtifactSums *sums, void *userdata) {
+        Artifacts *a = userdata;
+
+        a->stats.count += sums->count;
+        a->stats.bytes += sums->bytes;
+        a->stats.pending += sums->pending;
+        a->stats.failed += sums->failed;
+        artifacts_hold(a, sums->tenant, (int64_t) sums->local_bytes);
+        return 0;
+}
+
 static int artifact_start(Artifacts *a, Error *reterr) {
-        StoreArtifactSums sums = { 0 };
         int r = local_open_directory(a, reterr);
 
         if (r < 0)
                 return r;
         (void) store_artifact_retry(a->manager->store);
-        r = store_artifact_sums(a->manager->store, &sums);
+        r = store_artifact_sums(a->manager->store, artifact_add_sums, a);
         if (r < 0)
                 return error_set(reterr, r, "cannot count artifacts: %s", strerror(-r));
-        a->stats = (ArtifactsStats) {
-                .count = sums.count, .bytes = sums.bytes, .local_bytes = sums.local_bytes, .pending = sums.pending, .failed = sums.failed,
-        };
         if (a->outbound) {
                 r = deliveries_new(a->manager->event, a->outbound, &a->removals, reterr);
                 if (r < 0)
@@ -279,6 +291,7 @@ Artifacts *artifacts_free(Artifacts *a) {
         puts_free(a);
         deliveries_free(a->removals);
         sd_event_source_disable_unref(a->expire_timer);
+        ledger_pots_free(&a->held);
         if (a->sweep)
                 (void) closedir(a->sweep);
         (void) fd_close(a->dirfd);

@@ -1,5 +1,6 @@
-/* expire.c: what is in the directory goes by its age, and for room, the oldest first. What is in a bucket is the bucket's to keep. */
+/* expire.c: what is in the directory goes by its age, and for room: the heaviest tenant's oldest first. What is in a bucket is the bucket's to keep. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +31,9 @@ static int expire_collect(const Artifact *row, void *userdata) {
 }
 
 /* How many: none where the store takes nothing, as on a full disk; it is tried again later, and not at once. */
-static size_t remove_oldest(Artifacts *a, usec_t before, uint64_t wanted) {
+static size_t remove_oldest(Artifacts *a, const char *tenant, usec_t before, uint64_t wanted) {
         Batch b = { .artifacts = a, .wanted = wanted };
-        int r = store_artifact_oldest(a->manager->store, before, BATCH, expire_collect, &b);
+        int r = store_artifact_oldest(a->manager->store, tenant, before, BATCH, expire_collect, &b);
         size_t n = 0;
 
         if (r < 0 && r != -ECANCELED)
@@ -44,11 +45,23 @@ static size_t remove_oldest(Artifacts *a, usec_t before, uint64_t wanted) {
         return n;
 }
 
+static unsigned expire_rank(const LedgerEntry *e) {
+        return 1;
+}
+
+/* One at a time: after each, another tenant may hold most. */
 void expire_for_room(Artifacts *a) {
         uint64_t max = artifacts_config(a)->total_bytes;
+        const LedgerEntry *e;
+        size_t n = 1;
 
-        if (max > 0 && a->stats.local_bytes > max)
-                a->stats.evicted += remove_oldest(a, UINT64_MAX, a->stats.local_bytes - max);
+        while (max > 0 && n > 0 && (e = ledger_victim(a->manager, LEDGER_ARTIFACT, max, expire_rank))) {
+                char tenant[ARTIFACT_OWNER_MAX + 1];
+
+                (void) snprintf(tenant, sizeof(tenant), "%s", ledger_tenant(e));
+                n = remove_oldest(a, tenant, UINT64_MAX, /* wanted= */ 1);
+                a->stats.evicted += n;
+        }
 }
 
 /* A batch a turn; a full one is followed by the next at once. */
@@ -59,7 +72,7 @@ static int artifact_expire_on_timer(sd_event_source *source, uint64_t usec, void
         size_t n = 0;
 
         if (keep > 0 && now > keep && manager_trusts_calendar(a->manager))
-                n = remove_oldest(a, now - keep, UINT64_MAX);
+                n = remove_oldest(a, /* tenant= */ NULL, now - keep, UINT64_MAX);
         a->stats.expired += n;
         expire_for_room(a);
         pause = more || n == BATCH ? 0 : keep > 0 && keep < INTERVAL ? keep : INTERVAL;

@@ -5,6 +5,7 @@
 
 #include "artifact/artifact.h"
 #include "config/config.h"
+#include "core/ledger.h"
 #include "core/secret.h"
 #include "outbound/delivery.h"
 
@@ -37,6 +38,7 @@ struct Artifacts {
                 SandboxUsage usage;
         } ending; /* the sandbox whose end is being told of */
         ArtifactsStats stats;
+        LedgerPot *held; /* in the directory, by tenant */
 };
 
 static inline const ArtifactsConfig *artifacts_config(const Artifacts *a) {
@@ -45,6 +47,8 @@ static inline const ArtifactsConfig *artifacts_config(const Artifacts *a) {
 
 /* artifact.c: a failure that people should see. */
 void artifacts_note_error(Artifacts *a, const char *text);
+
+void artifacts_hold(Artifacts *a, const char *tenant, int64_t bytes); /* so much more is in the directory, or less */
 
 /* local.c: the directory. */
 int local_open_directory(Artifacts *a, Error *reterr);

@@ -122,7 +122,7 @@ static int put_finish(Artifacts *a, Put *p) {
         p->to = fd_close(p->to); /* from here on the file belongs to its row */
         a->stats.count++;
         a->stats.bytes += p->row.size;
-        a->stats.local_bytes += p->row.size;
+        artifacts_hold(a, p->row.tenant, (int64_t) p->row.size);
         if (p->row.state == ARTIFACT_PENDING) {
                 a->stats.pending++;
                 uploads_wake(a);
@@ -236,6 +236,7 @@ static int check_spec(Artifacts *a, const ArtifactSpec *s, Error *reterr) {
 static int put_measure(Artifacts *a, const ArtifactSpec *s, Put *p, Error *reterr) {
         uint64_t size = s->size, max = artifacts_config(a)->file_bytes_max;
         struct stat st;
+        int r;
 
         if (s->fd >= 0) {
                 if (fstat(s->fd, &st) < 0)
@@ -250,7 +251,8 @@ static int put_measure(Artifacts *a, const ArtifactSpec *s, Put *p, Error *reter
         p->row.truncated = size > max;
         p->left = MIN_OF(size, max);
         p->offset = s->offset;
-        return 0;
+        r = ledger_check(a->manager, s->tenant, LEDGER_ARTIFACT, p->left, reterr);
+        return r < 0 ? error_prefix(reterr, r, "artifact '%.100s'", s->name) : 0;
 }
 
 static int copy_spec(Artifacts *a, const ArtifactSpec *s, Put *p) {

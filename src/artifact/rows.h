@@ -14,11 +14,12 @@ int store_artifact_find(Store *s, const char *id, Artifact *ret); /* -ENOENT */
 int store_artifact_list(Store *s, const ArtifactQuery *query, StoreArtifactEach each, void *userdata);
 int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit, StoreArtifactEach each, void *userdata);
 /* In the directory, the oldest first: up to that time, or any with UINT64_MAX. */
-int store_artifact_oldest(Store *s, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata);
+int store_artifact_oldest(Store *s, const char *tenant /* NULL: any */, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata);
 int store_artifact_retry(Store *s); /* failed ones are pending again */
 int store_artifact_count(Store *s, const char *kind, const char *owner, uint64_t *ret);
 
-typedef struct StoreArtifactSums {
+typedef struct StoreArtifactSums { /* of one tenant */
+        char tenant[ARTIFACT_OWNER_MAX + 1];
         uint64_t count, bytes, local_bytes, pending, failed;
 } StoreArtifactSums;
-int store_artifact_sums(Store *s, StoreArtifactSums *ret);
+int store_artifact_sums(Store *s, int (*each)(const StoreArtifactSums *sums, void *userdata), void *userdata);

@@ -82,7 +82,7 @@ static void arrived(ArtifactUpload *u) {
         }
         a->pause_usec = 0;
         local_remove(a, u->row.id);
-        a->stats.local_bytes -= u->row.size;
+        artifacts_hold(a, u->row.tenant, -(int64_t) u->row.size);
         a->stats.pending--;
 }
 

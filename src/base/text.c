@@ -190,10 +190,9 @@ static void text_put_escaped(Text *t, uint8_t c) {
         }
 }
 
-void text_quote(Text *t, const void *data, size_t size) {
+void text_escape(Text *t, const void *data, size_t size) {
         const uint8_t *p = data, *end = p + size;
 
-        text_put(t, "\"", 1);
         while (p < end) {
                 size_t run = plain_run(p, (size_t) (end - p));
                 int n;
@@ -213,6 +212,11 @@ void text_quote(Text *t, const void *data, size_t size) {
                         text_put_string(t, "\\ufffd");
                 p += n > 0 ? n : 1;
         }
+}
+
+void text_quote(Text *t, const void *data, size_t size) {
+        text_put(t, "\"", 1);
+        text_escape(t, data, size);
         text_put(t, "\"", 1);
 }
 

@@ -34,6 +34,7 @@ void text_format(Text *t, const char *format, ...) _printf_(2, 3); /* short thin
 
 /* With quotes around it. What is not UTF-8 becomes U+FFFD. */
 void text_quote(Text *t, const void *data, size_t size);
+void text_escape(Text *t, const void *data, size_t size); /* the same without quotes: a piece of a longer one, which ends where a character does */
 void text_quote_string(Text *t, const char *s); /* NULL is null */
 void text_quote_base64(Text *t, const void *data, size_t size);
 /* ISO-8601 in UTC with milliseconds. */

@@ -140,7 +140,8 @@ typedef struct AuditConfig { /* audit: */
         usec_t keep_usec;        /* 0: for ever */
         uint64_t total_bytes;    /* of all files; the oldest go: 10 GB; 0: no limit */
         usec_t stranger_window_usec; /* calls without a key are counted for so long, and then told by one record: 1 min */
-        bool required;           /* what changes something is refused while no record can be written: false */
+        uint64_t reserve_bytes;  /* allocated ahead of what is written: 16 MB */
+        bool required;           /* what changes something is refused while no record can be written: true */
 } AuditConfig;
 
 typedef struct PreviewsConfig { /* previews: */

@@ -23,8 +23,10 @@ static const ShapeField limits_config_fields[] = {
         { "queueTimeout", KEY_TIME(LimitsConfig, queue_timeout_usec), .max = DAY, .initial = "30s",
           .help = "how long a caller waits for a place who says nothing else" },
         { "maxQueued", KEY_COUNT(LimitsConfig, queue_max), .max = COUNT_MOST, .initial = "10000", .help = "callers that wait at once" },
+        { "answerMemory", KEY_SIZE(LimitsConfig, answer_bytes), .min = 8 * MB, .initial = "128MB",
+          .help = "of answers that clients have not read yet; half of it for one tenant" },
         { "diskReserve", KEY_SIZE(LimitsConfig, disk_reserve_bytes), .initial = "256MB",
-          .help = "with less free space than this, new work is refused" },
+          .help = "with less free space than this, new work is refused and output is cut short" },
 };
 static const Shape limits_config_shape = SHAPE_OF(limits_config, LimitsConfig);
 
@@ -169,7 +171,9 @@ static const ShapeField audit_config_fields[] = {
         { "totalSize", KEY_SIZE(AuditConfig, total_bytes), .initial = "10GB", .help = "all of them; the oldest go; 0: no limit" },
         { "strangerWindow", KEY_TIME(AuditConfig, stranger_window_usec), .min = 1, .max = DAY, .initial = "1m",
           .help = "calls without a key, beyond the first few, are counted for so long and told by one record" },
-        { "required", KEY_BOOL(AuditConfig, required), .help = "refuse what changes something while it cannot be written down" },
+        { "reserve", KEY_SIZE(AuditConfig, reserve_bytes), .max = GB, .initial = "16MB",
+          .help = "set aside on disk, for records while the disk is full; at most a 32nd of the disk" },
+        { "required", KEY_BOOL(AuditConfig, required), .initial = "true", .help = "refuse what changes something while it cannot be written down" },
 };
 static const Shape audit_config_shape = SHAPE_OF(audit_config, AuditConfig);
 

@@ -10,6 +10,7 @@
 #include <uthash.h>
 
 #include "core/access.h"
+#include "core/ledger-entry.h"
 #include "core/sandbox.h"
 
 #define EXECUTION_ID_MAX 24 /* "e" and a number */
@@ -79,8 +80,9 @@ struct Execution {
         bool idle;           /* an interpreter that waits for code: no work, as far as its sandbox is concerned. Not in the store */
         ExecutionChannelOpened channel_opened; /* NULL: nobody has asked */
         void *channel_userdata;
-        bool journal_listed; /* its bytes count in the total */
-        Execution *journal_prev, *journal_next; /* ended ones, oldest first */
+        LedgerEntry journal; /* what its journals hold: journal.c's */
+        Execution *journal_prev, *journal_next; /* of those that may grow */
+        bool journal_grows;  /* in that list */
 
         struct ExecutionWatch *watches;
         struct ExecutionInput *input;

@@ -109,9 +109,12 @@ int journal_create(const Execution *x, ExecutionStream stream);
 int journal_open(const Execution *x, ExecutionStream stream);
 uint64_t journal_size(const Execution *x, ExecutionStream stream, int journal_fd);
 bool journal_is_stray(Manager *m, const char *name);
-void journal_unlist(Execution *x); /* out of the total; the files stay */
+uint64_t journal_grant(const Execution *x); /* how much of one stream may be kept of one that is about to begin */
+void journal_began(Execution *x);  /* counts, and is looked at while it grows */
+void journal_ended(Execution *x);  /* counts what is there; makes room when there is too much */
+void journal_unlist(Execution *x); /* does not count any more; the files stay */
 void journal_remove(Execution *x); /* both files too */
-void journal_ended(Execution *x);  /* counts; makes room when there is too much */
+void journals_charge(Sandbox *sb); /* it belongs to somebody else */
 
 /* probe.c: a command inside that is no execution; its numbers are beyond all of theirs */
 #define PROBE_NUMBER_FIRST (UINT64_C(1) << 63)

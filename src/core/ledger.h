@@ -15,51 +15,26 @@
  * Must not know: what the objects are, HTTP, files. */
 #pragma once
 
+#include "core/ledger-entry.h"
 #include "core/manager.h"
 
-typedef struct Ledger Ledger;
-
-typedef enum LedgerKind {
-        /* Bytes on disk. Together, as ledger_disk(), they are held to the tenant's quota of disk. */
-        LEDGER_DISK,       /* of sandboxes that have not ended: what they may write. By the tally */
-        LEDGER_VOLUME,     /* what may be written */
-        LEDGER_SNAPSHOT,   /* what they take */
-        LEDGER_TEMPLATE,   /* layers and disks of templates; what several share is shared out by whoever charges */
-        LEDGER_CACHE,      /* of builds and imports */
-        LEDGER_JOURNAL,    /* output of executions */
-        LEDGER_ARTIFACT,
-        LEDGER_RECORDING,
-        LEDGER_AUDIT,      /* its share of the audit log; outside of the quota, or a full one could not be recorded */
-        /* Bytes of the daemon's memory. */
-        LEDGER_ANSWER,     /* answers that were built whole, until the client has them */
-        /* Numbers. By the tally: */
-        LEDGER_SANDBOXES,
-        LEDGER_EXECUTIONS, /* that run */
-        LEDGER_MEMORY,     /* bytes promised to sandboxes */
-        LEDGER_PIDS,       /* promised to sandboxes */
-        LEDGER_DESCRIPTORS, /* likewise; per process */
-        /* … and charged: */
-        LEDGER_BUILDS,     /* that run: 1 each */
-        LEDGER_GATE_CPU,   /* microseconds of the gate's time, of sandboxes that have not ended */
-        _LEDGER_MAX,
-} LedgerKind;
-
 extern const ShapeNames ledger_kind_names; /* "volumes": as in answers and metrics */
-
-typedef struct LedgerEntry {
-        struct LedgerRow *row; /* NULL: holds nothing */
-        LedgerKind kind;
-        uint64_t amount;
-        struct LedgerEntry *prev, *next; /* of that kind in the row, in the order in which they were first charged */
-} LedgerEntry;
 
 int ledger_new(Manager *m); /* m->ledger */
 void ledger_free(Manager *m); /* after everybody who charges */
 
 /* tenant NULL or "": none. Of kinds that the tally counts nothing is charged. 0, or -ENOMEM, which only the first charge of a tenant
- * can be. An entry stays with its tenant and kind until it is released. */
+ * can be. With another tenant than before, it moves there. */
 int ledger_charge(Manager *m, LedgerEntry *e, const char *tenant, LedgerKind kind, uint64_t amount);
 void ledger_release(LedgerEntry *e);
+
+const char *ledger_tenant(const LedgerEntry *e); /* of one that is charged; "": none */
+
+/* For a room whose objects are rows of the store and not in memory: one entry for all of a tenant's, by which it is changed as rows come and
+ * go. At a start the room adds the sums that the store has. */
+typedef struct LedgerPot LedgerPot;
+void ledger_add(Manager *m, LedgerPot **pots, const char *tenant, LedgerKind kind, int64_t change);
+void ledger_pots_free(LedgerPot **pots);
 
 /* Whether the tenant may hold so much more of that kind. -EDQUOT: not now; -EOVERFLOW: never, it is more than the whole quota. */
 int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr);
@@ -79,10 +54,12 @@ bool ledger_is_on_disk(LedgerKind kind); /* and counts against it */
 /* Tenants that exist or hold something, by name; the first is "", of no tenant. each < 0 ends it. */
 int ledger_each(const Manager *m, int (*each)(const char *tenant, const LedgerSums *sums, void *userdata), void *userdata);
 
-/* Who gives when all together hold too much: the entries of the tenant that holds most of this kind, oldest first. NULL: nobody has any. */
-LedgerEntry *ledger_heaviest(const Manager *m, LedgerKind kind);
-/* Each tenant's share of a budget that all have together: who holds no more than that gives nothing. */
-uint64_t ledger_share(const Manager *m, LedgerKind kind, uint64_t budget);
+uint64_t ledger_total(const Manager *m, LedgerKind kind); /* of all; not for kinds of the tally */
+
+/* Who gives when all together hold more of a charged kind than a budget: the tenant that holds most, of those with more than an equal share;
+ * a tenant within its share gives nothing. Of its entries the one with the highest rank, the oldest of several; rank 0 is not given.
+ * NULL: they are within the budget, or nobody who holds too much has one to give. */
+LedgerEntry *ledger_victim(const Manager *m, LedgerKind kind, uint64_t budget, unsigned (*rank)(const LedgerEntry *e));
 
 /* Counts everything anew and compares: 0, or -EUCLEAN and what differs. For tests and debugging. */
 int ledger_verify(const Manager *m, Error *reterr);

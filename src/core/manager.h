@@ -17,7 +17,7 @@ typedef struct Config Config;
 
 typedef struct ManagerConfig {
         const char *state_dir;
-        uint64_t journal_total_bytes; /* of all journals together: the oldest of ended executions go first */
+        uint64_t journal_total_bytes; /* of all journals together: the heaviest tenant's oldest go first */
         usec_t keep_ended_usec;       /* how long an ended sandbox can still be looked at */
         unsigned sandboxes_max;
         bool recycle;          /* journals of sandboxes that are gone: only where their end is certain */
@@ -126,6 +126,7 @@ int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata);
 
 /* -ENOSPC: no new work is taken, because the state directory's file system is (nearly) full. Looks at most once a second. */
 int manager_check_space(Manager *m, Error *reterr);
+uint64_t manager_space(Manager *m, uint64_t *ret_reserve); /* free bytes, now; and what of them is not for output */
 
 /* All of them, live or not; watch the stats for the end. */
 void manager_end_all(Manager *m, const char *reason);

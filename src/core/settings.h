@@ -14,6 +14,7 @@ typedef struct LimitsConfig { /* limits: */
         unsigned tenant_max;        /* per tenant that has no quota of its own; 0: none */
         usec_t queue_timeout_usec;  /* how long a caller waits for a place who says nothing else: 30 s */
         unsigned queue_max;         /* callers that wait at once: 10000 */
+        uint64_t answer_bytes;       /* of answers that clients have not read yet, in memory; of one tenant: half of it: 128 MB */
         uint64_t disk_reserve_bytes; /* below this much free space new work is refused: 256 MB */
 } LimitsConfig;
 

@@ -163,7 +163,7 @@ static const Option options[] = {
         { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", DAEMON_TEXT(user) },
         { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", daemon_switch, DAEMON_FIELD(stop_all) },
         { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_template },
-        { "journals", 0, "SIZE", "what the output of all ended commands may take (default 10G)", daemon_journals },
+        { "journals", 0, "SIZE", "what the output of all commands may take (default 10G)", daemon_journals },
         { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", daemon_keep_ended },
         { "max-sandboxes", 0, "N", "at the same time (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 12288) },
         { "max-connections", 0, "N", "at the same time (default 4096)", OPTION_NUMBER(DaemonOptions, connections_max, 8, 65536) },

@@ -14,6 +14,7 @@ struct Audit {
         int dirfd, fd, head_fd;
         unsigned number; /* of the file being written */
         uint64_t size;   /* of it, up to the end of the last whole record */
+        uint64_t reserved; /* up to here it has space on disk; 0: none beyond its size */
         AuditHead head;
         Text text;       /* of the record being made */
         uint64_t n_written, n_lost;
@@ -35,6 +36,7 @@ void audit_put_number(Audit *a, const char *name, uint64_t value);
 int audit_end(Audit *a);
 int audit_note(Audit *a, const char *event, const char *number_name, uint64_t number, const char *text);
 int audit_open_file(Audit *a, unsigned number);
+void audit_reserve(Audit *a); /* space ahead of what is written; tried again whenever it was not to be had */
 
 /* audit-recover.c: finds the end of the chain and puts in order what a crash has left. */
 int audit_recover(Audit *a, Error *reterr);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -15,10 +16,36 @@
 
 #define SETTLE_USEC  USEC_PER_SEC
 #define NOTE_MAX     512
+#define RESERVE_MIN     (UINT64_C(64) << 10)
+#define RESERVE_OF_DISK 32
+
+/* Space for so many bytes more, or for as many as the disk has; of a small disk only a part. What was got; 0: none. */
+static uint64_t audit_allocate(const Audit *a, int fd, uint64_t size) {
+        uint64_t wanted = a->manager->settings->audit.reserve_bytes;
+        struct statvfs v;
+
+        if (fstatvfs(fd, &v) >= 0)
+                wanted = MIN_OF(wanted, (uint64_t) v.f_blocks * v.f_frsize / RESERVE_OF_DISK);
+        for (; wanted >= RESERVE_MIN; wanted /= 2)
+                if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t) size, (off_t) wanted) >= 0)
+                        return wanted;
+        return 0;
+}
+
+void audit_reserve(Audit *a) {
+        uint64_t ahead = a->reserved > a->size ? a->reserved - a->size : 0, got;
+
+        if (ahead >= a->manager->settings->audit.reserve_bytes / 2)
+                return;
+        got = audit_allocate(a, a->fd, a->size);
+        if (got > ahead)
+                a->reserved = a->size + got;
+}
 
 int audit_open_file(Audit *a, unsigned number) {
         char name[32];
         struct stat st;
+        uint64_t got;
         int fd;
 
         audit_file_name(number, name);
@@ -29,10 +56,19 @@ int audit_open_file(Audit *a, unsigned number) {
                 (void) fd_close(fd);
                 return -errno;
         }
+        got = audit_allocate(a, fd, (uint64_t) st.st_size);
+        if (got == 0 && a->reserved > a->size) { /* on a full disk the file that has space is the better one */
+                (void) unlinkat(a->dirfd, name, 0);
+                (void) fd_close(fd);
+                return -ENOSPC;
+        }
+        if (a->fd >= 0)
+                (void) ftruncate(a->fd, (off_t) a->size); /* gives back what it has beyond its size */
         (void) fd_close(a->fd);
         a->fd = fd;
         a->number = number;
         a->size = (uint64_t) st.st_size;
+        a->reserved = got > 0 ? a->size + got : 0;
         return 0;
 }
 
@@ -63,6 +99,7 @@ static int write_record(Audit *a) {
                 return 0;
         if (n > 0 && ftruncate(a->fd, (off_t) a->size) < 0)
                 log_error("audit: cannot take an unfinished record off again: %m");
+        a->reserved = 0;
         return r;
 }
 

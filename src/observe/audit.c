@@ -170,6 +170,7 @@ static int observe_audit_on_timer(sd_event_source *source, uint64_t usec, void *
         (void) sync_file_range(a->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
         (void) sync_file_range(a->head_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
         (void) store_counter_set(a->manager->store, "audit_seq", a->head.seq);
+        audit_reserve(a);
         audit_expire(a);
         return 0;
 }

@@ -9,8 +9,9 @@
  * answer, so the death of the process loses none; of the machine's it may lose the last seconds, and the next start says so in a
  * record of its own. Bodies, keys, commands and environments are never written.
  *
- * A record that cannot be written (full disk): the call goes on, the number of lost records is in the next one that can be, a security
- * event "audit-failed" is told once. With audit.required: calls that change something are refused until it works again.
+ * The file has space on disk ahead of its end (audit.reserve), so that a full disk does not end it: other writers fail first. A record that
+ * cannot be written all the same: the number of lost records is in the next one that can be, a security event "audit-failed" is told once, and
+ * calls that change something are refused until it works again. With audit.required off they go on unrecorded.
  * Must not know: HTTP, routes. */
 #pragma once
 

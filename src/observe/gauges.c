@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "core/admission.h"
+#include "core/ledger.h"
 #include "core/pool.h"
 #include "core/tally.h"
 #include "observe/internal.h"
@@ -112,6 +113,12 @@ static void refresh_pool(Observe *o, const PoolStats *s) {
                 metric_set2(o, METRIC_POOL_EVENTS, name, events[i].name, (double) events[i].value);
 }
 
+static int refresh_tenant(const char *tenant, const LedgerSums *sums, void *userdata) {
+        for (LedgerKind k = 0; k < _LEDGER_MAX; k++)
+                metric_set2(userdata, METRIC_TENANT_HELD, tenant, shape_name(&ledger_kind_names, (int) k), (double) sums->amounts[k]);
+        return 0;
+}
+
 static void refresh_pools(Observe *o) {
         const Pools *p = o->manager->pools;
 
@@ -192,6 +199,7 @@ void gauges_refresh(Observe *o) {
         refresh_live(o);
         refresh_admission(o);
         refresh_pools(o);
+        (void) ledger_each(o->manager, refresh_tenant, o);
         metric_set(o, METRIC_MEMORY_USAGE, NULL, gauges_memory_usage());
         metric_set(o, METRIC_DISK_USAGE, NULL, gauges_disk_usage(o->manager->config.state_dir));
         metric_set(o, METRIC_START_TIME, NULL, (double) o->manager->started_at / USEC_PER_SEC);

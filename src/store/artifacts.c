@@ -38,7 +38,7 @@ static const char *const artifact_queries[] = {
         [ARTIFACT_OF_OWNER] = "WHERE owner_id = ?5 AND serial > ?1" ARTIFACT_FILTER,
         [ARTIFACT_ALL]      = "WHERE serial > ?1" ARTIFACT_FILTER,
         [ARTIFACT_IN_STATE] = "WHERE state = ?1 AND serial > ?2 ORDER BY serial LIMIT ?3",
-        [ARTIFACT_OLDEST]   = "WHERE state <> 'remote' AND created_at <= ?1 ORDER BY serial LIMIT ?2",
+        [ARTIFACT_OLDEST]   = "WHERE state <> 'remote' AND created_at <= ?1 AND (?3 IS NULL OR coalesce(tenant, '') = ?3) ORDER BY serial LIMIT ?2",
         [ARTIFACT_COUNT]    = "SELECT count(*) FROM artifact WHERE owner_id = ?2 AND owner_kind = ?1",
         [ARTIFACT_RETRY]    = "UPDATE artifact SET state = 'pending', attempts = 0 WHERE state = 'failed'",
 };
@@ -46,6 +46,7 @@ TABLE(artifact_table, Artifact, "artifact", 1, INSERTS | UPDATES | DELETES, .n_f
 STORE_READER(artifact_row, const Artifact);
 
 static const ShapeField artifact_sums_table_fields[] = {
+        FIELD("tenant",      chars,  StoreArtifactSums, tenant),
         FIELD("count",       uint64, StoreArtifactSums, count),
         FIELD("bytes",       uint64, StoreArtifactSums, bytes),
         FIELD("local_bytes", uint64, StoreArtifactSums, local_bytes),
@@ -53,8 +54,8 @@ static const ShapeField artifact_sums_table_fields[] = {
         FIELD("failed",      uint64, StoreArtifactSums, failed),
 };
 static const char *const artifact_sums_queries[] = {
-        ("SELECT count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN state <> 'remote' THEN size ELSE 0 END), 0),"
-         " coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'failed'), 0) FROM artifact"),
+        ("SELECT tenant, count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN state <> 'remote' THEN size ELSE 0 END), 0),"
+         " coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'failed'), 0) FROM artifact GROUP BY tenant"),
 };
 TABLE(artifact_sums_table, StoreArtifactSums, "artifact", 0, 0, QUERIES(artifact_sums_queries));
 
@@ -76,8 +77,8 @@ int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit,
                         &(StoreReader) { artifact_row, (void (*)(void)) each, userdata });
 }
 
-int store_artifact_oldest(Store *s, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata) {
-        return query_read(s, &artifact_table, ARTIFACT_OLDEST, VALUES(NUMBER(before), NUMBER(limit)),
+int store_artifact_oldest(Store *s, const char *tenant, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata) {
+        return query_read(s, &artifact_table, ARTIFACT_OLDEST, VALUES(NUMBER(before), NUMBER(limit), TEXT(tenant)),
                         &(StoreReader) { artifact_row, (void (*)(void)) each, userdata });
 }
 
@@ -93,6 +94,8 @@ int store_artifact_retry(Store *s) {
         return query_run(s, &artifact_table, ARTIFACT_RETRY, NO_VALUES, /* ret_value= */ NULL);
 }
 
-int store_artifact_sums(Store *s, StoreArtifactSums *ret) {
-        return query_find(s, &artifact_sums_table, 0, NO_VALUES, ret);
+STORE_READER(artifact_sums_row, const StoreArtifactSums);
+
+int store_artifact_sums(Store *s, int (*each)(const StoreArtifactSums *sums, void *userdata), void *userdata) {
+        return query_read(s, &artifact_sums_table, 0, NO_VALUES, &(StoreReader) { artifact_sums_row, (void (*)(void)) each, userdata });
 }

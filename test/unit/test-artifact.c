@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "artifact/artifact.h"
+#include "core/ledger.h"
 #include "base/fd.h"
 #include "config/config.h"
 #include "core/rows.h"
@@ -266,6 +267,38 @@ TEST(room) {
         check_result("the oldest is gone", artifacts_find(w.artifacts, first.artifact.id, &found), -ENOENT);
         check_result("the newest is there", artifacts_find(w.artifacts, last.artifact.id, &found), 0);
         artifact_done(&found);
+        world_close(&w);
+        free(data);
+}
+
+/* … of the tenant that holds most, and of nobody within its share. Also when another daemon has counted. */
+TEST(room_of_tenants) {
+        ArtifactSpec spec = { .owner_kind = ARTIFACT_OF_AGENT, .owner_id = "mild", .tenant = "mild", .name = "n", .size = 1000, .fd = -EBADF };
+        char *data = calloc(1, 1000);
+        World w = { 0 };
+        Error error = { 0 };
+        Told kept = { 0 }, t = { 0 };
+        Artifact found = { 0 };
+
+        spec.data = data;
+        world_open(&w, "room-of-tenants");
+        check_result("put", artifacts_put(w.artifacts, &spec, on_kept, &kept, &error), 0);
+        run_until(&w, &kept.n, 1);
+        spec.tenant = spec.owner_id = "loud";
+        for (unsigned i = 0; i < 9; i++) {
+                w.settings->artifacts.total_bytes = 5000;
+                check_result("put", artifacts_put(w.artifacts, &spec, on_kept, &t, &error), 0);
+                run_until(&w, &t.n, i + 1);
+                if (i == 4) {
+                        world_close(&w);
+                        world_open(&w, "room-of-tenants");
+                }
+        }
+        check_result("the other's is there", artifacts_find(w.artifacts, kept.artifact.id, &found), 0);
+        artifact_done(&found);
+        check_uint("loud", ledger_of_tenant(w.manager, "loud").amounts[LEDGER_ARTIFACT], 4000);
+        check_uint("mild", ledger_of_tenant(w.manager, "mild").amounts[LEDGER_ARTIFACT], 1000);
+        check_result("verify", ledger_verify(w.manager, &error), 0);
         world_close(&w);
         free(data);
 }

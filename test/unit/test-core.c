@@ -793,8 +793,7 @@ TEST(journals_are_bounded) {
         world_new(&w, "journals");
         sb = create_ready(&w, NULL);
         first = start(sb, "talk");
-        tell_exit(&w, sb, first->number, 0);
-        first->journals[0].bytes = 0;
+        w.fake.provider.events->exec_exited(sb, &(ProviderEnd) { .number = first->number, .journals = { { .bytes = 600 << 10 } } }, w.manager);
         for (int i = 0; i < 3; i++) {
                 ProviderEnd e = { .journals = { { .bytes = 600 << 10 } } };
 

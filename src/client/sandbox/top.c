@@ -25,7 +25,7 @@
 typedef struct TopOptions {
         Common common;
         usec_t interval;
-        bool once;
+        bool once, tenants;
 } TopOptions;
 
 static int top_interval(const Option *o, void *target, const char *value, Error *reterr) {
@@ -40,6 +40,7 @@ static int top_interval(const Option *o, void *target, const char *value, Error 
 static const Option top_options[] = {
         { "interval", 'i', "TIME", "between two looks (default 2s)", top_interval, OPTION_FIELD(TopOptions, interval) },
         { "once",     '1', NULL,   "look once; so it is without a terminal, too", OPTION_FLAG(TopOptions, once) },
+        { "tenants",  't', NULL,   "what each tenant holds, instead of each sandbox; once", OPTION_FLAG(TopOptions, tenants) },
 };
 
 typedef struct Top {
@@ -235,11 +236,42 @@ static int run_live(Top *t, usec_t interval) {
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
+/* Tenants. */
+
+static const Column tenant_usage_columns[] = {
+        { "TENANT", "tenant" },
+        { ">SANDBOXES", "sandboxes", cell_number },
+        { ">RUNNING", "executions", cell_number },
+        { ">BUILDS", "builds", cell_number },
+        { ">DISK", "disk.bytes", cell_size },
+        { ">QUOTA", "disk.quotaBytes", cell_size },
+        { ">DISKS", "disk.disks.bytes", cell_size },
+        { ">VOLUMES", "disk.volumes.bytes", cell_size },
+        { ">SNAPSHOTS", "disk.snapshots.bytes", cell_size },
+        { ">TEMPLATES", "disk.templates.bytes", cell_size },
+        { ">CACHES", "disk.caches.bytes", cell_size },
+        { ">OUTPUT", "disk.journals.bytes", cell_size },
+        { ">ARTIFACTS", "disk.artifacts.bytes", cell_size },
+        { ">ANSWERS", "answers.bytes", cell_size },
+};
+
+static int top_tenants(const Place *place, const TopOptions *o) {
+        _cleanup_answer_ Answer a = { 0 };
+
+        if (client_need_path(place, /* body= */ NULL, &a, "/api/usage") < 0)
+                return EXIT_OWN_FAILURE;
+        if (o->common.json) {
+                printf("%.*s", answer_length(&a), a.text);
+                return 0;
+        }
+        return columns_show(tenant_usage_columns, ELEMENTSOF(tenant_usage_columns), json_object_get(a.json, "tenants"));
+}
+
 static int top_run(const Place *place, void *options, const Operands *words) {
         const TopOptions *o = options;
         Top t = { .place = place, .rows = json_array(), .order = 'c' };
         bool once = o->once || o->common.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
-        int status = once ? run_once(&t, o) : run_live(&t, o->interval);
+        int status = o->tenants ? top_tenants(place, o) : once ? run_once(&t, o) : run_live(&t, o->interval);
 
         json_decref(t.rows);
         return status;

@@ -5,6 +5,7 @@
 #include <utlist.h>
 
 #include "core/admission.h"
+#include "core/settings.h"
 #include "core/tally.h"
 
 typedef struct LedgerSlot {
@@ -33,8 +34,6 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_CACHE]       = "caches",
         [LEDGER_JOURNAL]     = "journals",
         [LEDGER_ARTIFACT]    = "artifacts",
-        [LEDGER_RECORDING]   = "recordings",
-        [LEDGER_AUDIT]       = "audit",
         [LEDGER_ANSWER]      = "answers",
         [LEDGER_SANDBOXES]   = "sandboxes",
         [LEDGER_EXECUTIONS]  = "executions",
@@ -42,12 +41,11 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_PIDS]        = "pids",
         [LEDGER_DESCRIPTORS] = "descriptors",
         [LEDGER_BUILDS]      = "builds",
-        [LEDGER_GATE_CPU]    = "gateCpu",
 };
 const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_words);
 
 bool ledger_is_on_disk(LedgerKind kind) {
-        return kind <= LEDGER_RECORDING;
+        return kind <= LEDGER_ARTIFACT;
 }
 
 static bool ledger_is_of_tally(LedgerKind kind) {
@@ -110,7 +108,8 @@ int ledger_charge(Manager *m, LedgerEntry *e, const char *tenant, LedgerKind kin
         LedgerSlot *slot;
 
         assert(!ledger_is_of_tally(kind));
-        assert(!e->row || (e->kind == kind && strcmp(e->row->tenant, tenant ? tenant : "") == 0));
+        if (e->row && (e->kind != kind || strcmp(e->row->tenant, tenant ? tenant : "") != 0))
+                ledger_release(e);
         if (!e->row) {
                 LedgerRow *row = ledger_need(m, tenant);
 
@@ -142,6 +141,57 @@ void ledger_release(LedgerEntry *e) {
         *e = (LedgerEntry) { 0 };
         if (--row->n == 0)
                 ledger_row_free(row);
+}
+
+const char *ledger_tenant(const LedgerEntry *e) {
+        return e->row->tenant;
+}
+
+/* Pots. */
+
+struct LedgerPot {
+        LedgerEntry entry;
+        UT_hash_handle hh;
+        char tenant[];
+};
+
+static void ledger_pot_free(LedgerPot **pots, LedgerPot *pot) {
+        HASH_DEL(*pots, pot);
+        ledger_release(&pot->entry);
+        free(pot);
+}
+
+void ledger_pots_free(LedgerPot **pots) {
+        LedgerPot *pot, *next;
+
+        HASH_ITER(hh, *pots, pot, next)
+                ledger_pot_free(pots, pot);
+}
+
+static LedgerPot *ledger_pot_need(LedgerPot **pots, const char *tenant) {
+        size_t size = strlen(tenant) + 1;
+        LedgerPot *pot;
+
+        HASH_FIND_STR(*pots, tenant, pot);
+        if (pot)
+                return pot;
+        pot = calloc(1, sizeof(*pot) + size);
+        if (!pot)
+                return NULL;
+        memcpy(pot->tenant, tenant, size);
+        HASH_ADD_STR(*pots, tenant, pot);
+        return pot;
+}
+
+void ledger_add(Manager *m, LedgerPot **pots, const char *tenant, LedgerKind kind, int64_t change) {
+        LedgerPot *pot = ledger_pot_need(pots, tenant ? tenant : "");
+        uint64_t amount;
+
+        if (!pot)
+                return; /* without memory it is not counted, and counted at the next start */
+        amount = change < 0 ? pot->entry.amount - MIN_OF((uint64_t) -change, pot->entry.amount) : pot->entry.amount + (uint64_t) change;
+        if (amount == 0 || ledger_charge(m, &pot->entry, pot->tenant, kind, amount) < 0)
+                ledger_pot_free(pots, pot);
 }
 
 static LedgerSums ledger_sums(const LedgerRow *row, TallySums held) {
@@ -195,11 +245,28 @@ uint64_t ledger_limit(const Manager *m, const char *tenant, LedgerKind kind) {
         return ledger_is_on_disk(kind) ? t->disk_bytes_max : kind == LEDGER_MEMORY ? t->memory_bytes_max : kind == LEDGER_SANDBOXES ? t->sandboxes_max : 0;
 }
 
+/* The answers of all, and those of one tenant, which gets no more than half: others can go on asking. */
+static int ledger_check_answer(const Manager *m, const char *tenant, uint64_t more, Error *reterr) {
+        uint64_t limit = core_settings(m->settings).limits->answer_bytes;
+        uint64_t all = ledger_of_all(m).amounts[LEDGER_ANSWER], own = ledger_of_tenant(m, tenant).amounts[LEDGER_ANSWER];
+        bool of_tenant = tenant && *tenant;
+
+        if (more <= limit && all <= limit - more && (!of_tenant || own + more <= limit / 2))
+                return 0;
+        return error_set(reterr, -EDQUOT,
+                        "%llu MB of answers%s%s%s wait for their clients, and %llu MB more are too many: read what was asked for, ask for less at once "
+                        "(limit, cursor), or raise limits.answerMemory",
+                        (unsigned long long) (of_tenant ? own : all) >> 20, of_tenant ? " of tenant '" : "", of_tenant ? tenant : "", of_tenant ? "'" : "",
+                        (unsigned long long) more >> 20);
+}
+
 int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr) {
         uint64_t limit = ledger_limit(m, tenant, kind), used;
         const double mb = 1 << 20;
         LedgerSums sums;
 
+        if (kind == LEDGER_ANSWER)
+                return ledger_check_answer(m, tenant, more, reterr);
         if (limit == 0)
                 return 0;
         sums = ledger_of_tenant(m, tenant);
@@ -244,22 +311,47 @@ int ledger_each(const Manager *m, int (*each)(const char *tenant, const LedgerSu
         return r;
 }
 
-LedgerEntry *ledger_heaviest(const Manager *m, LedgerKind kind) {
-        const LedgerRow *row, *next, *heaviest = NULL;
+uint64_t ledger_total(const Manager *m, LedgerKind kind) {
+        const LedgerRow *row, *next;
+        uint64_t total = 0;
 
         HASH_ITER(hh, m->ledger->rows, row, next)
-                if (row->slots[kind].entries && (!heaviest || row->slots[kind].amount > heaviest->slots[kind].amount))
-                        heaviest = row;
-        return heaviest ? heaviest->slots[kind].entries : NULL;
+                total += row->slots[kind].amount;
+        return total;
 }
 
-uint64_t ledger_share(const Manager *m, LedgerKind kind, uint64_t budget) {
-        const LedgerRow *row, *next;
-        uint64_t n = 0;
+static LedgerEntry *ledger_first(const LedgerRow *row, LedgerKind kind, unsigned (*rank)(const LedgerEntry *e)) {
+        LedgerEntry *first = NULL;
+        unsigned best = 0;
 
+        for (LedgerEntry *e = row->slots[kind].entries; e; e = e->next) {
+                unsigned r = rank(e);
+
+                if (r > best) {
+                        first = e;
+                        best = r;
+                }
+        }
+        return first;
+}
+
+LedgerEntry *ledger_victim(const Manager *m, LedgerKind kind, uint64_t budget, unsigned (*rank)(const LedgerEntry *e)) {
+        uint64_t n = 0, most = 0;
+        const LedgerRow *row, *next;
+        LedgerEntry *victim = NULL;
+
+        if (ledger_total(m, kind) <= budget)
+                return NULL;
         HASH_ITER(hh, m->ledger->rows, row, next)
-                n += row->slots[kind].entries != NULL;
-        return budget / MAX_OF(n, UINT64_C(1));
+                n += row->slots[kind].amount > 0;
+        HASH_ITER(hh, m->ledger->rows, row, next)
+                if (row->slots[kind].amount > budget / n && row->slots[kind].amount > most) {
+                        LedgerEntry *e = ledger_first(row, kind, rank);
+
+                        victim = e ? e : victim;
+                        most = e ? row->slots[kind].amount : most;
+                }
+        return victim;
 }
 
 /* Counting anew. */

@@ -22,15 +22,25 @@ static void space_look(Manager *m, usec_t every) {
 }
 
 /* The reserve is what running work may still write. On a small disk that would be all of it: there it is half. */
+static uint64_t space_reserve(const Manager *m) {
+        return MIN_OF(core_settings(m->settings).limits->disk_reserve_bytes, m->space.total_bytes / 2);
+}
+
+uint64_t manager_space(Manager *m, uint64_t *ret_reserve) {
+        space_look(m, /* every= */ 0);
+        *ret_reserve = space_reserve(m);
+        return m->space.looked_at == 0 ? UINT64_MAX : m->space.free_bytes;
+}
+
 int manager_check_space(Manager *m, Error *reterr) {
-        uint64_t reserve = core_settings(m->settings).limits->disk_reserve_bytes;
+        uint64_t reserve;
 
         space_look(m, LOOK_EVERY);
-        if (m->space.looked_at != 0 && m->space.free_bytes < MIN_OF(reserve, m->space.total_bytes / 2))
+        if (m->space.looked_at != 0 && m->space.free_bytes < space_reserve(m))
                 space_look(m, /* every= */ 0); /* nobody is refused for what was true a moment ago */
         if (m->space.looked_at == 0)
                 return 0;
-        reserve = MIN_OF(reserve, m->space.total_bytes / 2);
+        reserve = space_reserve(m);
         if (m->space.free_bytes >= reserve)
                 return 0;
         return error_set(reterr, -ENOSPC,

@@ -86,7 +86,7 @@ int command_send(Execution *x, const Strv *env, const int *journals, size_t n_jo
                 .uid = user_of(x),
                 .gid = x->spec.has_user ? x->spec.gid : x->sandbox->spec.gid,
                 .timeout_usec = x->spec.has_timeout ? x->spec.timeout_usec : limits->exec_timeout_usec,
-                .output_max = limits->output_bytes,
+                .output_max = journal_grant(x),
                 .nofile = limits->nofile,
                 .stdin_open = x->spec.stdin_open,
                 .pty = x->spec.pty,

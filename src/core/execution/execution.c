@@ -213,7 +213,7 @@ static int record_start(Execution *x, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot write the execution down: %m") : 0;
 }
 
-static int open_journals(const Execution *x, int fds[static _STREAM_MAX], size_t *ret_n, Error *reterr) {
+static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_n, Error *reterr) {
         size_t n = x->spec.pty ? 1 : 2;
 
         for (size_t i = 0; i < n; i++) {
@@ -227,6 +227,7 @@ static int open_journals(const Execution *x, int fds[static _STREAM_MAX], size_t
                 }
         }
         *ret_n = n;
+        journal_began(x);
         return 0;
 }
 

@@ -2,8 +2,11 @@
  *
  *      <state>/box/<sandbox>-e1.out, -e1.err
  *
- * Written by the sandbox's PID 1 through descriptors made here. One stream is bounded by the sandbox's limit, which PID 1
- * keeps; all ended ones together by the manager's, which is kept here: the oldest go first.
+ * Written by the sandbox's PID 1 through descriptors made here. One stream is bounded by what journal_grant() says when it begins, which
+ * PID 1 keeps: the sandbox's limit, and never more than a part of what its tenant's quota and the disk have left. What they hold is charged
+ * to the tenant, while they grow by what is found on disk from time to time. All together are bounded by the manager's budget: the tenant
+ * that holds most gives its oldest, of sandboxes that have ended first; a tenant within its share keeps what it has.
+ * With less free space than half of the reserve, the execution that writes most is ended.
  *
  * The files of a sandbox that is gone are kept as spares, empty, for the next executions; and when there are few, some are made
  * while nothing else is to be done. Most commands write little, and a file system that has just deleted many files looks long
@@ -22,6 +25,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/ledger.h"
 #include "core/mask.h"
 #include "core/quarantine.h"
 
@@ -30,12 +34,19 @@
 #define SPARES_MAX      4096 /* empty files */
 #define SPARES_STOCK    16   /* made ahead */
 #define SPARE_BYTES_MAX (UINT64_C(1) << 20) /* to empty a larger one takes as long as to delete it */
+#define LOOK_USEC       USEC_PER_SEC
+#define LOOK_SOON_USEC  (50 * USEC_PER_MSEC) /* when little is free */
+#define LOOK_MAX        512 /* in one turn */
+#define GRANT_MIN       (UINT64_C(64) << 10)
+#define GRANT_OF_DISK   8 /* one part of so many of what is free, for one stream */
+#define GRANT_OF_QUOTA  4
+#define GROWTH_MIN      (UINT64_C(1) << 20) /* of one that is ended for it, between two looks */
 #define NAME_BYTES      (SANDBOX_ID_LENGTH + EXECUTION_ID_MAX + 8)
 
 typedef struct Journals {
         int box_fd;
-        uint64_t total;   /* of those listed */
-        Execution *ended; /* oldest first */
+        Execution *growing; /* of live sandboxes, the one that was looked at longest ago first: what a command has left behind may write, too */
+        sd_event_source *look; /* at what they hold, while there are any */
         size_t n_spares;  /* they are called "spare-0" and so on */
         sd_event_source *stock; /* runs when the loop is idle */
         sd_event_source *anchor;
@@ -100,6 +111,14 @@ static int add_anchor(Manager *m) {
         return sd_event_add_inotify_fd(m->event, &m->journals->anchor, m->journals->box_fd, IN_DELETE_SELF, on_nothing, NULL);
 }
 
+static int journals_on_look(sd_event_source *source, uint64_t usec, void *userdata);
+
+static int journals_add_look(Manager *m) {
+        int r = sd_event_add_time(m->event, &m->journals->look, CLOCK_MONOTONIC, 0, 0, journals_on_look, m);
+
+        return r >= 0 ? sd_event_source_set_enabled(m->journals->look, SD_EVENT_OFF) : r;
+}
+
 int journals_new(Manager *m, Error *reterr) {
         int r;
 
@@ -117,7 +136,9 @@ int journals_new(Manager *m, Error *reterr) {
                 return error_set(reterr, -errno, "cannot open '%s/box': %m", m->config.state_dir);
         }
         m->journals = j;
-        r = add_stock(m);
+        r = journals_add_look(m);
+        if (r >= 0)
+                r = add_stock(m);
         if (r >= 0)
                 r = add_anchor(m);
         return r < 0 ? error_set(reterr, r, "cannot listen to the loop: %m") : 0;
@@ -133,6 +154,7 @@ void journals_free(Manager *m) {
                 spare_name(--j->n_spares, name);
                 (void) unlinkat(j->box_fd, name, 0);
         }
+        sd_event_source_disable_unref(j->look);
         sd_event_source_disable_unref(j->stock);
         sd_event_source_disable_unref(j->anchor);
         (void) fd_close(j->box_fd);
@@ -225,20 +247,17 @@ int journal_create(const Execution *x, ExecutionStream stream) {
         return fd < 0 ? -errno : fd;
 }
 
-/* Only when nobody can be left who writes to it. */
+/* Only when nobody can be left who writes to it, or reads: an answer under way would go on with what the next execution writes, of
+ * whatever tenant. A lease for writing is given only to the one who alone has the file open. */
 static bool make_spare(Journals *j, const char *name) {
+        _cleanup_close_ int fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
         char spare[NAME_BYTES];
         struct stat st;
 
-        if (j->n_spares >= SPARES_MAX || fstatat(j->box_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-                        (uint64_t) st.st_size > SPARE_BYTES_MAX)
+        if (fd < 0 || j->n_spares >= SPARES_MAX || fstat(fd, &st) < 0 || (uint64_t) st.st_size > SPARE_BYTES_MAX)
                 return false;
-        if (st.st_size > 0) {
-                _cleanup_close_ int fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_TRUNC | O_CLOEXEC);
-
-                if (fd < 0)
-                        return false;
-        }
+        if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0 || (st.st_size > 0 && ftruncate(fd, 0) < 0))
+                return false;
         spare_name(j->n_spares, spare);
         if (renameat(j->box_fd, name, j->box_fd, spare) < 0)
                 return false;
@@ -310,14 +329,35 @@ static uint64_t journal_bytes(const Execution *x) {
         return x->journals[STREAM_STDOUT].bytes + x->journals[STREAM_STDERR].bytes;
 }
 
-void journal_unlist(Execution *x) {
-        Journals *j = x->sandbox->manager->journals;
+/* Charging. */
 
-        if (!x->journal_listed)
+static void journal_charge(Execution *x, uint64_t bytes) {
+        (void) ledger_charge(x->sandbox->manager, &x->journal, x->sandbox->spec.tenant, LEDGER_JOURNAL, bytes); /* without memory it is not counted for now */
+}
+
+void journals_charge(Sandbox *sb) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (x->journal.row)
+                        journal_charge(x, x->journal.amount);
+}
+
+static void journal_stop_looking(Execution *x) {
+        if (!x->journal_grows)
                 return;
-        DL_DELETE2(j->ended, x, journal_prev, journal_next);
-        j->total -= MIN_OF(journal_bytes(x), j->total);
-        x->journal_listed = false;
+        DL_DELETE2(x->sandbox->manager->journals->growing, x, journal_prev, journal_next);
+        x->journal_grows = false;
+}
+
+static void journal_look_at(Execution *x) {
+        DL_APPEND2(x->sandbox->manager->journals->growing, x, journal_prev, journal_next);
+        x->journal_grows = true;
+}
+
+void journal_unlist(Execution *x) {
+        journal_stop_looking(x);
+        ledger_release(&x->journal);
 }
 
 void journal_remove(Execution *x) {
@@ -332,11 +372,23 @@ void journal_remove(Execution *x) {
         x->journals_gone = true;
 }
 
-static void core_journal_make_room(Manager *m) {
-        Journals *j = m->journals;
+static Execution *journal_owner(const LedgerEntry *e) {
+        return (Execution *) (void *) ((char *) e - offsetof(Execution, journal));
+}
 
-        while (j->total > m->config.journal_total_bytes && j->ended) {
-                Execution *x = j->ended;
+static unsigned journal_rank(const LedgerEntry *e) {
+        const Execution *x = journal_owner(e);
+
+        return !execution_ended(x) || e->amount == 0 ? 0 : sandbox_status_is_live(x->sandbox->status) ? 1 : 2;
+}
+
+static void core_journal_make_room(Manager *m) {
+        LedgerEntry *e;
+
+        if (m->recovering)
+                return; /* not everybody's are counted yet */
+        while ((e = ledger_victim(m, LEDGER_JOURNAL, m->config.journal_total_bytes, journal_rank))) {
+                Execution *x = journal_owner(e);
 
                 log_debug("sandbox %s: journals of %s go to make room", x->sandbox->id, x->id);
                 journal_remove(x);
@@ -344,14 +396,99 @@ static void core_journal_make_room(Manager *m) {
         }
 }
 
-void journal_ended(Execution *x) {
-        Manager *m = x->sandbox->manager;
-        Journals *j = m->journals;
+static uint64_t journal_measure(const Execution *x) {
+        const Journals *j = x->sandbox->manager->journals;
+        char name[NAME_BYTES];
+        uint64_t bytes = 0;
+        struct stat st;
 
-        if (x->journal_listed || x->journals_gone)
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+                journal_name(x, s, name);
+                if (fstatat(j->box_fd, name, &st, AT_SYMLINK_NOFOLLOW) >= 0)
+                        bytes += (uint64_t) st.st_size;
+        }
+        return execution_ended(x) ? MAX_OF(bytes, journal_bytes(x)) : bytes;
+}
+
+void journal_ended(Execution *x) {
+        if (x->journals_gone)
                 return;
-        DL_APPEND2(j->ended, x, journal_prev, journal_next);
-        x->journal_listed = true;
-        j->total += journal_bytes(x);
+        journal_charge(x, journal_measure(x));
+        core_journal_make_room(x->sandbox->manager);
+}
+
+/* While they grow. */
+
+/* No more than one part of what is left of `all`; a little in any case, so that an error can be read. */
+static uint64_t journal_part(uint64_t grant, uint64_t all, uint64_t used, unsigned parts) {
+        uint64_t part = all > used ? (all - used) / parts : 0;
+
+        return MIN_OF(grant, part > GRANT_MIN ? part : GRANT_MIN);
+}
+
+uint64_t journal_grant(const Execution *x) {
+        Manager *m = x->sandbox->manager;
+        const char *tenant = x->sandbox->spec.tenant;
+        uint64_t reserve, free_bytes = manager_space(m, &reserve), quota = ledger_limit(m, tenant, LEDGER_JOURNAL);
+        uint64_t grant = x->sandbox->spec.limits.output_bytes;
+
+        if (free_bytes != UINT64_MAX)
+                grant = journal_part(grant, free_bytes, reserve, GRANT_OF_DISK);
+        if (quota > 0) {
+                LedgerSums sums = ledger_of_tenant(m, tenant);
+
+                grant = journal_part(grant, quota, ledger_disk(&sums), GRANT_OF_QUOTA);
+        }
+        return grant;
+}
+
+static void journals_look_later(Manager *m, usec_t usec) {
+        if (sd_event_source_set_time_relative(m->journals->look, usec) >= 0)
+                (void) sd_event_source_set_enabled(m->journals->look, SD_EVENT_ONESHOT);
+}
+
+void journal_began(Execution *x) {
+        Manager *m = x->sandbox->manager;
+
+        if (x->spec.channel)
+                return; /* its output goes elsewhere */
+        if (!m->journals->growing)
+                journals_look_later(m, LOOK_SOON_USEC);
+        journal_charge(x, 0);
+        journal_look_at(x);
+}
+
+static void journal_end_writer(Execution *x, uint64_t growth, uint64_t free_bytes) {
+        observe_security(x->sandbox->manager, "disk-kill", x->sandbox, "%s was ended: %llu MB are free, and it has just written %llu MB of output", x->id,
+                        (unsigned long long) free_bytes >> 20, (unsigned long long) growth >> 20);
+        execution_kill(x, EXECUTION_REASON_DISK);
+}
+
+static int journals_on_look(sd_event_source *source, uint64_t usec, void *userdata) {
+        Manager *m = userdata;
+        uint64_t reserve, free_bytes = manager_space(m, &reserve), most = 0;
+        Execution *x, *last = m->journals->growing ? m->journals->growing->journal_prev : NULL, *writer = NULL;
+
+        for (unsigned i = 0; last && i < LOOK_MAX; i++) {
+                uint64_t bytes, growth;
+
+                x = m->journals->growing;
+                bytes = journal_measure(x);
+                growth = bytes - MIN_OF(bytes, x->journal.amount);
+                journal_charge(x, bytes);
+                if (growth > most && !execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE) {
+                        writer = x;
+                        most = growth;
+                }
+                last = x == last ? NULL : last;
+                journal_stop_looking(x);
+                if (sandbox_status_is_live(x->sandbox->status))
+                        journal_look_at(x);
+        }
+        if (writer && most >= GROWTH_MIN && free_bytes < reserve / 2)
+                journal_end_writer(writer, most, free_bytes);
         core_journal_make_room(m);
+        if (m->journals->growing)
+                journals_look_later(m, free_bytes / 2 < reserve ? LOOK_SOON_USEC : LOOK_USEC);
+        return 0;
 }

@@ -50,6 +50,7 @@ static void set_owner(Sandbox *sb, const SandboxSpec *spec, usec_t claimed_at) {
         sb->claimed_at = claimed_at;
         sb->expires_at = claimed_at > 0 && spec->timeout_usec > 0 ? claimed_at + spec->timeout_usec : 0;
         tally_enter(sb);
+        journals_charge(sb);
 }
 
 /* Either all of it has happened, or nothing: then it is nobody's still. */

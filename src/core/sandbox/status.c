@@ -41,6 +41,7 @@ static const char *const execution_reasons[_EXECUTION_REASON_MAX] = {
 static const char *const execution_texts[_EXECUTION_REASON_MAX] = {
         [EXECUTION_REASON_CANCELLED]     = "killed on request",
         [EXECUTION_REASON_SANDBOX_ENDED] = "its sandbox ended",
+        [EXECUTION_REASON_DISK]          = "ended: the daemon's disk is nearly full, and it wrote most",
         [EXECUTION_REASON_PARKED]        = "its sandbox was paused to disk, where processes are not kept",
         [EXECUTION_REASON_RESTORED]      = "its sandbox was restored to a snapshot",
 };

@@ -10,103 +10,196 @@
 #include "api/wait.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "core/feed.h"
 
-#define OUTPUT_MAX ((size_t) 8 << 20)                         /* of one stream, in an answer */
-#define ANSWER_MAX (2 * 6 * OUTPUT_MAX + ((size_t) 32 << 20)) /* a byte may become six characters; the command may be long */
+#define OUTPUT_MAX ((uint64_t) 8 << 20)  /* of one stream, in an answer */
+#define PIECE      ((size_t) 12 << 10)   /* of a stream, made into text at once; whole groups of base64 */
+#define WHOLE_MAX  ((uint64_t) 32 << 10) /* of output, in an answer that is built before it goes out */
+#define TEXT_MAX   ((size_t) 64 << 20)   /* the execution object: its command may be long */
 
-typedef struct ExecResultOutput {
-        char *data;
-        size_t size;
-        bool whole; /* no more is there */
-        bool gone;  /* the journal was removed to make room */
-} ExecResultOutput;
+/* An answer under way: the execution object, to which both streams are added from the journals, a piece at a time, as the client reads. */
+typedef struct ExecResult {
+        Feed feed;
+        bool gone;              /* the journals were removed to make room */
+        bool text[_STREAM_MAX]; /* all of it is UTF-8, but for a character that our own cut has torn; else base64 */
+        ExecutionStream stream; /* being told */
+        bool begun;             /* … and its name has been */
+        bool over;
+        Text ready; /* not sent yet, from `sent` on */
+        size_t sent;
+} ExecResult;
 
-static void output_done(ExecResultOutput *o) {
-        free(o->data);
+static void exec_result_done(ExecResult *s) {
+        feed_close(&s->feed);
+        text_done(&s->ready);
 }
 
-static int exec_result_read_output(const Execution *x, ExecutionStream stream, ExecResultOutput *ret) {
-        uint64_t bytes = x->journals[stream].bytes;
-        _cleanup_close_ int fd = -EBADF;
-        ssize_t n;
+/* Whether nothing follows the n bytes that were read where `size` were asked for. */
+static bool exec_result_is_last(const ExecResult *s, size_t n, size_t size) {
+        return n < size || s->feed.journals[s->stream].offset + n >= s->feed.journals[s->stream].limit;
+}
 
-        *ret = (ExecResultOutput) { .whole = bytes <= OUTPUT_MAX };
-        if (bytes == 0)
-                return 0;
-        fd = execution_open_output(x, stream);
-        if (fd == -ENODATA) {
-                *ret = (ExecResultOutput) { .gone = true };
-                return 0;
+/* Reads through a stream before any of it is told: how it is told depends on its last byte. The cursor is at the beginning again. */
+static int exec_result_look(ExecResult *s, ExecutionStream stream) {
+        FeedJournal *j = &s->feed.journals[stream];
+        bool whole = j->limit <= OUTPUT_MAX, text = true;
+        char piece[FEED_PIECE_MAX];
+        ssize_t n = 0;
+
+        s->stream = stream;
+        j->limit = MIN_OF(j->limit, OUTPUT_MAX);
+        while (text && (n = feed_peek(&s->feed, stream, piece, sizeof(piece))) > 0) {
+                bool cut, last = exec_result_is_last(s, (size_t) n, sizeof(piece));
+                size_t valid = utf8_prefix(piece, (size_t) n, &cut);
+
+                text = valid == (size_t) n || (cut && (!last || !whole));
+                feed_advance(&s->feed, stream, last ? (size_t) n : valid);
         }
-        if (fd < 0)
-                return fd;
-        ret->size = (size_t) MIN_OF(bytes, (uint64_t) OUTPUT_MAX);
-        ret->data = malloc(ret->size);
-        if (!ret->data)
+        s->text[stream] = text;
+        j->offset = 0;
+        return n < 0 ? (int) n : 0;
+}
+
+static int exec_result_open(ExecResult *s, Execution *x) {
+        static const FeedReader reader = { 0 };
+        int r = feed_open(&s->feed, x, (uint64_t[]) { 0, 0 }, &reader, s);
+
+        s->gone = r == -ENODATA;
+        if (s->gone)
+                return 0;
+        for (ExecutionStream k = 0; k < _STREAM_MAX && r >= 0; k++)
+                r = exec_result_look(s, k);
+        s->stream = STREAM_STDOUT;
+        return r;
+}
+
+/* The execution object, which is left open where streams follow. */
+static int exec_result_put_object(ExecResult *s, const Execution *x, bool with_output) {
+        _cleanup_json_ json_t *object = api_execution_json(x);
+        bool cut = with_output && (x->journals[STREAM_STDOUT].bytes > OUTPUT_MAX || x->journals[STREAM_STDERR].bytes > OUTPUT_MAX);
+
+        if (!object || (cut && json_object_set_new(object, "truncated", json_true()) < 0))
                 return -ENOMEM;
-        n = execution_read_output(x, stream, fd, ret->data, ret->size, 0);
-        if (n < 0)
-                return (int) n;
-        ret->size = (size_t) n;
+        s->ready.data = json_print(object, &s->ready.size);
+        if (!s->ready.data)
+                return -ENOMEM;
+        s->ready.room = s->ready.size;
+        s->over = !with_output;
+        if (with_output)
+                s->ready.size -= strlen("}\n");
         return 0;
 }
 
-static void exec_result_put_output(Text *t, const char *name, const ExecResultOutput *o) {
-        bool cut = false;
-        size_t n = o->size > 0 ? utf8_prefix(o->data, o->size, &cut) : 0;
-
-        text_format(t, ",\"%s\":", name);
-        if (o->gone)
-                text_put_string(t, "null");
-        else if (n == o->size || (cut && !o->whole)) /* a character that our own cut has torn is left out */
-                text_quote(t, o->data, n);
-        else {
-                text_format(t, "null,\"%sBase64\":", name);
-                text_quote_base64(t, o->data, o->size);
-        }
+static void exec_result_next_stream(ExecResult *s) {
+        s->begun = false;
+        if (++s->stream < _STREAM_MAX)
+                return;
+        text_put_string(&s->ready, "}\n");
+        s->over = true;
 }
 
-/* The execution object with two members more. Text by hand, because it may be large. */
-static int result_text(const Execution *x, bool with_output, Text *t) {
+static void exec_result_begin_stream(ExecResult *s) {
         static const char *const names[_STREAM_MAX] = { "stdout", "stderr" };
-        _cleanup_(output_done) ExecResultOutput out = { 0 };
-        _cleanup_(output_done) ExecResultOutput err = { 0 };
-        _cleanup_json_ json_t *object = NULL;
-        int r;
+        const char *name = names[s->stream];
 
-        if (with_output) {
-                r = exec_result_read_output(x, STREAM_STDOUT, &out);
-                if (r >= 0)
-                        r = exec_result_read_output(x, STREAM_STDERR, &err);
-                if (r < 0)
-                        return r;
-        }
-        object = api_execution_json(x);
-        if (!object)
-                return -ENOMEM;
-        if (with_output && (!out.whole || !err.whole) && json_object_set_new(object, "truncated", json_true()) < 0)
-                return -ENOMEM;
-        t->data = json_print(object, &t->size);
-        if (!t->data)
-                return -ENOMEM;
-        t->room = t->size;
-        if (!with_output)
-                return 0;
-        t->size -= strlen("}\n");
-        exec_result_put_output(t, names[STREAM_STDOUT], &out);
-        exec_result_put_output(t, names[STREAM_STDERR], &err);
-        text_put_string(t, "}\n");
-        return t->error;
+        s->begun = true;
+        text_format(&s->ready, ",\"%s\":", name);
+        if (s->gone) {
+                text_put_string(&s->ready, "null");
+                exec_result_next_stream(s);
+        } else if (s->text[s->stream])
+                text_put_string(&s->ready, "\"");
+        else
+                text_format(&s->ready, "null,\"%sBase64\":\"", name);
 }
 
-static int answer_now(ApiRequest *q, const Execution *x, bool with_output) {
-        _cleanup_text_ Text t = TEXT_INIT(ANSWER_MAX);
-        int r = result_text(x, with_output, &t);
+/* How much of a piece is told now; what is left comes again, with more behind it. */
+static size_t exec_result_put_piece(ExecResult *s, const char *piece, size_t n) {
+        bool last = exec_result_is_last(s, n, PIECE), cut;
+        size_t take = n;
+        char *p;
+
+        if (s->text[s->stream]) {
+                take = utf8_prefix(piece, n, &cut);
+                text_escape(&s->ready, piece, take);
+                return last ? n : MAX_OF(take, (size_t) 1);
+        }
+        if (!last)
+                take -= n > 3 ? n % 3 : 0;
+        p = text_extend(&s->ready, BASE64_SIZE(take));
+        if (p)
+                base64_encode(piece, take, p);
+        return take;
+}
+
+static int exec_result_put_output(ExecResult *s) {
+        char piece[PIECE];
+        ssize_t n = s->begun ? feed_peek(&s->feed, s->stream, piece, sizeof(piece)) : 0;
+
+        if (n < 0)
+                return (int) n;
+        if (!s->begun)
+                exec_result_begin_stream(s);
+        else if (n > 0)
+                feed_advance(&s->feed, s->stream, exec_result_put_piece(s, piece, (size_t) n));
+        else {
+                text_put_string(&s->ready, "\"");
+                exec_result_next_stream(s);
+        }
+        return s->ready.error;
+}
+
+static ssize_t exec_result_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+        ExecResult *s = userdata;
+        int r = 0;
+
+        if (s->sent == s->ready.size) {
+                text_done(&s->ready);
+                s->sent = 0;
+        }
+        while (!s->over && s->ready.size == 0 && r >= 0)
+                r = exec_result_put_output(s);
+        if (r < 0)
+                return r;
+        return s->sent == s->ready.size ? HTTP_STREAM_END : (ssize_t) text_copy(&s->ready, &s->sent, buffer, size);
+}
+
+static void exec_result_destroy(ApiRequest *q, bool answered) {
+        exec_result_done(q->state);
+}
+
+static int exec_result_build(ExecResult *s, Execution *x, bool with_output) {
+        int r = with_output ? exec_result_open(s, x) : 0;
+
+        s->ready = (Text) TEXT_INIT(TEXT_MAX);
+        if (r >= 0)
+                r = exec_result_put_object(s, x, with_output);
+        if (x->journals[STREAM_STDOUT].bytes + x->journals[STREAM_STDERR].bytes > WHOLE_MAX)
+                return r;
+        while (r >= 0 && !s->over)
+                r = exec_result_put_output(s);
+        return r;
+}
+
+static int answer_now(ApiRequest *q, Execution *x, bool with_output) {
+        _cleanup_(exec_result_done) ExecResult s = { 0 };
+        ExecResult *kept;
+        int r = exec_result_build(&s, x, with_output);
 
         if (r < 0)
                 return exec_answer_feed_error(q, x, r);
+        if (s.over) {
+                q->answered = true;
+                return http_answer_take(q->http, 200, "application/json", TAKE_PTR(s.ready.data), s.ready.size);
+        }
+        api_let_go(q, /* answered= */ true); /* of the wait, which is over */
+        kept = api_keep_state(q, sizeof(*kept), exec_result_destroy);
+        if (!kept)
+                return -ENOMEM;
+        *kept = s;
+        s = (ExecResult) { 0 };
         q->answered = true;
-        return http_answer_take(q->http, 200, "application/json", TAKE_PTR(t.data), t.size);
+        return http_answer_stream(q->http, 200, "application/json", UINT64_MAX, exec_result_stream_next, kept);
 }
 
 /* A request that waits. */

@@ -72,6 +72,7 @@ typedef struct FileCall {
 
         /* list */
         Text text;
+        Error error; /* why it was given up */
         uint64_t n_entries, limit;
 } FileCall;
 
@@ -173,6 +174,10 @@ static void files_on_listed(FileOp *op, const FileEntry *entry, int fd, void *us
                 return;
         text_put_string(&c->text, c->n_entries > 1 ? "," : "");
         file_put_entry(&c->text, entry, c->path);
+        if (c->text.room > HTTP_SMALL_MAX && c->text.room != c->q->answer.amount && api_hold(c->q, c->text.room, &c->error) < 0) {
+                text_done(&c->text);
+                c->text.error = -ENOBUFS; /* nothing more goes in */
+        }
 }
 
 static void files_on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
@@ -180,6 +185,10 @@ static void files_on_list_end(FileOp *op, int error, const char *path, uint64_t 
 
         if (error < 0) {
                 (void) file_answer_error(c->q, error, path && path[0] ? path : c->path);
+                return;
+        }
+        if (c->text.error == -ENOBUFS) {
+                (void) api_errno(c->q, -ENOBUFS, c->error.text);
                 return;
         }
         text_format(&c->text, "],\"truncated\":%s}", c->n_entries > c->limit ? "true" : "false");

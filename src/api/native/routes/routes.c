@@ -12,6 +12,7 @@ const ApiRoute *const native_tables[] = {
         file_routes,
         key_routes,
         tenant_routes,
+        usage_routes,
         profile_routes,
         pool_routes,
         agent_routes,
