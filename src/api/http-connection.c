@@ -1,8 +1,9 @@
 /* http-connection.c: connections: how many there may be, how long they may be quiet, and whether their clients are there.
  *
  * A connection is quiet while it has no request from somebody we know: it is idle, or sends the head of a request, or a body
- * that we drop. When there are too many connections, the one that has been quiet for longest goes. MHD ends those that send
- * nothing; we end those that send just enough to stay.
+ * that we drop. When there are too many connections, the one that has been quiet for longest goes; as long as there are any, one that
+ * was never served. So whoever has no key takes no place from those who have one. MHD ends those that send nothing; we end those that
+ * send just enough to stay.
  *
  * Whether a client is there, while we have nothing to say to it (TCP cannot tell a client that has closed from one that only
  * says that it will send no more; both sent a FIN):
@@ -36,9 +37,10 @@ void http_connection_set_quiet(HttpConnection *c, bool quiet) {
         c->is_quiet = quiet;
         if (quiet) {
                 c->quiet_since = clock_usec();
-                DL_APPEND(c->listener->quiet, c);
+                c->was_known = c->is_known;
+                DL_APPEND(c->listener->quiet[c->was_known], c);
         } else
-                DL_DELETE(c->listener->quiet, c);
+                DL_DELETE(c->listener->quiet[c->was_known], c);
 }
 
 /* MHD sees the end of the stream and closes it. */
@@ -48,16 +50,17 @@ static void connection_cut(HttpConnection *c) {
 }
 
 usec_t http_connection_cut_slow(HttpListener *l) {
-        usec_t now, limit = SLOW_FACTOR * l->server->idle_usec;
+        usec_t now = clock_usec(), limit = SLOW_FACTOR * l->server->idle_usec, next = USEC_INFINITY;
 
-        if (!l->quiet || limit == 0)
-                return USEC_INFINITY;
-        now = clock_usec();
-        while (l->quiet && now >= l->quiet->quiet_since + limit) {
-                log_debug("http: cutting a connection that has been sending one request for too long");
-                connection_cut(l->quiet);
+        for (size_t i = 0; limit > 0 && i < ELEMENTSOF(l->quiet); i++) {
+                while (l->quiet[i] && now >= l->quiet[i]->quiet_since + limit) {
+                        log_debug("http: cutting a connection that has been sending one request for too long");
+                        connection_cut(l->quiet[i]);
+                }
+                if (l->quiet[i])
+                        next = MIN_OF(next, l->quiet[i]->quiet_since + limit);
         }
-        return l->quiet ? l->quiet->quiet_since + limit : USEC_INFINITY;
+        return next;
 }
 
 static void connection_set_finished(HttpConnection *c, bool finished) {
@@ -83,15 +86,36 @@ void http_connection_cut_finished(HttpListener *l) {
                 }
 }
 
-static void connection_make_room(HttpConnection *c) {
-        HttpListener *l = c->listener;
+/* Of all listeners: the one that has been quiet for longest. */
+static bool server_cut_quiet(HttpServer *s, bool known) {
+        HttpListener *from = NULL;
 
-        if (l->n_connections <= l->server->connections_max)
-                return;
-        if (l->quiet)
-                connection_cut(l->quiet);
-        else
-                c->over_limit = true;
+        for (size_t i = 0; i < ELEMENTSOF(s->listeners); i++) {
+                HttpListener *l = s->listeners[i];
+
+                if (l && l->quiet[known] && (!from || l->quiet[known]->quiet_since < from->quiet[known]->quiet_since))
+                        from = l;
+        }
+        if (!from)
+                return false;
+        connection_cut(from->quiet[known]);
+        http_listener_wake(from);
+        return true;
+}
+
+static bool server_cut_handshake(HttpServer *s) {
+        for (size_t i = 0; i < ELEMENTSOF(s->listeners); i++)
+                if (s->listeners[i] && http_tls_drop_handshake(s->listeners[i]))
+                        return true;
+        return false;
+}
+
+bool http_connection_make_room(HttpServer *s) {
+        if (s->n_connections + s->n_handshakes <= s->connections_max)
+                return true;
+        if (s->n_handshakes > s->connections_max / 2 && server_cut_handshake(s))
+                return true;
+        return server_cut_quiet(s, /* known= */ false) || server_cut_handshake(s) || server_cut_quiet(s, /* known= */ true);
 }
 
 static void connection_started(HttpListener *l, struct MHD_Connection *mhd, void **context) {
@@ -111,8 +135,8 @@ static void connection_started(HttpListener *l, struct MHD_Connection *mhd, void
                 c->is_unix = true;
                 c->uid = peer.uid;
         }
-        l->n_connections++;
-        connection_make_room(c);
+        l->server->n_connections++;
+        c->over_limit = !http_connection_make_room(l->server);
         http_connection_set_quiet(c, true);
         if (epoll_ctl(l->hangups_fd, EPOLL_CTL_ADD, c->fd, &(struct epoll_event) { HANGUP_EVENTS, { .ptr = c } }) < 0)
                 log_debug("http: cannot watch a connection, ignoring: %m");
@@ -133,7 +157,7 @@ void http_connection_notify(
         connection_set_finished(c, false);
         (void) epoll_ctl(c->listener->hangups_fd, EPOLL_CTL_DEL, c->fd, NULL);
         sd_event_source_disable_unref(c->probe);
-        c->listener->n_connections--;
+        c->listener->server->n_connections--;
         free(c);
         *context = NULL;
 }

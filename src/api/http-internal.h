@@ -29,6 +29,7 @@
 #include "api/http.h"
 #include "api/https.h"
 #include "base/clock.h"
+#include "core/stranger.h"
 
 typedef struct HttpListener HttpListener;
 typedef struct HttpConnection HttpConnection;
@@ -36,13 +37,10 @@ typedef struct HttpTls HttpTls;
 
 /* MHD's memory of one connection: the head of a request, and while answering, the chunk that is under way. MHD clears all of
  * it after every request, so more would cost each of them time. */
-#define HTTP_CONNECTION_MEMORY ((size_t) 64 << 10)
-#define HTTP_TARGET_MAX        ((size_t) 16 << 10) /* path and query, as they come */
-#define HTTP_QUERIES_MAX       64
+#define HTTP_CONNECTION_MEMORY STRANGER_CONNECTION_BYTES
 #define HTTP_STREAM_BLOCK      ((size_t) 256 << 10) /* of a stream whose size is known */
 #define HTTP_DISCARD_QUIETLY   ((uint64_t) 1 << 20)  /* so much of a body that nobody wants is awaited before the answer */
-#define HTTP_DISCARD_MAX       ((uint64_t) 1 << 30)
-#define HTTP_RESERVE           64 /* connections beyond the limit, to be told so */
+#define HTTP_RESERVE(max)      MIN_OF((max) / 4 + 16, 64u) /* connections of a listener beyond the limit, to be told so */
 
 typedef enum HttpFlow {
         HTTP_RUNNING,
@@ -83,6 +81,7 @@ struct HttpRequest {
         uint64_t received, discarded;
         bool discarding; /* answered, or about to be: the rest of the body is dropped */
         bool unframed;   /* nobody knows where the body ends */
+        bool is_last;    /* of its connection: where it ends could be read in two ways, so nothing is read behind it */
 
         bool handled;   /* plan.handle() was called */
         bool body_told; /* plan.body() was called for the end */
@@ -109,9 +108,12 @@ struct HttpConnection {
         struct MHD_Connection *mhd;
         int fd;
         bool is_unix, over_limit, is_quiet, is_finished;
+        bool is_known, was_known; /* a request of it was taken; … when it became quiet */
         uid_t uid; /* of the peer, when is_unix */
+        size_t target_size; /* of the request that is coming, before it was cut */
+        bool target_bad;
         usec_t quiet_since;
-        HttpConnection *prev, *next; /* in the list of quiet ones, the longest quiet first */
+        HttpConnection *prev, *next; /* in one of the listener's lists of quiet ones */
         HttpConnection *finished_prev, *finished_next;
         HttpRequest *request;
         uint32_t hangup; /* what epoll has said so far about the client's leaving */
@@ -125,25 +127,24 @@ struct HttpListener {
         char *socket_path; /* to remove at the end */
         sd_event_source *io, *timer, *defer;
         usec_t timer_at;
-        unsigned n_connections;
         int hangups_fd;           /* an epoll set: clients that leave */
         sd_event_source *hangups;
-        HttpConnection *quiet;    /* have no request of somebody we know: the first to go when there are too many */
+        HttpConnection *quiet[2]; /* have no request of somebody we know, the longest quiet first: strangers; who was served before */
         HttpConnection *finished; /* their clients will send no more */
         HttpRequest *flows[_HTTP_FLOW_MAX];
         bool again;
 
-        Https *https; /* the server's; NULL: what comes is not encrypted. Else MHD does not listen, and gets its connections from http-tls.c */
         sd_event_source *accept, *accept_again;
+        Https *https; /* the server's; NULL: what comes is not encrypted */
         HttpTls *tls;
-        unsigned n_handshakes;
 };
 
 struct HttpServer {
         sd_event *event;
         HttpRoute route;
         void *userdata;
-        unsigned connections_max;
+        unsigned connections_max, n_connections; /* of all listeners */
+        unsigned n_handshakes; /* connections that may become one */
         usec_t idle_usec;
         size_t header_max;
         bool quiesced;
@@ -160,10 +161,15 @@ int http_listen_unix(const char *path, Error *reterr);
 void http_listener_wake(HttpListener *l);
 void http_set_flow(HttpRequest *r, HttpFlow flow);
 
+/* http-accept.c: new connections. MHD does not listen: without descriptors it would stop doing so until one of its own connections ends,
+ * or ask again and again. */
+int http_accept_attach(HttpListener *l);
+void http_accept_quiesce(HttpListener *l); /* takes no more connections */
+
 /* http-tls.c */
-int http_tls_attach(HttpListener *l);
-void http_tls_quiesce(HttpListener *l); /* takes no more connections */
+void http_tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *peer, socklen_t size); /* takes fd */
 void http_tls_detach(HttpListener *l);
+bool http_tls_drop_handshake(HttpListener *l); /* the oldest one */
 
 /* http-connection.c */
 void http_connection_notify(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
@@ -171,6 +177,7 @@ void http_connection_set_quiet(HttpConnection *c, bool quiet);
 void http_connection_paused(HttpConnection *c, bool paused); /* its request waits, for something of ours */
 int http_hangups_attach(HttpListener *l);
 void http_hangups_detach(HttpListener *l);
+bool http_connection_make_room(HttpServer *s); /* when there are too many; false: nobody can go */
 usec_t http_connection_cut_slow(HttpListener *l); /* when to look again; USEC_INFINITY: no need */
 void http_connection_cut_finished(HttpListener *l);
 
@@ -179,6 +186,11 @@ enum MHD_Result http_on_request(void *cls, struct MHD_Connection *mhd, const cha
                 const char *version, const char *data, size_t *size, void **context);
 void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code);
 size_t http_unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text);
+
+/* http-strict.c */
+void *http_strict_on_target(void *cls, const char *target, struct MHD_Connection *mhd);
+bool http_strict_head(const HttpRequest *r, const char *version); /* as MHD has it: it points into the head */
+int http_strict_length(HttpRequest *r); /* of the body: -EINVAL, -EOPNOTSUPP */
 
 /* http-query.c */
 int http_read_query(HttpRequest *r);

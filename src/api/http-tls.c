@@ -22,10 +22,7 @@
 #include "base/log.h"
 
 #define PIECE_MAX      ((size_t) 16 << 10) /* of TLS: one record */
-#define HANDSHAKE_USEC (30 * USEC_PER_SEC)
 #define LEAVE_USEC     (120 * USEC_PER_SEC) /* for what is left when MHD has closed: it is nobody's connection any more, and is not counted */
-#define ACCEPT_MAX     64 /* in a row */
-#define RETRY_USEC     USEC_PER_SEC
 
 /* Of one direction: what was read and could not be passed on. */
 typedef struct Held {
@@ -52,7 +49,7 @@ static void tls_drop(HttpTls *t) {
 
         DL_DELETE(l->tls, t);
         if (t->inner_fd < 0)
-                l->n_handshakes--;
+                l->server->n_handshakes--;
         t->client = sd_event_source_disable_unref(t->client);
         t->inner = sd_event_source_disable_unref(t->inner);
         t->deadline = sd_event_source_disable_unref(t->deadline);
@@ -228,7 +225,7 @@ static int http_tls_hand_over(HttpTls *t) {
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
                 return -errno;
         t->inner_fd = pair[0];
-        l->n_handshakes--;
+        l->server->n_handshakes--;
         if (MHD_add_connection(l->daemon, pair[1], (struct sockaddr *) &t->peer, t->peer_size) != MHD_YES)
                 return -ECONNREFUSED;
         http_listener_wake(l);
@@ -258,21 +255,18 @@ static int on_handshake(sd_event_source *source, int fd, uint32_t revents, void 
         return http_tls_on_turn(source, fd, 0, t); /* what has come with the last word of the handshake */
 }
 
-/* The oldest of those who have not finished their handshake goes, when there are as many as connections may be. */
-static void http_tls_make_room(HttpListener *l) {
-        HttpTls *t, *next;
+bool http_tls_drop_handshake(HttpListener *l) {
+        HttpTls *t;
 
-        if (l->n_handshakes <= l->server->connections_max)
-                return;
-        DL_FOREACH_SAFE(l->tls, t, next)
+        DL_FOREACH(l->tls, t)
                 if (t->inner_fd < 0) {
                         tls_drop(t);
-                        return;
+                        return true;
                 }
+        return false;
 }
 
-/* Takes fd. */
-static void tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *peer, socklen_t size) {
+void http_tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *peer, socklen_t size) {
         sd_event *event = l->server->event;
         HttpTls *t = calloc(1, sizeof(*t));
 
@@ -282,67 +276,16 @@ static void tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *pe
         }
         *t = (HttpTls) { .listener = l, .client_fd = fd, .inner_fd = -EBADF, .peer = *peer, .peer_size = size, .client_events = EPOLLIN };
         DL_APPEND(l->tls, t);
-        l->n_handshakes++;
+        l->server->n_handshakes++;
         if (https_accept(l->https, fd, &t->session) < 0 || sd_event_add_io(event, &t->client, fd, EPOLLIN, on_handshake, t) < 0 ||
-                        sd_event_add_time_relative(event, &t->deadline, CLOCK_MONOTONIC, HANDSHAKE_USEC, USEC_PER_SEC, http_tls_on_deadline, t) < 0) {
+                        sd_event_add_time_relative(event, &t->deadline, CLOCK_MONOTONIC, STRANGER_HANDSHAKE_USEC, USEC_PER_SEC, http_tls_on_deadline, t) < 0) {
                 tls_drop(t);
                 return;
         }
-        http_tls_make_room(l);
-}
-
-/* Without descriptors an accept fails again and again, and the socket stays ready. */
-static void http_tls_rest(HttpListener *l) {
-        log_warning("tls: cannot take connections for now: %m");
-        (void) sd_event_source_set_enabled(l->accept, SD_EVENT_OFF);
-        if (sd_event_source_set_time_relative(l->accept_again, RETRY_USEC) >= 0)
-                (void) sd_event_source_set_enabled(l->accept_again, SD_EVENT_ONESHOT);
-}
-
-static int on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
-        HttpListener *l = userdata;
-
-        if (l->fd >= 0)
-                (void) sd_event_source_set_enabled(l->accept, SD_EVENT_ON);
-        return 0;
-}
-
-static int on_accept(sd_event_source *source, int listening, uint32_t revents, void *userdata) {
-        HttpListener *l = userdata;
-
-        for (unsigned i = 0; i < ACCEPT_MAX; i++) {
-                struct sockaddr_storage peer;
-                socklen_t size = sizeof(peer);
-                int fd = accept4(listening, (struct sockaddr *) &peer, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-                if (fd >= 0) {
-                        tls_begin(l, fd, &peer, size);
-                        continue;
-                }
-                if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-                        http_tls_rest(l);
-                if (errno != ECONNABORTED && errno != EINTR)
-                        break;
-        }
-        return 0;
-}
-
-int http_tls_attach(HttpListener *l) {
-        sd_event *event = l->server->event;
-        int r = sd_event_add_io(event, &l->accept, l->fd, EPOLLIN, on_accept, l);
-
-        if (r >= 0)
-                r = sd_event_add_time_relative(event, &l->accept_again, CLOCK_MONOTONIC, RETRY_USEC, 0, on_rested, l);
-        return r < 0 ? r : sd_event_source_set_enabled(l->accept_again, SD_EVENT_OFF);
-}
-
-void http_tls_quiesce(HttpListener *l) {
-        l->accept = sd_event_source_disable_unref(l->accept);
-        l->accept_again = sd_event_source_disable_unref(l->accept_again);
+        (void) http_connection_make_room(l->server); /* it may go itself, when nobody else can */
 }
 
 void http_tls_detach(HttpListener *l) {
-        http_tls_quiesce(l);
         while (l->tls)
                 tls_drop(l->tls);
 }

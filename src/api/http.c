@@ -15,6 +15,11 @@
 #include "base/log.h"
 
 #define RUNS_MAX       8 /* of one listener in a row, before others have their turn */
+#if MHD_VERSION >= 0x01000000
+#define STRICT MHD_OPTION_CLIENT_DISCIPLINE_LVL, 2
+#else
+#define STRICT MHD_OPTION_STRICT_FOR_CLIENT, 1
+#endif
 #define TIMER_ACCURACY (500 * USEC_PER_MSEC)
 
 void http_listener_wake(HttpListener *l) {
@@ -130,21 +135,21 @@ static void on_log(void *cls, const char *format, va_list ap) {
 }
 
 static int listener_start(HttpListener *l, Error *reterr) {
-        const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG;
+        const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET;
         const HttpServer *s = l->server;
 
         l->daemon = MHD_start_daemon(
-                        flags | (l->https ? MHD_USE_NO_LISTEN_SOCKET : 0), 0, NULL, NULL, http_on_request, l,
+                        flags, 0, NULL, NULL, http_on_request, l,
                         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, so that it hears of the others */
                         MHD_OPTION_NOTIFY_CONNECTION, http_connection_notify, l,
                         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, l,
+                        MHD_OPTION_URI_LOG_CALLBACK, http_strict_on_target, NULL,
                         MHD_OPTION_UNESCAPE_CALLBACK, http_unescape_nothing, NULL,
                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, MAX_OF(HTTP_CONNECTION_MEMORY, 2 * s->header_max),
-                        MHD_OPTION_CONNECTION_LIMIT, s->connections_max + HTTP_RESERVE,
+                        MHD_OPTION_CONNECTION_LIMIT, s->connections_max + HTTP_RESERVE(s->connections_max),
                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned) (s->idle_usec / USEC_PER_SEC),
-                        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                        STRICT,
                         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                        l->https ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, l->fd, /* the last: it is not always there */
                         MHD_OPTION_END);
         if (!l->daemon)
                 return error_set(reterr, -EIO, "cannot start the HTTP server");
@@ -159,8 +164,8 @@ static int listener_attach(HttpListener *l, Error *reterr) {
         if (!info)
                 return error_set(reterr, -EIO, "the HTTP server has no epoll descriptor");
         r = http_hangups_attach(l);
-        if (r >= 0 && l->https)
-                r = http_tls_attach(l);
+        if (r >= 0)
+                r = http_accept_attach(l);
         if (r >= 0)
                 r = sd_event_add_io(event, &l->io, info->epoll_fd, EPOLLIN, api_http_on_io, l);
         if (r >= 0)
@@ -194,6 +199,7 @@ static HttpListener *listener_free(HttpListener *l) {
                 continue_requests(l);
                 MHD_stop_daemon(l->daemon);
         }
+        http_accept_quiesce(l);
         http_tls_detach(l);
         http_hangups_detach(l);
         l->io = sd_event_source_disable_unref(l->io);
@@ -358,8 +364,7 @@ void http_server_quiesce(HttpServer *s) {
 
                 if (!l || l->fd < 0)
                         continue;
-                http_tls_quiesce(l);
-                (void) MHD_quiesce_daemon(l->daemon);
+                http_accept_quiesce(l);
                 listener_close_socket(l);
         }
 }

@@ -65,7 +65,7 @@ typedef struct HttpConfig {
         const char *tls_address; /* NULL: no TLS */
         const char *tls_certificate, *tls_key; /* files */
         const char *socket_path; /* NULL: none */
-        unsigned connections_max; /* of each listener */
+        unsigned connections_max; /* of all listeners together */
         unsigned idle_seconds;
         size_t header_max;
 } HttpConfig;

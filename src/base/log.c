@@ -13,7 +13,7 @@
 #define ABOUT          "sandbox "
 
 int log_verbosity = 0;
-bool log_infos = false, log_json = false;
+bool log_infos = false, log_json = false, log_bounded = false;
 
 /* Values come from anywhere; a line is a line, and no terminal command. */
 static void log_clean(char *text) {
@@ -88,11 +88,43 @@ static void log_write_line(const char *level, char *message) {
         (void) fd_write_all(STDERR_FILENO, line, n + 1); /* one write: lines of two runs do not mix */
 }
 
+/* A place in the code is known by its format. Two that share an entry take turns: neither is silenced for it. */
+typedef struct LogPlace {
+        const char *format;
+        usec_t since;
+        unsigned n;
+} LogPlace;
+
+static bool log_has_burst(const char *level, const char *format) {
+        static LogPlace places[64];
+        LogPlace *p = places + ((uintptr_t) format >> 3) % ELEMENTSOF(places);
+        unsigned left_out;
+        usec_t now;
+
+        if (!log_bounded || (level && strcmp(level, "warning") != 0))
+                return false;
+        now = clock_usec();
+        if (p->format == format && now - p->since < LOG_BURST_USEC)
+                return ++p->n > LOG_BURST;
+        left_out = p->n > LOG_BURST ? p->n - LOG_BURST : 0;
+        if (left_out > 0) {
+                char text[LINE_MAX_BYTES];
+
+                (void) snprintf(text, sizeof(text), "%u more like \"%.100s\" were left out", left_out, p->format);
+                log_write_line("warning", text);
+        }
+        *p = (LogPlace) { .format = format, .since = now, .n = 1 };
+        return false;
+}
+
 void log_line(const char *level, const char *format, ...) {
         char message[LINE_MAX_BYTES];
         int saved = errno; /* for %m */
         va_list ap;
 
+        if (log_has_burst(level, format))
+                return;
+        errno = saved;
         va_start(ap, format);
         (void) vsnprintf(message, sizeof(message), format, ap);
         va_end(ap);
@@ -113,7 +145,7 @@ void log_sandbox(const char *level, const char *id, const char *format, ...) {
         int n, saved = errno;
         va_list ap;
 
-        if (!log_is_wanted(level))
+        if (!log_is_wanted(level) || log_has_burst(level, format))
                 return;
         n = snprintf(message, sizeof(message), ABOUT "%.64s: ", id);
         errno = saved;
@@ -128,6 +160,8 @@ int log_failure(int code, const char *format, ...) {
         char message[LINE_MAX_BYTES];
         va_list ap;
 
+        if (log_has_burst(/* level= */ NULL, format))
+                return code;
         errno = -code;
         va_start(ap, format);
         (void) vsnprintf(message, sizeof(message), format, ap);

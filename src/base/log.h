@@ -8,11 +8,15 @@
 
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 
 extern int log_verbosity; /* -1 errors, 0 and warnings, 1 and debug (-v) */
 extern bool log_infos;    /* what happens in the course of things */
 extern bool log_json;
+/* For what runs for long: of warnings and errors from one place in the code, LOG_BURST are written in LOG_BURST_USEC; how many were left out
+ * is said after that. */
+extern bool log_bounded;
 
 /* level NULL: an error. "notice" and "info" have no word in front. */
 void log_line(const char *level, const char *format, ...) _printf_(2, 3);
@@ -20,6 +24,9 @@ void log_line(const char *level, const char *format, ...) _printf_(2, 3);
 int log_failure(int code, const char *format, ...) _printf_(2, 3);
 /* level as above; what nobody wants to read is left out. */
 void log_sandbox(const char *level, const char *id, const char *format, ...) _printf_(3, 4);
+
+#define LOG_BURST      100
+#define LOG_BURST_USEC (10 * USEC_PER_SEC)
 
 #define log_error(...)  log_line(NULL, __VA_ARGS__)
 #define log_notice(...) log_line("notice", __VA_ARGS__)

@@ -48,6 +48,7 @@ typedef struct CleanupConfig { /* cleanup: */
         usec_t reconcile_interval_usec; /* 1 h */
         usec_t health_interval_usec;    /* 60 s */
         usec_t health_timeout_usec;     /* 5 s */
+        usec_t helper_timeout_usec;     /* 30 s */
         usec_t unhealthy_age_usec;      /* 10 min: unhealthy and older than this is ended */
         bool health_checks;             /* true */
 } CleanupConfig;
@@ -137,6 +138,8 @@ typedef struct AuditConfig { /* audit: */
         bool reads;              /* also GET and HEAD: true */
         uint64_t file_bytes;     /* a new file after so much: 64 MB */
         usec_t keep_usec;        /* 0: for ever */
+        uint64_t total_bytes;    /* of all files; the oldest go: 10 GB; 0: no limit */
+        usec_t stranger_window_usec; /* calls without a key are counted for so long, and then told by one record: 1 min */
         bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
 
@@ -207,6 +210,7 @@ typedef struct Config {
         usec_t read_at;
         Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; taken at the start only */
         LimitsConfig limits;
+        SandboxLimits ceilings;
         StorageConfig storage;
         Profile *profiles; /* the five first, as the file has changed them */
         size_t n_profiles;

@@ -8,9 +8,12 @@
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/disk.h"
+#include "core/generation.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/quarantine.h"
 #include "core/recorder.h"
+#include "core/ledger.h"
 #include "core/tally.h"
 
 /* Loading: rows become objects. */
@@ -120,6 +123,8 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         (void) manager_trusts_calendar(m);
         r = tallies_new(&m->tallies);
         if (r >= 0)
+                r = ledger_new(m);
+        if (r >= 0)
                 r = acquisitions_new(m);
         if (r >= 0)
                 r = admission_new(m, &m->admission);
@@ -129,6 +134,8 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
                 r = journals_new(m, reterr);
         if (r >= 0)
                 r = manager_load(m, reterr);
+        if (r >= 0)
+                r = generation_begin(m, reterr);
         if (r < 0) {
                 manager_free(m);
                 return r;
@@ -148,6 +155,8 @@ Manager *manager_free(Manager *m) {
 
         if (!m)
                 return NULL;
+        if (!m->recovering)
+                generation_end(m);
         recovery_free(m);
         listing_free(m);
         m->admission = admission_free(m->admission);
@@ -155,12 +164,23 @@ Manager *manager_free(Manager *m) {
                 sandbox_drop(sb);
         acquisitions_free(m);
         tree_calls_free(m);
+        quarantine_free(m);
         zygote_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);
+        ledger_free(m);
         sd_event_unref(m->event);
         free(m);
         return NULL;
+}
+
+unsigned manager_count_held(const Manager *m) {
+        const Sandbox *sb, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                n += !sandbox_status_is_ended(sb->status) && !sb->parked;
+        return n;
 }
 
 /* Creating. */
@@ -179,16 +199,16 @@ static int check_ceiling(Manager *m, Error *reterr) {
 }
 
 /* Before any of it is made: so that whoever comes after us knows what to look for. */
-int sandbox_write_ledger(Sandbox *sb) {
+int sandbox_write_footprint(Sandbox *sb) {
         const struct {
-                LedgerKind kind;
+                FootprintKind kind;
                 const char *prefix, *suffix;
         } objects[] = {
-                { LEDGER_DIRECTORY, "box/", "-*"    },
-                { LEDGER_SOCKET,    "run/", ".sock" },
-                { LEDGER_CGROUP,    "cove-*-", ""   },
-                { LEDGER_PROCESS,   "", ""          },
-                { LEDGER_TREE,      "disk/", ""     },
+                { FOOTPRINT_DIRECTORY, "box/", "-*"    },
+                { FOOTPRINT_SOCKET,    "run/", ".sock" },
+                { FOOTPRINT_CGROUP,    "cove-*-", ""   },
+                { FOOTPRINT_PROCESS,   "", ""          },
+                { FOOTPRINT_TREE,      "disk/", ""     },
         };
         int r = 0;
 
@@ -196,19 +216,19 @@ int sandbox_write_ledger(Sandbox *sb) {
                 char name[64];
 
                 (void) snprintf(name, sizeof(name), "%s%s%s", objects[i].prefix, sb->id, objects[i].suffix);
-                r = store_ledger_add(sb->manager->store, sb->id, objects[i].kind, name);
+                r = store_footprint_add(sb->manager->store, sb->id, objects[i].kind, name);
         }
         return r;
 }
 
-static int manager_write_down(Sandbox *sb) {
+int sandbox_write_down(Sandbox *sb) {
         Store *store = sb->manager->store;
         int r;
 
         (void) store_begin(store);
         r = store_sandbox_insert(store, sb);
         if (r >= 0)
-                r = sandbox_write_ledger(sb);
+                r = sandbox_write_footprint(sb);
         if (r >= 0)
                 r = store_counter_set(store, "total_created", sb->manager->total_created + 1);
         if (r >= 0)
@@ -237,7 +257,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
         r = network_admit(sb, reterr);
         if (r < 0)
                 return r;
-        r = manager_write_down(sb);
+        r = sandbox_write_down(sb);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
@@ -250,7 +270,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
 }
 
 static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
-        Principal owner = { .scope = SCOPE_USE, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
+        Principal owner = { .kind = PRINCIPAL_USE_KEY, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
         Sandbox *sb = spec->name ? manager_find(m, &owner, spec->name) : NULL;
 
         /* Found by its name, not by its id. */
@@ -267,7 +287,9 @@ Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
 static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { .hub_fd = -EBADF };
         Sandbox *sb;
-        int r = check_ceiling(m, reterr);
+        int r = m->silent.usec > 0 ? error_set(reterr, -EAGAIN, "%s has not answered for %llu s, and will be replaced: try again", m->silent.who,
+                                                     (unsigned long long) (m->silent.usec / USEC_PER_SEC))
+                                   : check_ceiling(m, reterr);
 
         if (r < 0)
                 return r;

@@ -60,6 +60,7 @@ typedef struct ProviderEnd {
 
 typedef struct ProviderEvents {
         void (*up)(Provider *p, void *userdata); /* can be asked. Again after it was down: what was asked before is asked again by the provider, or told as failed */
+        void (*silent)(const char *who, usec_t usec /* 0: it answers again */, void *userdata); /* what makes sandboxes: nothing can be made meanwhile */
         void (*created)(Sandbox *sb, int pid /* of its first process on this host; 0: elsewhere */, uint32_t id_base, uint64_t guards_missing, const Error *error,
                         void *userdata);
         void (*gone)(Sandbox *sb, void *userdata); /* its processes are, by themselves or because of us */
@@ -87,7 +88,7 @@ typedef struct ProviderEvents {
 typedef struct ProviderOps {
         const char *name;
         int (*create)(Provider *p, Sandbox *sb, Error *reterr); /* created() */
-        int (*adopt)(Provider *p, Sandbox *sb); /* after a restart of ours: adopted() */
+        int (*adopt)(Provider *p, Sandbox *sb); /* after a restart of ours: adopted(). Negative: it is gone; or we lack something (error_is_shortage()): ask again */
         int (*destroy)(Provider *p, const char *id, Sandbox *sb /* may be NULL: then only the id is known */); /* destroyed(); also of an unknown id, and twice */
         int (*list)(Provider *p); /* every id that something is left of: listed() */
         int (*stop)(Provider *p, Sandbox *sb, usec_t grace_usec); /* TERM to all executions, KILL after the grace time: stopped() when nothing runs */
@@ -110,6 +111,7 @@ typedef struct ProviderOps {
 
 typedef struct ProviderPause {
         int (*freeze)(Provider *p, Sandbox *sb, bool freeze); /* frozen() */
+        int (*freeze_id)(Provider *p, const char *id); /* one that the core has no row of; nobody is told. NULL: cannot */
         int (*reclaim)(Provider *p, Sandbox *sb); /* memory of a frozen one, as far as the host can: reclaimed(), possibly much later. NULL: cannot */
 } ProviderPause;
 

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
@@ -27,12 +26,14 @@
 #include "api/policy.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "config/config.h"
 #include "config/reload.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
 #include "core/secrets.h"
+#include "daemon/files.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "daemon/privilege.h"
@@ -47,7 +48,6 @@
 #include "vault/vault.h"
 
 #define EXIT_OWN_FAILURE 125
-#define FILES_WANTED     65536
 #define STOP_PATIENCE    (60 * USEC_PER_SEC)
 #define DRAIN_USEC       (300 * USEC_PER_MSEC)
 
@@ -55,6 +55,7 @@ typedef struct Daemon {
         DaemonOptions options;
         Identity identity;
         uid_t started_as;
+        size_t files; /* that may be open */
         DaemonState state;
         int spawner_fd;
         char run_dir[4096], store_path[4096];
@@ -76,19 +77,8 @@ static int step_identity(Daemon *d, Error *reterr) {
         return identity_find(d->options.user, &d->identity, reterr);
 }
 
-/* Two descriptors for each sandbox, some for each connection. Root may have what it wants; others what they may. */
 static int step_files(Daemon *d, Error *reterr) {
-        struct rlimit limit, raised;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-                return error_set(reterr, -errno, "RLIMIT_NOFILE: %m");
-        limit.rlim_cur = limit.rlim_max;
-        raised.rlim_cur = raised.rlim_max = MAX_OF(limit.rlim_max, (rlim_t) FILES_WANTED);
-        if (geteuid() == 0 && setrlimit(RLIMIT_NOFILE, &raised) == 0)
-                return 0;
-        if (setrlimit(RLIMIT_NOFILE, &limit) < 0) /* root without CAP_SYS_RESOURCE gets what everybody gets */
-                log_debug("cannot raise the number of files, ignoring: %m");
-        return 0;
+        return files_raise(&d->files, reterr);
 }
 
 /* Nothing that we start shall have them. */
@@ -179,7 +169,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         Daemon *d = userdata;
         ManagerStats stats;
 
-        manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
+        manager_stats(d->manager, &principal_daemon, &stats);
         if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;
@@ -261,6 +251,7 @@ static int step_manager(Daemon *d, Error *reterr) {
                 .sandboxes_max = (unsigned) d->options.sandboxes_max,
                 .recycle = d->started_as == 0,
                 .templates = &d->options.templates,
+                .helper_timeout_usec = d->settings->cleanup.helper_timeout_usec,
         };
 
         int r = manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
@@ -270,6 +261,31 @@ static int step_manager(Daemon *d, Error *reterr) {
         return r;
 }
 
+static void daemon_tell_share(const char *option, unsigned wanted, unsigned got, unsigned usual, size_t files) {
+        if (got < wanted && wanted != usual)
+                log_warning("--%s: %u instead of %u, for only %zu files may be open: raise the limit of open files (LimitNOFILE=, ulimit -n)",
+                                option, got, wanted, files);
+        else if (got < wanted)
+                log_info("--%s: %u, for %zu files may be open", option, got, files);
+}
+
+/* Now it is known how many sandboxes there are. None has been looked for. */
+static int step_share(Daemon *d, Error *reterr) {
+        unsigned sandboxes = (unsigned) d->options.sandboxes_max, connections = (unsigned) d->options.connections_max;
+        FilesShare share;
+        int r;
+
+        r = files_share(d->files, manager_count_held(d->manager), sandboxes, connections, &share, reterr);
+        if (r < 0)
+                return r;
+        daemon_tell_share("max-sandboxes", sandboxes, share.sandboxes_max, SANDBOXES_DEFAULT, d->files);
+        daemon_tell_share("max-connections", connections, share.connections_max, CONNECTIONS_DEFAULT, d->files);
+        d->options.connections_max = share.connections_max;
+        d->manager->held_max = share.sandboxes_max;
+        r = reserve_make(d->files, share.reserve);
+        return r < 0 ? error_set(reterr, r, "RLIMIT_NOFILE: %m") : 0;
+}
+
 static int step_provider(Daemon *d, Error *reterr) {
         const NativeConfig config = {
                 .spawner_fd = d->spawner_fd,
@@ -277,6 +293,7 @@ static int step_provider(Daemon *d, Error *reterr) {
                 .instance = d->state.instance,
                 .privileged = d->started_as == 0,
                 .allow_missing = d->options.allow_missing,
+                .helper_timeout_usec = d->settings->cleanup.helper_timeout_usec,
         };
         int r = native_new(d->event, &config, &d->provider, reterr);
 
@@ -341,6 +358,7 @@ static const struct {
         { "store",    step_store    },
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
+        { "share",    step_share    }, /* before any of that is looked for, and before anybody can be answered */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "rooms",    step_rooms    }, /* everything beside the core */
         { "api",      step_api      }, /* answers 503 until that is over */
@@ -403,6 +421,7 @@ static int print_and_end(const DaemonOptions *o) {
 
 static void set_logging(const DaemonOptions *o) {
         log_json = o->log_json;
+        log_bounded = true;
         log_infos = o->log_level >= LOG_LEVEL_INFO;
         log_verbosity = o->log_level == LOG_LEVEL_ERROR ? -1 : o->log_level >= LOG_LEVEL_DEBUG;
 }

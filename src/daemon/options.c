@@ -19,8 +19,6 @@
 #define USER_DEFAULT        "cove"
 #define JOURNALS_DEFAULT    (UINT64_C(10) << 30)
 #define KEEP_ENDED_DEFAULT  (24 * 3600 * USEC_PER_SEC)
-#define SANDBOXES_DEFAULT   10000
-#define CONNECTIONS_DEFAULT 4096
 #define IDLE_DEFAULT        620 /* more than what stands in front of us keeps its connections for, mostly 600 */
 #define TEMPLATES_MAX       64
 

@@ -15,6 +15,9 @@
 /* --log-level */
 enum { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
+#define SANDBOXES_DEFAULT   10000
+#define CONNECTIONS_DEFAULT 4096
+
 typedef struct DaemonOptions {
         char *listen;     /* "none": no TCP */
         char *tls_cert, *tls_key; /* files, absolute; NULL: no TLS */

@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "wire/channel.h"
 
+_Static_assert(CONTROL_SHORT == CHANNEL_SHORT, "handed on as it is");
 _Static_assert(CONTROL_FDS_MAX <= CHANNEL_FDS_MAX, "a channel carries as many");
 
 /* One message is under way at a time in either program: both have one thread. Values of secrets pass through here. */
@@ -69,5 +70,5 @@ int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], s
                 memcpy(ret_fds, fds, n_fds * sizeof(int));
         *ret_n_fds = n_fds;
         *ret = j;
-        return 1;
+        return r;
 }

@@ -121,7 +121,7 @@ int gate_new(sd_event *event, Gate **ret, Error *reterr) {
         if (!g)
                 return error_set(reterr, -ENOMEM, "%m");
         g->event = sd_event_ref(event);
-        g->control_fd = -EBADF;
+        g->control_fd = g->claim_fd = -EBADF;
         g->connections_max = find_room();
         g->has_ipv6 = address_has_ipv6();
         r = asks_new(g, &g->asks);
@@ -151,6 +151,7 @@ Gate *gate_free(Gate *g) {
         free(g->reachable);
         explicit_bzero(g->seed, sizeof(g->seed));
         sd_event_unref(g->event);
+        (void) fd_close(g->claim_fd); /* last: whoever comes next finds nobody served */
         free(g);
         return NULL;
 }

@@ -190,7 +190,7 @@ static int gate_serve(Gate *g, Options *o, Error *reterr) {
         int fd = o->fd, r = 0;
 
         if (o->socket_path)
-                r = server_listen(o->socket_path, &fd, reterr);
+                r = server_listen(g, o->socket_path, &fd, reterr);
         if (r >= 0)
                 r = gate_confine(reterr);
         if (r >= 0)
@@ -244,6 +244,7 @@ int main(int argc, char **argv) {
         Error error = { 0 };
         int r = parse_options(argc, argv, &o, &error);
 
+        log_bounded = true;
         if (r == 0)
                 r = gate_run(&o, &error);
         strv_done(&o.dns);

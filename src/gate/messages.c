@@ -291,6 +291,10 @@ void messages_on_message(Gate *g, json_t *message, int *fds, size_t n_fds) {
         json_decref(c.answer);
 }
 
+void messages_on_cut(Gate *g, json_t *message, int *fds, size_t n_fds) {
+        say_failed(g, json_object_get(message, "serial"), "cove-gate has too many open files: raise the limit of open files (LimitNOFILE=, ulimit -n), or end sandboxes with a network");
+}
+
 void messages_on_broken(Gate *g, json_t *message, int *fds, size_t n_fds) {
         say_failed(g, NULL, "that was no message");
 }

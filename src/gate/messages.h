@@ -8,4 +8,5 @@
 
 /* peer.h's callbacks. Descriptors that are taken are -EBADF afterwards. */
 void messages_on_message(Gate *g, json_t *message, int *fds, size_t n_fds);
+void messages_on_cut(Gate *g, json_t *message, int *fds, size_t n_fds);
 void messages_on_broken(Gate *g, json_t *message, int *fds, size_t n_fds);

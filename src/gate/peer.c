@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
 
@@ -71,7 +72,7 @@ static int peer_flush(Peer *p) {
         while (p->outbox) {
                 int r = control_send(p->fd, p->outbox->message, NULL, 0);
 
-                if (r == -EAGAIN)
+                if (r == -EAGAIN || (error_is_shortage(r) && r != -ENOMEM))
                         break;
                 if (r < 0 && r != -EMSGSIZE && r != -ENOMEM)
                         return r;
@@ -135,8 +136,11 @@ static int receive_one(Peer *p) {
                 return 1;
         }
         if (r <= 0)
-                return r == 0 ? -ECONNRESET : r;
-        p->events.message(p->gate, message, fds, n_fds);
+                return r == 0 ? -ECONNRESET : error_is_shortage(r) ? -EAGAIN : r;
+        if (r == CONTROL_SHORT)
+                p->events.cut(p->gate, message, NULL, 0);
+        else
+                p->events.message(p->gate, message, fds, n_fds);
         close_rest(fds, n_fds);
         return 1;
 }

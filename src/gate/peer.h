@@ -15,6 +15,7 @@ typedef void (*PeerMessage)(Gate *g, json_t *message, int *fds, size_t n_fds);
 typedef struct PeerEvents {
         PeerMessage message;
         PeerMessage broken; /* it was no message; all NULL and 0 */
+        PeerMessage cut;    /* its descriptors are lost: there is no room for more */
         void (*gone)(Gate *g, void *userdata); /* hung up; the Peer is freed already */
         void *userdata;
 } PeerEvents;

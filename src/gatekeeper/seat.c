@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "gatekeeper/internal.h"
 
 #define TURNS_AT_ONCE 16
@@ -313,6 +314,7 @@ static size_t sockets_of(uint8_t shape) {
 }
 
 static void gatekeeper_seat_attach(Seat *s, uint8_t shape, const int *sockets) {
+        _reserve_ bool held = reserve_enter();
         int fds[CONTROL_FDS_MAX];
         size_t n = shape == SPAWN_NETWORK_GATED ? 3 : 1; /* a hub is no business of the gate */
         Error error = { 0 };
@@ -321,7 +323,7 @@ static void gatekeeper_seat_attach(Seat *s, uint8_t shape, const int *sockets) {
         memcpy(fds, sockets, n * sizeof(int));
         fds[n] = (int) syscall(SYS_pidfd_open, s->sandbox->pid, 0);
         if (fds[n] < 0)
-                r = error_set(&error, -errno, "its PID 1 (%d) is not there: %m", s->sandbox->pid);
+                r = error_set(&error, -errno, "its PID 1 (%d) cannot be watched: %m", s->sandbox->pid);
         else
                 r = seat_ask(s, QUESTION_ATTACH, fds, n + 1, &error);
         (void) fd_close(fds[n]);

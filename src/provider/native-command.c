@@ -209,7 +209,7 @@ void native_on_exec_exited(NativeGuest *g, const GuestMessage *m, int *fds, size
 void native_on_exec_stdin(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         int fd = n_fds > 0 ? TAKE_FD(fds[0]) : -EBADF;
 
-        g->native->provider.events->exec_stdin(g->sandbox, m->stdin_.exec, fd < 0 && m->stdin_.error == 0 ? EPROTO : m->stdin_.error,
+        g->native->provider.events->exec_stdin(g->sandbox, m->stdin_.exec, fd < 0 && m->stdin_.error == 0 ? g->no_fds : m->stdin_.error,
                         fd, g->native->provider.userdata);
 }
 
@@ -217,7 +217,7 @@ void native_on_exec_channel(NativeGuest *g, const GuestMessage *m, int *fds, siz
         int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF }, error = m->stdin_.error;
 
         if (error == 0 && n_fds != _EXECUTION_CHANNEL_MAX)
-                error = EPROTO;
+                error = g->no_fds;
         for (ExecutionChannelEnd i = 0; error == 0 && i < _EXECUTION_CHANNEL_MAX; i++)
                 ends[i] = TAKE_FD(fds[i]);
         g->native->provider.events->exec_channel(g->sandbox, m->stdin_.exec, error, ends, g->native->provider.userdata);

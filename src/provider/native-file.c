@@ -66,6 +66,8 @@ static int native_file_take(NativeFile *f) {
                 return 0;
         if (r == 0)
                 return -EPIPE;
+        if (r == CHANNEL_SHORT || (r < 0 && r != -EBADMSG))
+                return r < 0 ? r : -EMFILE;
         if (r < 0 || file_decode(buffer, size, &m) < 0 || !native_file_by_type[m.type])
                 return -EBADMSG;
         native_file_by_type[m.type](f, &m, &fd);

@@ -15,13 +15,20 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "core/enforce.h"
+#include "core/run-names.h"
 #include "core/zygote.h"
 #include "provider/native-internal.h"
 #include "wire/channel.h"
 #include "wire/message.h"
 
 #define MESSAGES_AT_ONCE 64 /* of one guest, before others get their turn */
+#define AGAIN_MIN        (50 * USEC_PER_MSEC)
+#define AGAIN_MAX        (2 * USEC_PER_SEC)
+#define STAYED           (1 * USEC_PER_SEC) /* a connection that lasted so long was no failure */
+
+static int guest_on_again(sd_event_source *source, uint64_t usec, void *userdata);
 
 static NativeGuest *guest_new(Native *n, Sandbox *sb) {
         NativeGuest *g = calloc(1, sizeof(*g));
@@ -31,6 +38,12 @@ static NativeGuest *guest_new(Native *n, Sandbox *sb) {
         g->native = n;
         g->sandbox = sb;
         g->fd = g->root_fd = -EBADF;
+        if (sd_event_add_time_relative(n->event, &g->again, CLOCK_MONOTONIC, AGAIN_MAX, 0, guest_on_again, g) < 0 ||
+                        sd_event_source_set_enabled(g->again, SD_EVENT_OFF) < 0) {
+                sd_event_source_disable_unref(g->again);
+                free(g);
+                return NULL;
+        }
         sb->provider_data = g;
         return g;
 }
@@ -52,6 +65,7 @@ void native_guest_release(Provider *p, Sandbox *sb) {
         sb->provider_data = NULL;
         native_forget_requests(g->native, sb);
         guest_close(g);
+        g->again = sd_event_source_disable_unref(g->again);
         g->sandbox = NULL;
         if (g->in_callback)
                 g->released = true;
@@ -62,19 +76,20 @@ void native_guest_release(Provider *p, Sandbox *sb) {
 /* A path through a descriptor: a socket's name has room for 107 bytes only. */
 static socklen_t socket_address(const Native *n, const char *id, struct sockaddr_un *ret) {
         *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
-        (void) snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s.sock", n->run_fd, id);
+        (void) snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s" RUN_SOCKET_SUFFIX, n->run_fd, id);
         return sizeof(*ret);
 }
 
 void native_remove_socket(Native *n, const char *id) {
         char name[SANDBOX_ID_LENGTH + 8];
 
-        (void) snprintf(name, sizeof(name), "%.*s.sock", SANDBOX_ID_LENGTH, id);
+        (void) snprintf(name, sizeof(name), "%.*s" RUN_SOCKET_SUFFIX, SANDBOX_ID_LENGTH, id);
         (void) unlinkat(n->run_fd, name, 0);
 }
 
 /* The kernel asks only for the right to write to a socket when somebody connects: mode 0600 leaves that to us alone. */
 static int bind_name(Native *n, const char *id) {
+        _reserve_ bool held = reserve_enter();
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         struct sockaddr_un address;
         socklen_t size = socket_address(n, id, &address);
@@ -87,7 +102,7 @@ static int bind_name(Native *n, const char *id) {
 }
 
 static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
-        (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, "spare-%u", (unsigned) i);
+        (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, RUN_SPARE_PREFIX "%u", (unsigned) i);
 }
 
 /* A socket's name is a file, and making one may take long (core/execution/journal.c tells why): some are made ahead and renamed. */
@@ -137,8 +152,8 @@ static int bind_socket(Native *n, const char *id) {
         fd = n->sockets[--n->n_sockets];
         (void) sd_event_source_set_enabled(n->stock, SD_EVENT_ON);
         spare_id(n->n_sockets, number);
-        (void) snprintf(spare, sizeof(spare), "%s.sock", number);
-        (void) snprintf(name, sizeof(name), "%.*s.sock", SANDBOX_ID_LENGTH, id);
+        (void) snprintf(spare, sizeof(spare), "%s" RUN_SOCKET_SUFFIX, number);
+        (void) snprintf(name, sizeof(name), "%.*s" RUN_SOCKET_SUFFIX, SANDBOX_ID_LENGTH, id);
         if (renameat(n->run_fd, spare, n->run_fd, name) == 0)
                 return fd;
         (void) fd_close(fd);
@@ -169,6 +184,7 @@ static void native_guest_on_end(NativeGuest *g, const GuestMessage *m, int *fds,
         if (g->state != GUEST_ADOPTING)
                 return;
         g->state = GUEST_UP;
+        g->delay = 0;
         take_root(g, fds, n_fds);
         g->native->provider.events->adopted(g->sandbox, NULL, g->native->provider.userdata);
 }
@@ -226,9 +242,10 @@ static int native_guest_receive(NativeGuest *g) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
 
-        r = channel_receive_bytes(g->fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, CHANNEL_FDS_MAX, &n_fds);
+        r = native_receive(g->fd, buffer, sizeof(buffer), &size, fds, &n_fds);
         if (r <= 0)
                 return r;
+        g->no_fds = r == CHANNEL_SHORT ? EMFILE : EPROTO;
         r = dispatch(g, buffer, size, fds, n_fds);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
@@ -248,6 +265,7 @@ static int guest_attach(NativeGuest *g, int fd) {
 }
 
 static int connect_guest(Native *n, const char *id) {
+        _reserve_ bool held = reserve_enter();
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         struct sockaddr_un address;
         socklen_t size = socket_address(n, id, &address);
@@ -259,27 +277,102 @@ static int connect_guest(Native *n, const char *id) {
         return TAKE_FD(fd);
 }
 
-/* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. */
-static void native_guest_on_hangup(NativeGuest *g) {
-        Native *n = g->native;
-        GuestState state = g->state;
-        int fd;
+static int guest_on_adopted_frozen(sd_event_source *source, void *userdata) {
+        NativeGuest *g = userdata;
+        const Provider *p = &g->native->provider;
 
-        guest_close(g);
-        if (state == GUEST_UP || state == GUEST_ADOPTING) {
-                fd = connect_guest(n, g->sandbox->id);
-                if (fd >= 0 && guest_attach(g, fd) >= 0) {
-                        g->state = GUEST_ADOPTING;
-                        if (native_guest_send(&n->provider, g->sandbox, &(GuestMessage) { .type = GUEST_LIST }, NULL, 0) >= 0)
-                                return;
-                }
-                guest_close(g);
+        g->frozen = sd_event_source_disable_unref(g->frozen);
+        p->events->adopted(g->sandbox, NULL, p->userdata);
+        return 0;
+}
+
+/* Connects and asks for what it knows. */
+static int guest_reach(NativeGuest *g) {
+        Native *n = g->native;
+        struct ucred peer = { 0 };
+        socklen_t size = sizeof(peer);
+        int fd, r;
+
+        fd = connect_guest(n, g->sandbox->id);
+        if (fd < 0)
+                return fd;
+        r = guest_attach(g, fd);
+        if (r < 0) {
+                (void) fd_close(fd);
+                return r;
         }
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
+                g->pid = g->sandbox->pid = peer.pid;
+        g->state = GUEST_ADOPTING;
+        g->reached = clock_usec();
+        r = native_guest_send(&n->provider, g->sandbox, &(GuestMessage) { .type = GUEST_LIST }, NULL, 0);
+        if (r >= 0 && g->sandbox->status == SANDBOX_PAUSED) /* frozen: its answer comes when it thaws */
+                r = sd_event_add_defer(n->event, &g->frozen, guest_on_adopted_frozen, g);
+        if (r < 0)
+                guest_close(g);
+        return r < 0 ? r : 0;
+}
+
+/* Only that nobody listens on its socket says that its PID 1 is gone. All else is about us, or about this one connection. */
+static bool guest_is_gone(int r) {
+        return r == -ECONNREFUSED || r == -ENOENT;
+}
+
+static void guest_wait(NativeGuest *g) {
+        g->delay = MIN_OF(MAX_OF(2 * g->delay, AGAIN_MIN), AGAIN_MAX);
+        (void) sd_event_source_set_time_relative(g->again, g->delay);
+        (void) sd_event_source_set_enabled(g->again, SD_EVENT_ONESHOT);
+}
+
+/* 0: it was asked, or will be. Negative: it is gone. */
+static int guest_reach_in_time(NativeGuest *g) {
+        int r = -ECONNRESET;
+
+        if (g->reached == 0 || clock_usec() - g->reached >= STAYED || g->state == GUEST_APART)
+                r = guest_reach(g);
+        if (r >= 0 || guest_is_gone(r))
+                return r;
+        if (g->state != GUEST_APART)
+                log_sandbox("warning", g->sandbox->id, "its PID 1 cannot be reached for now (%s), trying again", strerror(-r));
+        g->state = GUEST_APART;
+        guest_wait(g);
+        return 0;
+}
+
+static void guest_lose(NativeGuest *g, GuestState state) {
+        Native *n = g->native;
+
         g->state = GUEST_LOST;
-        if (state == GUEST_ADOPTING)
+        if (state == GUEST_ADOPTING || state == GUEST_APART)
                 n->provider.events->adopted(g->sandbox, &(Error) { -ECONNREFUSED, "its PID 1 is gone" }, n->provider.userdata);
         else if (state != GUEST_LOST)
                 n->provider.events->gone(g->sandbox, n->provider.userdata);
+}
+
+/* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. */
+static void native_guest_on_hangup(NativeGuest *g) {
+        GuestState state = g->state;
+
+        guest_close(g);
+        if ((state == GUEST_UP || state == GUEST_ADOPTING) && guest_reach_in_time(g) >= 0)
+                return;
+        guest_lose(g, state);
+}
+
+static int guest_on_again(sd_event_source *source, uint64_t usec, void *userdata) {
+        NativeGuest *g = userdata;
+
+        if (g->fd >= 0)
+                (void) sd_event_source_set_enabled(g->io, SD_EVENT_ON);
+        else if (g->state == GUEST_APART && guest_reach_in_time(g) < 0)
+                guest_lose(g, GUEST_APART);
+        return 0;
+}
+
+/* What came cannot be taken: it stays where it is until there is room. */
+static void guest_rest(NativeGuest *g) {
+        (void) sd_event_source_set_enabled(g->io, SD_EVENT_OFF);
+        guest_wait(g);
 }
 
 static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -293,8 +386,12 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
                 r = native_guest_receive(g);
         if (r == -EBADMSG)
                 log_warning("sandbox %s: its PID 1 sent rubbish", g->sandbox ? g->sandbox->id : "(gone)");
-        if (!g->released && g->sandbox && r <= 0 && r != -EAGAIN)
-                native_guest_on_hangup(g);
+        if (!g->released && g->sandbox && r <= 0 && r != -EAGAIN) {
+                if (error_is_shortage(r))
+                        guest_rest(g);
+                else
+                        native_guest_on_hangup(g);
+        }
         g->in_callback = false;
         if (g->released)
                 free(g);
@@ -391,52 +488,23 @@ void native_guest_created(NativeGuest *g, const SpawnCreated *created, int chann
         }
 }
 
-static int guest_on_adopted_frozen(sd_event_source *source, void *userdata) {
-        NativeGuest *g = userdata;
-        const Provider *p = &g->native->provider;
-
-        g->frozen = sd_event_source_disable_unref(g->frozen);
-        p->events->adopted(g->sandbox, NULL, p->userdata);
-        return 0;
-}
-
 int native_guest_adopt(Provider *p, Sandbox *sb) {
-        Native *n = (Native *) p;
-        struct ucred peer = { 0 };
-        socklen_t size = sizeof(peer);
-        NativeGuest *g;
-        int fd, r;
+        NativeGuest *g = guest_new((Native *) p, sb);
+        int r;
 
-        fd = connect_guest(n, sb->id);
-        if (fd < 0)
-                return fd;
-        g = guest_new(n, sb);
-        r = g ? guest_attach(g, fd) : -ENOMEM;
-        if (r < 0) {
-                (void) fd_close(fd);
-                native_guest_release(p, sb);
-                return r;
-        }
-        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
-                g->pid = sb->pid = peer.pid;
-        g->state = GUEST_ADOPTING;
-        r = native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_LIST }, NULL, 0);
-        if (r < 0) {
-                native_guest_release(p, sb);
-                return r;
-        }
-        if (sb->status == SANDBOX_PAUSED) /* frozen: its answer comes when it thaws */
-                r = sd_event_add_defer(n->event, &g->frozen, guest_on_adopted_frozen, g);
+        if (!g)
+                return -ENOMEM;
+        r = guest_reach_in_time(g);
         if (r < 0)
                 native_guest_release(p, sb);
-        return r < 0 ? r : 0;
+        return r;
 }
 
 static int native_guest_verify(Provider *p, Sandbox *sb) {
         NativeGuest *g = sb->provider_data;
         int r;
 
-        if (!g || g->fd < 0 || g->state == GUEST_LOST)
+        if (!g || g->state == GUEST_LOST || (g->fd < 0 && g->state != GUEST_APART))
                 return -ENOTCONN;
         if (g->state != GUEST_UP)
                 return 0; /* its answer to a former question is awaited, and does as well */

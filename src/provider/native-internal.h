@@ -3,6 +3,7 @@
 
 #include <uthash.h>
 
+#include "base/beat.h"
 #include "provider/native.h"
 #include "provider/outbox.h"
 #include "wire/guest.h"
@@ -34,6 +35,13 @@ typedef struct Native {
         size_t n_sockets;
         sd_event_source *stock; /* runs when the loop is idle */
         bool up;
+        int no_fds; /* why the message at hand brought no descriptors; a negative errno */
+        sd_event_source *list_again;
+        sd_event_source *rest; /* ends a pause: the channel was not looked at, for want of something of ours */
+        Beat beat; /* of the spawner */
+        sd_event_source *pulse;
+        bool pinged;   /* and it has not answered */
+        usec_t silent; /* so long that it hangs; 0: does not */
         char no_disks[256]; /* as the spawner has told */
         NativeFork *forks; /* of zygotes, not answered */
 } Native;
@@ -43,6 +51,7 @@ typedef enum GuestState {
         GUEST_BOOTING,  /* PID 1 has not said READY */
         GUEST_ADOPTING, /* it was asked for its list */
         GUEST_UP,
+        GUEST_APART, /* it could not be reached, for want of something of ours: it is tried again */
         GUEST_LOST,
 } GuestState;
 
@@ -54,6 +63,9 @@ typedef struct NativeGuest {
         int root_fd; /* the sandbox's root directory, by name only; -EBADF: not told */
         sd_event_source *io;
         sd_event_source *frozen; /* adopted as it is: that is told soon */
+        sd_event_source *again;  /* reaches for it once more, or ends a pause */
+        usec_t reached, delay;
+        int no_fds; /* why the message at hand brought no descriptors; an errno */
         ProviderOutbox outbox;
         bool in_callback, released;
         int pid;
@@ -65,8 +77,14 @@ typedef struct NativeGuest {
 int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds);
 int native_request_token(Native *n, SpawnType type, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
 int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
-int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata);
+int native_spawner_attach(Native *n);
+int native_receive(int fd, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t *ret_n_fds); /* as channel_receive_bytes() */
 void native_forget_requests(Native *n, Sandbox *sb);
+
+/* native-beat.c */
+int native_beat_start(Native *n);
+void native_beat_heard(Native *n); /* anything */
+void native_beat_answered(Native *n);
 
 /* native-guest.c */
 int native_sockets_init(Native *n);
@@ -107,6 +125,7 @@ extern const ProviderArchives native_archives;
 /* native-tree.c */
 extern const ProviderTrees native_trees;
 void native_tree_hello(Native *n, const SpawnHello *hello);
+void native_failure(const Native *n, const SpawnMessage *m, Error *ret); /* of the spawner, in words that name no path of the host */
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-zygote.c */

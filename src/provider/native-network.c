@@ -51,7 +51,7 @@ void native_on_sockets(NativeGuest *g, const GuestMessage *m, int *fds, size_t n
         if (!native->provider.events->network)
                 return;
         if (n_fds != n) {
-                native->provider.events->network(g->sandbox, EPROTO, m->shape, NULL, 0, native->provider.userdata);
+                native->provider.events->network(g->sandbox, g->no_fds, m->shape, NULL, 0, native->provider.userdata);
                 return;
         }
         for (size_t i = 0; i < n; i++)
@@ -64,7 +64,7 @@ void native_on_socket_made(NativeGuest *g, const GuestMessage *m, int *fds, size
         Native *native = g->native;
 
         if (native->provider.events->socket)
-                native->provider.events->socket(g->sandbox, m->socket_made.token, fd < 0 && m->socket_made.error == 0 ? EPROTO : m->socket_made.error,
+                native->provider.events->socket(g->sandbox, m->socket_made.token, fd < 0 && m->socket_made.error == 0 ? g->no_fds : m->socket_made.error,
                                 fd, native->provider.userdata);
         else
                 (void) fd_close(fd);

@@ -3,6 +3,8 @@
  * A spawner that dies is replaced by its keeper and says HELLO. What was asked of the former one and can be asked twice is asked
  * again; a create cannot, and fails, and so does what was asked about trees: a RUN's descriptors are gone with it. */
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -10,10 +12,12 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "provider/native-internal.h"
 #include "wire/channel.h"
 
 #define LIST_AGAIN_USEC (1 * USEC_PER_SEC)
+#define REST_USEC       (100 * USEC_PER_MSEC)
 
 static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t n_fds) {
         uint8_t buffer[SPAWN_MESSAGE_MAX];
@@ -66,6 +70,19 @@ void native_forget_requests(Native *n, Sandbox *sb) {
 
 /* Answers, one function each. fds are taken. */
 
+/* The log has it whole: who reads that knows the host. */
+void native_failure(const Native *n, const SpawnMessage *m, Error *ret) {
+        const char *slash = strrchr(n->config.run_dir, '/');
+        char state[PATH_MAX];
+
+        (void) snprintf(state, sizeof(state), "%.*s", (int) (slash ? slash - n->config.run_dir : 0), n->config.run_dir);
+        (void) error_set(ret, -m->failure.error, "%s", m->failure.text);
+        error_hide(ret, "/sys/fs/cgroup");
+        error_hide(ret, state);
+        if (strcmp(ret->text, m->failure.text) != 0)
+                log_warning("spawner: %s", m->failure.text);
+}
+
 static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         Sandbox *sb = q->sandbox;
         NativeGuest *g = sb ? sb->provider_data : NULL;
@@ -78,48 +95,63 @@ static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
                 return;
         }
         if (m->type == SPAWN_FAILED)
-                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+                native_failure(n, m, &error);
+        else if (m->type == SPAWN_CREATED)
+                (void) error_set(&error, n->no_fds, "the sandbox cannot be taken over: %m");
         else
                 (void) error_set(&error, -EPROTO, "the spawner answered something else");
         n->provider.events->created(sb, 0, 0, 0, &error, n->provider.userdata);
 }
 
 /* NULL: it went well. */
-static const Error *native_spawner_failure(const SpawnMessage *m, Error *error) {
+static const Error *native_spawner_failure(const Native *n, const SpawnMessage *m, Error *error) {
         if (m->type != SPAWN_FAILED)
                 return NULL;
-        (void) error_set(error, -m->failure.error, "%s", m->failure.text);
+        native_failure(n, m, error);
         return error;
 }
 
 static void on_destroy_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (m->type != SPAWN_FAILED)
                 native_remove_socket(n, q->message.id);
-        n->provider.events->destroyed(q->message.id, native_spawner_failure(m, &(Error) { 0 }), n->provider.userdata);
+        n->provider.events->destroyed(q->message.id, native_spawner_failure(n, m, &(Error) { 0 }), n->provider.userdata);
 }
 
 static void on_freeze_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (q->sandbox)
-                n->provider.events->frozen(q->sandbox, q->message.type == SPAWN_FREEZE, native_spawner_failure(m, &(Error) { 0 }),
+                n->provider.events->frozen(q->sandbox, q->message.type == SPAWN_FREEZE, native_spawner_failure(n, m, &(Error) { 0 }),
                                 n->provider.userdata);
 }
 
 static void on_reclaim_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (q->sandbox)
-                n->provider.events->reclaimed(q->sandbox, native_spawner_failure(m, &(Error) { 0 }), n->provider.userdata);
+                n->provider.events->reclaimed(q->sandbox, native_spawner_failure(n, m, &(Error) { 0 }), n->provider.userdata);
+}
+
+static void native_list_again(Native *n);
+
+static void on_ping_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        native_beat_answered(n);
 }
 
 static int on_list_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Native *n = userdata;
 
-        return native_request(n, SPAWN_LIST, &(SpawnMessage) { 0 }, NULL, NULL, 0) < 0 ? sd_event_exit(n->event, 1) : 0;
+        if (native_request(n, SPAWN_LIST, &(SpawnMessage) { 0 }, NULL, NULL, 0) < 0)
+                native_list_again(n);
+        return 0;
+}
+
+static void native_list_again(Native *n) {
+        (void) sd_event_source_set_time_relative(n->list_again, LIST_AGAIN_USEC);
+        (void) sd_event_source_set_enabled(n->list_again, SD_EVENT_ONESHOT);
 }
 
 /* An incomplete list is none: what is not on it would never be swept. */
 static void on_list_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (m->type == SPAWN_FAILED) {
                 log_warning("cannot list what is in the kernel, trying again: %s", m->failure.text);
-                (void) sd_event_add_time_relative(n->event, NULL, CLOCK_MONOTONIC, LIST_AGAIN_USEC, 0, on_list_again, n);
+                native_list_again(n);
         } else if (m->type == SPAWN_ITEM)
                 n->provider.events->listed(m->id, n->provider.userdata);
         else
@@ -135,6 +167,7 @@ static void (*const answers[])(Native *n, NativeRequest *q, const SpawnMessage *
         [SPAWN_TREE] = native_on_tree_answer,
         [SPAWN_RECLAIM] = on_reclaim_answer,
         [SPAWN_ZYGOTE] = native_on_zygote_answer,
+        [SPAWN_PING] = on_ping_answer,
 };
 
 static void native_spawner_finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
@@ -152,6 +185,7 @@ static void ask_again(Native *n) {
         static const WireSpawnFailure losses[_SPAWN_TYPE_MAX] = {
                 [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
                 [SPAWN_ZYGOTE] = { .error = EOPNOTSUPP, .text = "the spawner died, and its zygotes with it" },
+                [SPAWN_PING] = { .error = ECONNRESET },
                 [SPAWN_TREE] = { .error = ECONNRESET, .text = "the spawner died meanwhile; try again" },
         };
         uint32_t last = n->serial;
@@ -194,15 +228,24 @@ static void native_spawner_on_message(Native *n, const SpawnMessage *m, int *fds
                 log_debug("the spawner answers what nobody has asked: %u", m->serial);
 }
 
+/* What hangs on these channels must not fail because others have taken all descriptors. */
+int native_receive(int fd, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t *ret_n_fds) {
+        _reserve_ bool held = reserve_enter();
+
+        return channel_receive_bytes(fd, MSG_DONTWAIT, buffer, size, ret_size, ret_fds, CHANNEL_FDS_MAX, ret_n_fds);
+}
+
 static int native_spawner_receive(Native *n) {
         uint8_t buffer[SPAWN_MESSAGE_MAX];
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
         SpawnMessage m;
 
-        r = channel_receive_bytes(n->config.spawner_fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, CHANNEL_FDS_MAX, &n_fds);
+        r = native_receive(n->config.spawner_fd, buffer, sizeof(buffer), &size, fds, &n_fds);
         if (r <= 0)
                 return r;
+        n->no_fds = r == CHANNEL_SHORT ? -EMFILE : -EPROTO;
+        native_beat_heard(n);
         r = spawn_decode(buffer, size, &m);
         if (r >= 0)
                 native_spawner_on_message(n, &m, fds, n_fds);
@@ -211,9 +254,23 @@ static int native_spawner_receive(Native *n) {
         return r < 0 ? r : 1;
 }
 
+static int native_on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
+        Native *n = userdata;
+
+        return sd_event_source_set_enabled(n->io, SD_EVENT_ON);
+}
+
+/* What came cannot be taken: it stays where it is until there is room. */
+static int native_spawner_rest(Native *n, int r) {
+        log_warning("cannot hear cove-spawner for now: %s", strerror(-r));
+        (void) sd_event_source_set_time_relative(n->rest, REST_USEC);
+        (void) sd_event_source_set_enabled(n->rest, SD_EVENT_ONESHOT);
+        return sd_event_source_set_enabled(n->io, SD_EVENT_OFF);
+}
+
 /* Keeper and spawner are gone, and an unprivileged daemon cannot have them back: a restart of the whole can. Sandboxes do not
  * notice. */
-int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Native *n = userdata;
         int r = 1;
 
@@ -223,6 +280,25 @@ int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *u
                 r = native_spawner_receive(n);
         if (r == -EAGAIN)
                 return 0;
+        if (error_is_shortage(r))
+                return native_spawner_rest(n, r);
+        if (r == -EBADMSG) {
+                log_error("cove-spawner sent something that is no message of this version, ignoring");
+                return 0;
+        }
         log_error("cove-spawner is gone (killed?): ending, so that a restart of `cove serve` brings it back; sandboxes go on");
         return sd_event_exit(n->event, 1);
+}
+
+/* Both timers are there from the start: when they are needed, nothing may be left to make them of. */
+int native_spawner_attach(Native *n) {
+        int r = sd_event_add_io(n->event, &n->io, n->config.spawner_fd, EPOLLIN, native_on_spawner, n);
+
+        if (r >= 0)
+                r = sd_event_add_time_relative(n->event, &n->rest, CLOCK_MONOTONIC, REST_USEC, 0, native_on_rested, n);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(n->rest, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_add_time_relative(n->event, &n->list_again, CLOCK_MONOTONIC, LIST_AGAIN_USEC, 0, on_list_again, n);
+        return r >= 0 ? sd_event_source_set_enabled(n->list_again, SD_EVENT_OFF) : r;
 }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "wire/channel.h"
 
@@ -47,10 +48,6 @@ static void outbox_want_room(const ProviderOutbox *o, sd_event_source *io) {
                 (void) sd_event_source_set_io_events(io, o->items ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-static bool outbox_is_full(int r) {
-        return r == -EAGAIN || r == -ENOBUFS || r == -ETOOMANYREFS;
-}
-
 int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds) {
         OutboxItem *item;
         int r = -EAGAIN;
@@ -59,7 +56,7 @@ int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const v
                 return -E2BIG;
         if (!o->items)
                 r = channel_send_bytes(fd, data, size, fds, n_fds, MSG_DONTWAIT);
-        if (!outbox_is_full(r))
+        if (!error_is_shortage(r))
                 return r;
         if (o->n >= OUTBOX_MAX)
                 return -ENOBUFS;
@@ -86,7 +83,7 @@ int provider_outbox_flush(ProviderOutbox *o, int fd, sd_event_source *io) {
                 outbox_item_free(item);
         }
         outbox_want_room(o, io);
-        return r < 0 && !outbox_is_full(r) ? r : 0;
+        return r < 0 && !error_is_shortage(r) ? r : 0;
 }
 
 void outbox_done(ProviderOutbox *o) {

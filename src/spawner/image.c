@@ -127,6 +127,8 @@ static int receive_tree(SpawnerImage *image, Error *reterr) {
                 *reterr = told;
                 return told.code;
         }
+        if (r == CHANNEL_SHORT || (r < 0 && r != -EBADMSG))
+                return error_set(reterr, r < 0 ? r : -EMFILE, "the disk image cannot be taken over: %m");
         return error_set(reterr, -EIO, "the maker of the disk image died");
 }
 

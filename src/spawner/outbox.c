@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "wire/channel.h"
 
@@ -62,7 +63,7 @@ int outbox_send(Outbox *o, const SpawnMessage *message, const int *fds, size_t n
                 return -E2BIG;
         if (outbox_is_empty(o))
                 r = channel_send_bytes(o->fd, buffer, (size_t) size, fds, n_fds, MSG_DONTWAIT);
-        return r == -EAGAIN ? outbox_keep(o, buffer, (size_t) size, fds, n_fds) : r;
+        return error_is_shortage(r) ? outbox_keep(o, buffer, (size_t) size, fds, n_fds) : r;
 }
 
 int outbox_flush(Outbox *o) {
@@ -71,7 +72,7 @@ int outbox_flush(Outbox *o) {
                 int r = channel_send_bytes(o->fd, l->data, l->size, l->fds, l->n_fds, MSG_DONTWAIT);
 
                 if (r < 0)
-                        return r == -EAGAIN ? 0 : r;
+                        return error_is_shortage(r) ? 0 : r;
                 o->first = l->next;
                 if (!o->first)
                         o->last = &o->first;

@@ -26,6 +26,7 @@
 
 #define BATCH      16 /* requests in a row, before anybody else has a turn */
 #define SWEEP_USEC (100 * USEC_PER_MSEC)
+#define REST_USEC  (100 * USEC_PER_MSEC) /* after a failure of our own */
 
 enum { FD_CHANNEL, FD_SIGNAL, FD_CHILDREN, _FD_MAX = FD_CHILDREN + IMAGES_MAX + TREES_RUNNING_MAX + ZYGOTES_MAX + ZYGOTE_FORKS_MAX };
 
@@ -77,7 +78,7 @@ static void forget_requests(const Spawner *s) {
 
         do
                 r = channel_receive_bytes(s->outbox.fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, NULL, 0, NULL);
-        while (r == 1 || r == -EBADMSG);
+        while (r > 0 || r == -EBADMSG);
 }
 
 static bool spawner_reap(Spawner *s, pid_t which) {
@@ -117,7 +118,7 @@ static void spawner_sweep(Spawner *s) {
 }
 
 static bool takes_requests(const Spawner *s) {
-        return outbox_is_empty(&s->outbox) && s->n_tasks < TASKS_MAX && s->n_images < IMAGES_MAX && !zygotes_are_busy(s);
+        return clock_usec() >= s->rest && outbox_is_empty(&s->outbox) && s->n_tasks < TASKS_MAX && s->n_images < IMAGES_MAX && !zygotes_are_busy(s);
 }
 
 /* Whoever wrote it may wait for an answer, if only its serial can be read. */
@@ -135,13 +136,17 @@ static void spawner_refuse(Spawner *s, const uint8_t *data, size_t size) {
         spawner_answer_failed(s, serial, &error);
 }
 
-static void spawner_on_request(Spawner *s, const uint8_t *data, size_t size, int *fds, size_t n_fds) {
+static void spawner_on_request(Spawner *s, const uint8_t *data, size_t size, int *fds, size_t n_fds, bool is_short) {
         SpawnMessage request;
+        Error error = { 0 };
 
-        if (spawn_decode(data, size, &request) >= 0)
-                spawner_handle(s, &request, fds, n_fds);
-        else
+        if (spawn_decode(data, size, &request) < 0)
                 spawner_refuse(s, data, size);
+        else if (is_short) {
+                (void) error_set(&error, -EMFILE, "cove-spawner has too many open files: %m; raise the limit of open files (LimitNOFILE=, ulimit -n)");
+                spawner_answer_failed(s, request.serial, &error);
+        } else
+                spawner_handle(s, &request, fds, n_fds);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
 }
@@ -156,12 +161,17 @@ static void on_requests(Spawner *s) {
                                 &n_fds);
                 if (r == -EAGAIN)
                         return;
-                if (r == 1)
-                        spawner_on_request(s, buffer, size, fds, n_fds);
+                if (r > 0)
+                        spawner_on_request(s, buffer, size, fds, n_fds, r == CHANNEL_SHORT);
+                else if (r == 0)
+                        s->ended = true;
                 else if (r == -EBADMSG)
                         log_error("spawner: rubbish came from the daemon");
-                else
-                        s->ended = true;
+                else {
+                        log_warning("spawner: requests cannot be read for now: %s", strerror(-r));
+                        s->rest = clock_usec() + REST_USEC;
+                        return;
+                }
         }
 }
 
@@ -188,6 +198,9 @@ static const struct timespec *until(usec_t due, struct timespec *ret) {
 
 static void spawner_loop(Spawner *s) {
         while (!s->ended) {
+                if (s->options->turns)
+                        ++*s->options->turns;
+
                 struct timespec time;
                 struct pollfd fds[_FD_MAX] = {
                         [FD_CHANNEL] = {
@@ -203,7 +216,7 @@ static void spawner_loop(Spawner *s) {
                 struct pollfd *zygotes = trees + n_trees;
                 size_t n_zygotes = zygotes_poll(s, zygotes);
 
-                usec_t wake = MIN_OF(task_next(s), s->sweep), due = ahead_wants(&s->ahead) ? 0 : MIN_OF(wake, zygotes_next(s));
+                usec_t wake = MIN_OF(task_next(s), s->sweep), rest = clock_usec() < s->rest ? MIN_OF(s->rest, wake) : wake, due = ahead_wants(&s->ahead) ? 0 : MIN_OF(rest, zygotes_next(s));
                 int n = ppoll(fds, FD_CHILDREN + n_images + n_trees + n_zygotes, until(due, &time), NULL);
 
                 if (n < 0) {

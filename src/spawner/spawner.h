@@ -49,6 +49,8 @@ typedef struct SpawnerOptions {
         Templates templates;
         ZygoteLines zygotes;
         char *state_dir; /* where the depot is; NULL: there is none */
+        uint64_t hang_usec;   /* so long a worker may do nothing at all; 0: for ever */
+        _Atomic uint64_t *turns; /* of the worker's loop, in memory that the keeper sees; NULL: nobody counts */
         uint64_t storage_bytes; /* of the depot's image; 0: as it is, or as the disk has room */
 } SpawnerOptions;
 
@@ -76,6 +78,7 @@ typedef struct Spawner {
         size_t n_tree_jobs, n_tree_running[2]; /* of these: others, programs */
         void *trees_written; /* names of scratch that a program was given to write into: a tree of <search.h> */
         usec_t sweep; /* when to reap whoever is left; USEC_INFINITY: nobody can be */
+        usec_t rest;  /* until then no request is read: something of ours was lacking */
         bool ended; /* coved has hung up */
 } Spawner;
 

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -240,7 +241,7 @@ static bool job_hear(Spawner *s, TreeJob *j) {
                 size_t size, n_fds;
                 int r = channel_receive_bytes(j->fd, MSG_DONTWAIT, &told, sizeof(told), &size, NULL, 0, &n_fds);
 
-                if (r == -EAGAIN)
+                if (error_is_shortage(r))
                         return false;
                 if (r == 1 && size == sizeof(told.item))
                         spawner_answer(s, &(SpawnMessage) { .type = SPAWN_TREE_ITEM, .serial = j->serial, .tree_item = told.item });

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/directory.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -123,7 +124,7 @@ static void spawner_zygote_on_socket(Spawner *s, Zygote *z) {
         size_t size;
         int r = channel_receive_bytes(z->fd, MSG_DONTWAIT, text, sizeof(text), &size, NULL, 0, NULL);
 
-        if (r == -EAGAIN)
+        if (error_is_shortage(r))
                 return;
         if (r != 1 || z->state != ZYGOTE_LOADING || size != strlen(ZYGOTE_READY)) {
                 spawner_zygote_lose(s, z, z->state == ZYGOTE_LOADING ? "it ended while it loaded" : "it ended");

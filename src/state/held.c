@@ -72,7 +72,7 @@ void held_done(HeldTable *all) {
 /* Finding. */
 
 static bool held_is_seen(const HeldTree *t, const Principal *who) {
-        return !t->pending && (!who->tenant || strcmp(who->tenant, t->tenant) == 0);
+        return !t->pending && principal_sees(who, t->tenant);
 }
 
 static bool held_is_after(const HeldTree *t, usec_t at, const char *id) {
@@ -323,6 +323,8 @@ static int held_load_row(StoreReader *reader, void *row) {
         HeldTree *t = row;
         int r;
 
+        if (t->pending && l->all->state->manager->doubts_store)
+                return 0; /* it may have been finished since this store was copied: it stays, unseen, until the store is not in doubt any more */
         if (t->pending)
                 return strv_push(&l->unfinished, t->id);
         t = malloc(kind->size);

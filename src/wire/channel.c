@@ -1,6 +1,7 @@
 #include "wire/channel.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -93,6 +94,7 @@ int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *
         int fds[CHANNEL_FDS_MAX];
         size_t n_fds;
         unsigned n_resets = 0;
+        bool is_short;
         ssize_t n;
 
         /* The kernel tells of a peer that has died without reading everything before it hands out what that peer had sent. */
@@ -103,13 +105,18 @@ int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *
                 return errno == ECONNRESET ? 0 : -errno;
 
         n_fds = take_descriptors(&mh, fds);
-        if (n == 0 || (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+        is_short = (mh.msg_flags & MSG_CTRUNC) && n_fds < CHANNEL_FDS_MAX; /* our buffer had room for more: we had not */
+        if (n == 0 || (mh.msg_flags & MSG_TRUNC) || ((mh.msg_flags & MSG_CTRUNC) && !is_short)) {
                 close_from(fds, 0, n_fds);
                 return n == 0 ? 0 : -EBADMSG;
         }
+        if (is_short) {
+                close_from(fds, 0, n_fds);
+                n_fds = 0;
+        }
         hand_out(fds, n_fds, ret_fds, max_fds, ret_n_fds);
         *ret_size = (size_t) n;
-        return 1;
+        return is_short && max_fds > 0 ? CHANNEL_SHORT : 1;
 }
 
 int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fds) {
@@ -129,6 +136,8 @@ int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t ma
         r = channel_receive_bytes(fd, flags, buffer, sizeof(buffer), &size, fds, CHANNEL_FDS_MAX, &n_fds);
         if (r <= 0)
                 return r;
+        if (r == CHANNEL_SHORT && max_fds > 0)
+                return -EMFILE;
         r = wire_decode(buffer, size, ret);
         if (r < 0) {
                 close_from(fds, 0, n_fds);

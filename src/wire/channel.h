@@ -14,11 +14,15 @@ int channel_pair(int ret_fds[static 2]);
 int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, size_t n_fds, int flags);
 
 /* Returns 1 with a datagram, 0 when the other side is gone, -EAGAIN when there is none yet (on a non-blocking call),
- * -EBADMSG for one that is larger than the buffer or brings too many descriptors. Descriptors that came along are handed out,
- * up to max_fds; what is more is closed. */
+ * -EBADMSG for one that is larger than the buffer or brings too many descriptors; with any other error nothing was received, and the other
+ * side is there. Descriptors that came along are handed out, up to max_fds; what is more is closed.
+ * CHANNEL_SHORT: a datagram whose descriptors are lost, for this process may have no more of them (*ret_n_fds is 0). What it is about has
+ * failed; nothing else has. */
+#define CHANNEL_SHORT 2
+
 int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t max_fds,
                 size_t *ret_n_fds);
 
-/* The same with the messages of message.h; -EBADMSG for rubbish as well. */
+/* The same with the messages of message.h; -EBADMSG for rubbish as well, and -EMFILE instead of CHANNEL_SHORT. */
 int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fds);
 int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t max_fds, size_t *ret_n_fds);

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../unit/unit.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/fd.h"
 #include "core/manager.h"
 #include "conformance.h"
@@ -775,6 +777,32 @@ TEST(a_restart_finds_what_runs_and_what_has_ended) {
         exec_wait(runs);
         check_int("exit code", runs->end.exit_code, 9);
         check_string("its output went on", text_of(runs->out), "before\nafter\n");
+        suite_finish(sb);
+}
+
+/* "I lack something" is not "it is gone". */
+TEST(a_lack_of_descriptors_is_not_its_end) {
+        Sandbox *sb = suite_create(0);
+        struct rlimit before;
+        int r, free_fd;
+
+        provider()->ops->release(provider(), sb);
+        provider_close();
+        provider_open();
+        check_int("getrlimit", getrlimit(RLIMIT_NOFILE, &before), 0);
+        free_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+        (void) fd_close(free_fd);
+        check_int("setrlimit", setrlimit(RLIMIT_NOFILE, &(struct rlimit) { (rlim_t) free_fd, before.rlim_max }), 0);
+        r = ASK(provider()->ops->adopt(provider(), sb));
+        check_true("not refused for good", r >= 0 || error_is_shortage(r));
+        settle();
+        check_true("not told as gone", core.n_adopted == 0 || core.error == 0);
+        check_int("setrlimit", setrlimit(RLIMIT_NOFILE, &before), 0);
+        if (r < 0)
+                check_result("adopt", ASK(provider()->ops->adopt(provider(), sb)), 0);
+        RUN_UNTIL(core.n_adopted > 0);
+        check_result("adopted", core.error, 0);
+        exec_wait(sh((ProviderCommand) { 0 }, "exit 0"));
         suite_finish(sb);
 }
 

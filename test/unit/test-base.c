@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/beat.h"
 #include "base/array.h"
 #include "base/directory.h"
 #include "base/error.h"
@@ -21,10 +22,25 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/program.h"
+#include "base/reserve.h"
 #include "base/strv.h"
 #include "base/text.h"
 
 /* path */
+
+TEST(silence_counts_only_while_we_look) {
+        Beat b = { 0 };
+
+        check_uint("the first look", beat_look(&b, 1000, 100, /* waits= */ true), 0);
+        check_uint("an interval", beat_look(&b, 1100, 100, true), 100);
+        check_uint("we did not run: one interval", beat_look(&b, 900000, 100, true), 200);
+        check_uint("an early look counts what has passed", beat_look(&b, 900040, 100, true), 240);
+        beat_heard(&b);
+        check_uint("heard", beat_look(&b, 900140, 100, true), 0);
+        check_uint("from the beginning", beat_look(&b, 900240, 100, true), 100);
+        check_uint("nothing is asked", beat_look(&b, 900340, 100, false), 0);
+        check_uint("a clock that goes back", beat_look(&b, 5, 100, true), 0);
+}
 
 TEST(path_normalize) {
         static const struct {
@@ -523,6 +539,51 @@ TEST(error_prefix) {
         check_result("nobody listens", error_prefix(NULL, -EIO, "x"), -EIO);
 }
 
+TEST(error_kinds) {
+        static const int mine[] = { EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT, EAGAIN, EINTR };
+        static const int theirs[] = { 0, ECONNREFUSED, ECONNRESET, EPIPE, ENOENT, ESRCH, EBADMSG, EPROTO };
+
+        for (size_t i = 0; i < ELEMENTSOF(mine); i++)
+                check_true(strerror(mine[i]), error_is_shortage(mine[i]) && error_is_shortage(-mine[i]));
+        for (size_t i = 0; i < ELEMENTSOF(theirs); i++)
+                check_true(strerror(theirs[i]), !error_is_shortage(theirs[i]) && !error_is_shortage(-theirs[i]));
+}
+
+static size_t open_until_refused(int *fds, size_t max) {
+        size_t n = 0;
+
+        while (n < max && (fds[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) >= 0)
+                n++;
+        return n;
+}
+
+static void use_the_reserve(void *userdata) {
+        static int fds[256], more[256];
+        size_t n;
+
+        check_result("larger than all", reserve_make(100, 100), -EINVAL);
+        check_result("made", reserve_make(100, 10), 0);
+        n = open_until_refused(fds, ELEMENTSOF(fds));
+        check_int("the last for everybody", fds[n - 1], 89);
+        {
+                _reserve_ bool held = reserve_enter();
+                {
+                        _reserve_ bool nested = reserve_enter();
+                }
+                check_uint("the reserve", open_until_refused(more, 5), 5);
+        }
+        check_uint("after that", open_until_refused(more + 5, 5), 0);
+        {
+                _reserve_ bool held = reserve_enter();
+
+                check_uint("the rest of it", open_until_refused(more + 5, ELEMENTSOF(more) - 5), 5);
+        }
+}
+
+TEST(reserve) {
+        unit_run_in_child(use_the_reserve, NULL);
+}
+
 TEST(error_truncates) {
         char longer[2 * ERROR_TEXT_MAX];
         struct {
@@ -603,6 +664,30 @@ TEST(log_lines) {
                         "cove: cannot open 'x': No such file or directory\n"
                         "cove: warning: 3 left\n"
                         "cove: debug: seen\n");
+}
+
+static void speak_in_a_storm(void) {
+        log_bounded = true;
+        for (unsigned i = 0; i < 10 * LOG_BURST; i++)
+                log_warning("number %u", i);
+        log_warning("another place");
+        log_bounded = false;
+        for (unsigned i = 0; i < LOG_BURST; i++)
+                log_warning("a person's");
+}
+
+TEST(log_bounds_a_storm) {
+        static char text[64 << 10];
+        char last[32];
+        size_t n = 0;
+
+        (void) capture(speak_in_a_storm, text, sizeof(text));
+        for (const char *p = text; (p = strchr(p, '\n')); p++)
+                n++;
+        check_uint("lines", n, LOG_BURST + 1 + LOG_BURST);
+        (void) snprintf(last, sizeof(last), "number %d\n", LOG_BURST - 1);
+        check_part("the first of them", text, last);
+        check_part("of another place", text, "another place\n");
 }
 
 static void speak_at_length(void) {
@@ -774,4 +859,19 @@ TEST(strv_extends) {
         check_true("copies", v.items[0] != more.items[0] && strcmp(v.items[3], "b") == 0 && !v.items[4]);
         check_result("ceiling", strv_extend(&v, &more), -E2BIG);
         check_result("none", strv_push_all(&more, NULL), 0);
+}
+
+TEST(error_suffix_and_hide) {
+        Error e = { 0 };
+
+        (void) error_set(&e, -EPERM, "limit");
+        check_result("code", error_suffix(&e, -EINVAL, " of %d", 3), -EINVAL);
+        check_string("text", e.text, "limit of 3");
+        check_result("nothing", error_suffix(NULL, -EINVAL, "x"), -EINVAL);
+        (void) error_set(&e, -EPERM, "cannot write '/srv/cove/box/a': /srv/cove, /srv/cover/x /other/srv");
+        error_hide(&e, "/srv/cove");
+        check_string("hidden", e.text, "cannot write '…': …, … /other/srv");
+        error_hide(&e, "");
+        error_hide(&e, "/nowhere");
+        check_string("unchanged", e.text, "cannot write '…': …, … /other/srv");
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -411,6 +412,34 @@ TEST(channel_refuses_too_many_descriptors) {
         for (size_t i = 0; i < ELEMENTSOF(passed); i++)
                 check_int("output untouched", passed[i], 77);
         close_pair(fds);
+}
+
+/* Our own lack of descriptors is no fault of the one who sends: the message counts, and the next one too. */
+static void receive_without_room(void *userdata) {
+        uint8_t buffer[WIRE_MESSAGE_MAX];
+        size_t n = encode(&started, buffer), size = 0, n_passed = 77;
+        int fds[2], passed[CHANNEL_FDS_MAX], spare;
+        WireMessage m;
+
+        pair(fds);
+        spare = fcntl(fds[0], F_DUPFD_CLOEXEC, 3);
+        check_int("limit", setrlimit(RLIMIT_NOFILE, &(struct rlimit) { (rlim_t) spare + 2, (rlim_t) spare + 2 }), 0);
+        send_raw(fds[0], buffer, n, 3); /* there is room for one */
+        check_int("cut", channel_receive_bytes(fds[1], 0, buffer, sizeof(buffer), &size, passed, ELEMENTSOF(passed), &n_passed), CHANNEL_SHORT);
+        check_uint("descriptors", n_passed, 0);
+        check_uint("size", size, n);
+        check_int("what came is closed", fcntl(spare + 1, F_GETFD), -1);
+        send_raw(fds[0], buffer, n, 3);
+        check_result("as a message", channel_receive(fds[1], 0, &m, passed, ELEMENTSOF(passed), &n_passed), -EMFILE);
+        send_raw(fds[0], buffer, n, 3);
+        check_int("none wanted", receive_plain(fds[1], 0, &m), 1);
+        send_raw(fds[0], buffer, n, 1);
+        check_int("the next", channel_receive(fds[1], 0, &m, passed, ELEMENTSOF(passed), &n_passed), 1);
+        check_uint("its descriptor", n_passed, 1);
+}
+
+TEST(channel_without_room_for_descriptors) {
+        unit_run_in_child(receive_without_room, NULL);
 }
 
 TEST(channel_refuses_rubbish) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/ledger.h"
 #include "core/settings.h"
 #include "core/tally.h"
 
@@ -57,7 +58,7 @@ static uint64_t mean_use(const Config *settings) {
 }
 
 unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
-        unsigned ceiling = m->config.sandboxes_max;
+        unsigned ceiling = m->held_max > 0 ? MIN_OF(m->held_max, m->config.sandboxes_max) : m->config.sandboxes_max;
         uint64_t cap = core_settings(m->settings).limits->sandboxes_max;
 
         if (cap == 0)
@@ -68,12 +69,13 @@ unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
 int cap_check_daemon(const Manager *m, uint64_t memory_bytes, Error *ret_why) {
         unsigned cap = cap_of_daemon(m, memory_bytes);
         uint64_t live = tally_of_all(m).live;
-        const char *cure = cap == m->config.sandboxes_max ? "--max-sandboxes" : "limits.maxSandboxes";
+        const char *cure = cap == m->config.sandboxes_max ? "raise it with --max-sandboxes" :
+                           cap == m->held_max             ? "raise the daemon's limit of open files: LimitNOFILE=, ulimit -n" :
+                                                            "raise it with limits.maxSandboxes";
 
         if (live < cap)
                 return 0;
-        return error_set(ret_why, -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes are there (raise it with %s)",
-                        (unsigned long long) live, cap, cure);
+        return error_set(ret_why, -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes are there (%s)", (unsigned long long) live, cap, cure);
 }
 
 static int check_number(const Manager *m, const Tenant *tenant, const char *name, uint64_t live, Error *ret_why) {
@@ -106,11 +108,12 @@ static int check_means_now(const Means *m, const char *tenant, Error *ret_why) {
                         (double) m->used / m->unit, (double) m->max / m->unit, m->what, tenant, (double) m->wanted / m->unit);
 }
 
-static int caps_check_quota(const Tenant *t, const TallySums *held, const CapAsk *ask, Error *ret_why) {
+static int caps_check_quota(const Manager *m, const Tenant *t, const TallySums *held, const CapAsk *ask, Error *ret_why) {
+        LedgerSums sums = ledger_of_tenant(m, t->name);
         const Means means[] = {
                 { "CPUs",         1000,    held->cpu_milli,    ask->cpu_milli,    t->cpu_milli_max    },
                 { "MB of memory", 1 << 20, held->memory_bytes, ask->memory_bytes, t->memory_bytes_max },
-                { "MB of disk",   1 << 20, held->disk_bytes,   ask->disk_bytes,   t->disk_bytes_max   },
+                { "MB of disk",   1 << 20, ledger_disk(&sums), ask->disk_bytes,   t->disk_bytes_max   },
         };
         int r = 0;
 
@@ -133,7 +136,7 @@ int cap_check_tenant(const Manager *m, const CapAsk *ask, Error *ret_why) {
                 return 0; /* whoever belongs to no tenant has no quota */
         tenant = access_tenant(m->access, ask->tenant);
         held = tally_of_tenant(m, ask->tenant);
-        r = tenant ? caps_check_quota(tenant, &held, ask, ret_why) : 0;
+        r = tenant ? caps_check_quota(m, tenant, &held, ask, ret_why) : 0;
         return r < 0 ? r : check_number(m, tenant, ask->tenant, held.live, ret_why);
 }
 

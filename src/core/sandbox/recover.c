@@ -3,7 +3,7 @@
  *      1. manager_new()       rows become objects, before anything can be asked
  *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
  *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
- *         being made or taken down, taken down; what nobody knows a row of, is taken down too
+ *         being made or taken down, taken down; so is what a row says has ended. What has no row stands still (quarantine.h)
  *      4. when all of that has been answered, requests are
  *
  * A spawner that is replaced while we live is another matter: the provider asks it again (provider/native-spawner.c). */
@@ -11,17 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "core/disk.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/pool.h"
+#include "core/quarantine.h"
 
 #define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
 
 typedef struct RecoverPending {
         char id[SANDBOX_ID_LENGTH + 1];
         Sandbox *sandbox; /* a reference; NULL: no row has it */
+        bool unasked;     /* adopting it failed for want of something of ours: it is tried again */
         UT_hash_handle hh;
 } RecoverPending;
 
@@ -30,21 +33,22 @@ typedef struct Recovery {
         bool listed;      /* the list of what is in the kernel is complete */
         usec_t started;
         sd_event_source *impatience;
-        unsigned n_adopted, n_swept, n_lost, n_kept;
+        unsigned n_adopted, n_swept, n_lost, n_kept, n_unknown;
 } Recovery;
 
-static void recover_expect(Manager *m, const char *id, Sandbox *sb) {
+static RecoverPending *recover_expect(Manager *m, const char *id, Sandbox *sb) {
         RecoverPending *p;
 
         HASH_FIND_STR(m->recovery->pending, id, p);
         if (p)
-                return;
+                return p;
         p = calloc(1, sizeof(*p));
         if (!p)
-                return;
+                return NULL;
         memcpy(p->id, id, strnlen(id, SANDBOX_ID_LENGTH));
         p->sandbox = sandbox_ref(sb);
         HASH_ADD_STR(m->recovery->pending, id, p);
+        return p;
 }
 
 static void recover_pending_free(Recovery *r, RecoverPending *p) {
@@ -70,13 +74,14 @@ static void recover_check_complete(Manager *m) {
 
         if (!r->listed || r->pending)
                 return;
-        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept > 0)
-                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept",
+        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept + r->n_unknown > 0)
+                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept, %u unknown",
                         (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
-                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
+                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s", r->n_unknown);
         recovery_free(m);
         m->recovering = false;
         disks_sweep(m);
+        quarantine_take_stock(m);
         pools_start(m->pools);
 }
 
@@ -112,10 +117,19 @@ static void recover_lose(Sandbox *sb, const char *reason) {
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, reason);
 }
 
-static void recover_one(Sandbox *sb) {
+/* That we lack something says nothing about the sandbox. */
+static void recover_adopt(Sandbox *sb) {
         Provider *p = sb->manager->provider;
-        int r;
+        RecoverPending *pending = recover_expect(sb->manager, sb->id, sb);
+        int r = p->ops->adopt(p, sb);
 
+        if (pending)
+                pending->unasked = r < 0 && error_is_shortage(r);
+        if (r < 0 && !error_is_shortage(r))
+                recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
+}
+
+static void recover_one(Sandbox *sb) {
         if (sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING)) {
                 (void) sandbox_arm_timers(sb);
                 return;
@@ -124,10 +138,7 @@ static void recover_one(Sandbox *sb) {
                 recover_take_down(sb);
                 return;
         }
-        recover_expect(sb->manager, sb->id, sb);
-        r = p->ops->adopt(p, sb);
-        if (r < 0)
-                recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
+        recover_adopt(sb);
 }
 
 /* Who does not answer may be frozen: paused by a daemon that did not live to write it down. Nobody was told that it is paused,
@@ -141,6 +152,12 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
 
                 if (!sb || sb->gone || sandbox_is_ending(sb))
                         continue;
+                if (p->unasked) {
+                        recover_adopt(sb);
+                        continue;
+                }
+                if (sb->status == SANDBOX_PAUSED)
+                        continue; /* it could not be reached yet, and is to stay so */
                 log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
                 (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
         }
@@ -188,6 +205,18 @@ void recover_on_destroyed(Manager *m, const char *id) {
         answered(m, id);
 }
 
+/* It may be somebody's work, and the store not the one that knows of it. */
+static void recover_put_aside(Manager *m, const char *id) {
+        Provider *p = m->provider;
+
+        if (quarantine_find(m, QUARANTINE_SANDBOX, id))
+                return;
+        m->recovery->n_unknown++;
+        quarantine_add(m, QUARANTINE_SANDBOX, id, /* bytes= */ 0);
+        if (provider_has(p, PROVIDER_PAUSE) && p->pause->freeze_id)
+                (void) p->pause->freeze_id(p, id);
+}
+
 void recover_on_listed(Manager *m, const char *id) {
         const Sandbox *sb;
 
@@ -201,6 +230,10 @@ void recover_on_listed(Manager *m, const char *id) {
         sb = manager_by_id(m, id);
         if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
+        if (!sb) {
+                recover_put_aside(m, id);
+                return;
+        }
         m->recovery->n_swept++;
         recover_expect(m, id, NULL);
         (void) m->provider->ops->destroy(m->provider, id, NULL);
