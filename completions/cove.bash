@@ -98,6 +98,12 @@ _cove_operand() {
         *:inspect | *:rm) COMPREPLY=($(compgen -W "$("$cove" volume ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
         esac
         ;;
+    quarantine:*)
+        case $number:$first in
+        1:*) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+        *:rm | 2:restore) COMPREPLY=($(compgen -W "$("$cove" quarantine ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
+        esac
+        ;;
     network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;
     config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;

@@ -203,8 +203,8 @@ static int ops_start_program(Build *b, const HelperRequest *q, int channel, Erro
 
         for (size_t i = 0; q->arguments[i] && i + 2 < ELEMENTSOF(argv); i++)
                 argv[i + 1] = q->arguments[i];
-        r = helper_start(b->manager->event, &(ProgramStart) { .argv = argv, .fds = fds, .n_fds = ELEMENTSOF(fds) }, ends[b->n_helpers], b,
-                        b->helpers + b->n_helpers);
+        r = helper_start(b->manager->event, &(ProgramStart) { .argv = argv, .fds = fds, .n_fds = ELEMENTSOF(fds) }, b->manager->config.helper_timeout_usec,
+                        ends[b->n_helpers], b, b->helpers + b->n_helpers);
         return r < 0 ? error_set(reterr, r, "cannot start the archive program: %m") : 0;
 }
 

@@ -48,6 +48,7 @@ typedef struct CleanupConfig { /* cleanup: */
         usec_t reconcile_interval_usec; /* 1 h */
         usec_t health_interval_usec;    /* 60 s */
         usec_t health_timeout_usec;     /* 5 s */
+        usec_t helper_timeout_usec;     /* 30 s */
         usec_t unhealthy_age_usec;      /* 10 min: unhealthy and older than this is ended */
         bool health_checks;             /* true */
 } CleanupConfig;

@@ -96,6 +96,8 @@ static const ShapeField cleanup_config_fields[] = {
         { "healthInterval", KEY_TIME(CleanupConfig, health_interval_usec), .min = TICK, .max = DAY, .initial = "1m", .help = "how often" },
         { "healthTimeout", KEY_TIME(CleanupConfig, health_timeout_usec), .min = TICK, .max = 3600, .initial = "5s",
           .help = "how long the answer may take" },
+        { "helperTimeout", KEY_TIME(CleanupConfig, helper_timeout_usec), .min = 0.1, .max = 3600, .initial = "30s",
+          .help = "how long cove-spawner, cove-gate or a helper program may stand still before it is replaced" },
         { "unhealthyAge", KEY_TIME(CleanupConfig, unhealthy_age_usec), .min = TICK, .initial = "10m",
           .help = "unhealthy and older than this is ended" },
 };

@@ -72,6 +72,7 @@ void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
 /* manager.c */
+int sandbox_write_down(Sandbox *sb); /* its row and what follows from it, in one transaction */
 int sandbox_write_footprint(Sandbox *sb); /* before any of it is made */
 int sandbox_proceed(Sandbox *sb, Error *reterr); /* its row is there, and its disk: the network, and what follows */
 int sandbox_make(Sandbox *sb, Error *reterr); /* its row is there, and its network prepared: asks the provider */
@@ -101,7 +102,8 @@ void execution_input_free(Execution *x);
 int journals_new(Manager *m, Error *reterr);
 void journals_free(Manager *m);
 void journals_recycle(Sandbox *sb); /* all of a sandbox that is gone */
-int journals_sweep(Manager *m);     /* what belongs to no sandbox that we know */
+int journals_sweep(Manager *m);     /* what belongs to no execution that we know: goes where it says nothing, else quarantine.h */
+int journal_remove_stray(Manager *m, const char *name);
 int journal_create(const Execution *x, ExecutionStream stream);
 /* As it is, with what must not be shown: execution.h has what can be. Errors are those of execution_open_output(). */
 int journal_open(const Execution *x, ExecutionStream stream);

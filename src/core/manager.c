@@ -8,8 +8,10 @@
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/disk.h"
+#include "core/generation.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/quarantine.h"
 #include "core/recorder.h"
 #include "core/ledger.h"
 #include "core/tally.h"
@@ -134,6 +136,8 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
                 r = journals_new(m, reterr);
         if (r >= 0)
                 r = manager_load(m, reterr);
+        if (r >= 0)
+                r = generation_begin(m, reterr);
         if (r < 0) {
                 manager_free(m);
                 return r;
@@ -153,6 +157,8 @@ Manager *manager_free(Manager *m) {
 
         if (!m)
                 return NULL;
+        if (!m->recovering)
+                generation_end(m);
         recovery_free(m);
         listing_free(m);
         m->admission = admission_free(m->admission);
@@ -160,6 +166,7 @@ Manager *manager_free(Manager *m) {
                 sandbox_drop(sb);
         acquisitions_free(m);
         tree_calls_free(m);
+        quarantine_free(m);
         zygote_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);
@@ -216,7 +223,7 @@ int sandbox_write_footprint(Sandbox *sb) {
         return r;
 }
 
-static int manager_write_down(Sandbox *sb) {
+int sandbox_write_down(Sandbox *sb) {
         Store *store = sb->manager->store;
         int r;
 
@@ -252,7 +259,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
         r = network_admit(sb, reterr);
         if (r < 0)
                 return r;
-        r = manager_write_down(sb);
+        r = sandbox_write_down(sb);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
@@ -282,7 +289,9 @@ Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
 static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { .hub_fd = -EBADF };
         Sandbox *sb;
-        int r = check_ceiling(m, reterr);
+        int r = m->silent.usec > 0 ? error_set(reterr, -EAGAIN, "%s has not answered for %llu s, and will be replaced: try again", m->silent.who,
+                                                     (unsigned long long) (m->silent.usec / USEC_PER_SEC))
+                                   : check_ceiling(m, reterr);
 
         if (r < 0)
                 return r;

@@ -22,6 +22,7 @@ typedef struct ManagerConfig {
         unsigned sandboxes_max;
         bool recycle;          /* journals of sandboxes that are gone: only where their end is certain */
         const Strv *templates; /* NAME=DIR, beside "host" */
+        usec_t helper_timeout_usec; /* helper.h; 0: nobody looks */
 } ManagerConfig;
 
 typedef struct ManagerStats {
@@ -32,6 +33,21 @@ typedef struct ManagerStats {
         uint64_t waiting, cap; /* for a place; the daemon's cap */
         uint64_t pooled;       /* made ahead, and nobody's: in none of the above */
 } ManagerStats;
+
+/* ailment.h */
+typedef struct Ailment {
+        const char *name; /* NULL: the place is free */
+        bool ill;
+        usec_t since; /* wall clock */
+        char text[256];
+} Ailment;
+#define AILMENTS_MAX 8
+
+/* Who should answer and does not. */
+typedef struct ManagerSilence {
+        const char *who;
+        usec_t usec; /* 0: he does */
+} ManagerSilence;
 
 /* By which sandboxes are listed. */
 typedef struct SandboxBirth {
@@ -79,6 +95,11 @@ struct Manager {
         const struct PoolWarmer *warmer; /* warmer.h; NULL: there are no interpreters */
         const struct SecretKeeper *secrets; /* secrets.h; NULL: there are none */
         const struct CoreRecorder *recorder; /* recorder.h; NULL: nothing is recorded */
+        ManagerSilence silent; /* of the provider's */
+        struct Quarantine *quarantine; /* quarantine.h */
+        uint64_t generation; /* generation.h; 0: not known */
+        bool doubts_store;   /* it is an older copy, or new */
+        Ailment ailments[AILMENTS_MAX];
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };
 

@@ -60,6 +60,7 @@ typedef struct ProviderEnd {
 
 typedef struct ProviderEvents {
         void (*up)(Provider *p, void *userdata); /* can be asked. Again after it was down: what was asked before is asked again by the provider, or told as failed */
+        void (*silent)(const char *who, usec_t usec /* 0: it answers again */, void *userdata); /* what makes sandboxes: nothing can be made meanwhile */
         void (*created)(Sandbox *sb, int pid /* of its first process on this host; 0: elsewhere */, uint32_t id_base, uint64_t guards_missing, const Error *error,
                         void *userdata);
         void (*gone)(Sandbox *sb, void *userdata); /* its processes are, by themselves or because of us */
@@ -110,6 +111,7 @@ typedef struct ProviderOps {
 
 typedef struct ProviderPause {
         int (*freeze)(Provider *p, Sandbox *sb, bool freeze); /* frozen() */
+        int (*freeze_id)(Provider *p, const char *id); /* one that the core has no row of; nobody is told. NULL: cannot */
         int (*reclaim)(Provider *p, Sandbox *sb); /* memory of a frozen one, as far as the host can: reclaimed(), possibly much later. NULL: cannot */
 } ProviderPause;
 

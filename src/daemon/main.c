@@ -251,6 +251,7 @@ static int step_manager(Daemon *d, Error *reterr) {
                 .sandboxes_max = (unsigned) d->options.sandboxes_max,
                 .recycle = d->started_as == 0,
                 .templates = &d->options.templates,
+                .helper_timeout_usec = d->settings->cleanup.helper_timeout_usec,
         };
 
         int r = manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
@@ -292,6 +293,7 @@ static int step_provider(Daemon *d, Error *reterr) {
                 .instance = d->state.instance,
                 .privileged = d->started_as == 0,
                 .allow_missing = d->options.allow_missing,
+                .helper_timeout_usec = d->settings->cleanup.helper_timeout_usec,
         };
         int r = native_new(d->event, &config, &d->provider, reterr);
 

@@ -16,13 +16,14 @@
 #define ZYGOTE_TEXT_MAX 2400
 
 static int push_arguments(Strv *argv, const char *program, const SpawnerArguments *a) {
-        char bytes[32];
+        char bytes[32], hang[32];
         const char *const fixed[] = {
-                program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", bytes, log_json ? "--log-json" : NULL, NULL,
+                program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", bytes, "--hang-after", hang, log_json ? "--log-json" : NULL, NULL,
         };
         int r;
 
         (void) snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long) a->storage_bytes);
+        (void) snprintf(hang, sizeof(hang), "%llu", (unsigned long long) a->settings->cleanup.helper_timeout_usec);
         r = strv_push_all(argv, fixed);
         for (size_t i = 0; i < a->templates->n && r >= 0; i++)
                 r = strv_push_all(argv, (const char *const[]) { "--template", a->templates->items[i], NULL });

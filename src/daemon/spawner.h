@@ -11,7 +11,7 @@ typedef struct SpawnerArguments {
         const char *instance;
         const Strv *templates;
         const char *state_dir;
-        const Config *settings; /* its zygotes */
+        const Config *settings; /* its zygotes, and how long it may hang */
         uint64_t storage_bytes; /* of the depot; 0: as the disk has room */
 } SpawnerArguments;
 

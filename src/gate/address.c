@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/fd.h"
+#include "base/address.h"
 
 #define REMEMBER_USEC (100 * USEC_PER_MSEC)
 
@@ -57,41 +57,17 @@ bool address_original(struct msghdr *m, SocketAddress *ret) {
         return false;
 }
 
-/* From which of our addresses one would go there. Nothing is sent: connecting a UDP socket only looks up the route. */
-static int address_find_source(const EgressAddress *to, EgressAddress *ret) {
-        _cleanup_close_ int fd = -EBADF;
-        SocketAddress address, source;
-        socklen_t size = address_to_socket(to, 9, &address);
-        uint16_t port;
-
-        fd = socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, &address.any, size) < 0)
-                return -errno;
-        size = sizeof(source);
-        if (getsockname(fd, &source.any, &size) < 0)
-                return -errno;
-        return address_from_socket(&source, ret, &port);
-}
-
-static bool look_whether_own(const EgressAddress *a) {
-        static const EgressAddress loopback = { .bytes = { [15] = 1 } };
-        EgressAddress source;
-
-        if (address_find_source(a, &source) < 0)
-                return false;
-        return memcmp(source.bytes, a->bytes, sizeof(source.bytes)) == 0 || memcmp(source.bytes, loopback.bytes, sizeof(source.bytes)) == 0 ||
-                        (address_is_v4(&source) && source.bytes[12] == 127);
-}
-
 /* One connection is looked at in several ways within the same moment. */
 bool address_is_own(const EgressAddress *a) {
         static EgressAddress last;
         static usec_t looked_at;
         static bool was_own;
         usec_t now = clock_usec();
+        SocketAddress to;
 
         if (looked_at == 0 || now - looked_at > REMEMBER_USEC || memcmp(a->bytes, last.bytes, sizeof(last.bytes)) != 0) {
-                was_own = look_whether_own(a);
+                (void) address_to_socket(a, 0, &to);
+                was_own = address_is_ours(&to.any);
                 last = *a;
                 looked_at = now;
         }
@@ -100,7 +76,9 @@ bool address_is_own(const EgressAddress *a) {
 
 bool address_has_ipv6(void) {
         static const EgressAddress somewhere = { .bytes = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } };
-        EgressAddress source;
+        struct sockaddr_storage source;
+        SocketAddress to;
 
-        return address_find_source(&somewhere, &source) >= 0;
+        (void) address_to_socket(&somewhere, 0, &to);
+        return address_source(&to.any, &source) >= 0;
 }

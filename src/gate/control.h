@@ -11,7 +11,7 @@
                                                           store (and SSL_CERT_FILE) when upstream's are checked; may be absent
  *              → {"hello":1,"version":2,"pid":N}
  *      {"do":"attach","serial":N,"id":"…","mode":"egress|open|isolated","network":{egress.h, normalised},
- *       "credentials":[{"name":"…","placeholder":"…","value":"…","domain":"…","in":["header",…]}],
+ *       "credentials":[{"name":"…","placeholder":"…","value":"…","domain":"…","in":["header",…],"headers":["Authorization"]}],
  *       "names":{"db":"10.213.0.3"},                       isolated: who is in the group
  *       "used":{"bytes":N}, "grants":[rule objects]}       what was approved before
  *              + descriptors: egress, open: TCP listener, DNS socket, UDP socket, pidfd of PID 1; isolated: DNS socket, pidfd

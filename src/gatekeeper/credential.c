@@ -54,8 +54,9 @@ static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
         r = vault_mask_remember(s->keeper->vault, s->sandbox, value, size, reterr); /* a server may send it back */
         if (r >= 0) {
                 make_placeholder(s, secret, placeholder);
-                entry = json_pack("{s:s, s:s, s:s%, s:O, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain",
-                                json_object_get(credential, "domain"), "in", json_object_get(credential, "in"));
+                entry = json_pack("{s:s, s:s, s:s%, s:O, s:O?, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain",
+                                json_object_get(credential, "domain"), "in", json_object_get(credential, "in"), "headers",
+                                json_object_get(credential, "headers"));
         }
         vault_wipe(value, size);
         if (r < 0)

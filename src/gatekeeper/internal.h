@@ -27,6 +27,7 @@
 #include <systemd/sd-event.h>
 #include <uthash.h>
 
+#include "base/beat.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/secret.h"
@@ -57,7 +58,7 @@ typedef struct GateLink {
         sd_event_source *io, *timer, *child;
         usec_t deadline; /* of the state, monotonic */
         usec_t up_since;
-        usec_t waiting_since; /* nothing was heard, and something is asked; or the last thing that was heard */
+        Beat beat;
         usec_t pause;    /* before it is tried again */
         bool evicting;   /* one that cannot be reached was killed, and is not gone yet */
         bool fresh;      /* started by us: knows nothing */

@@ -21,6 +21,8 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "config/config.h"
+#include "core/ailment.h"
 #include "gatekeeper/internal.h"
 #include "gatekeeper/start.h"
 
@@ -30,8 +32,6 @@
 #define LOOK_AGAIN        (10 * USEC_PER_MSEC)
 #define PAUSE_FIRST       (50 * USEC_PER_MSEC)
 #define PAUSE_MAX         (5 * USEC_PER_SEC)
-#define WATCH_EVERY       (5 * USEC_PER_SEC)
-#define SILENCE_MAX       (20 * USEC_PER_SEC) /* while something is asked, as something is every second: it hangs */
 #define WELL_AFTER        (10 * USEC_PER_SEC) /* one that lived so long was no failure */
 
 struct LinkItem {
@@ -209,7 +209,7 @@ static int gatekeeper_link_take_message(Gatekeeper *k) {
                 return r < 0 ? r : -EPIPE;
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]); /* it has none to give */
-        k->link.waiting_since = clock_usec();
+        beat_heard(&k->link.beat);
         messages_take(k, message);
         return 1;
 }
@@ -232,6 +232,8 @@ static int gatekeeper_link_on_io(sd_event_source *source, int fd, uint32_t reven
 
 /* From nothing to a greeting. */
 
+static void gatekeeper_link_watch(Gatekeeper *k);
+
 static void greet(Gatekeeper *k, int fd) {
         GateLink *l = &k->link;
         int r;
@@ -245,8 +247,8 @@ static void greet(Gatekeeper *k, int fd) {
                 return;
         }
         l->state = LINK_GREETING;
-        l->deadline = clock_usec() + ANSWER_PATIENCE;
-        gatekeeper_link_look_in(k, ANSWER_PATIENCE);
+        l->beat = (Beat) { 0 };
+        gatekeeper_link_watch(k);
 }
 
 static int gatekeeper_link_on_child(sd_event_source *source, const siginfo_t *info, void *userdata) {
@@ -314,26 +316,42 @@ static void gatekeeper_link_try(Gatekeeper *k) {
                 gatekeeper_link_fail(k, "its socket '%s' cannot be reached: %s", k->socket_path, strerror(-fd));
 }
 
+/* How long it may be silent while something is asked, as something is every second. */
+static usec_t gatekeeper_link_patience(const Gatekeeper *k) {
+        return k->manager->settings->cleanup.helper_timeout_usec;
+}
+
+static void gatekeeper_link_kill(Gatekeeper *k) {
+        gate_kill_peer(k->link.fd);
+        gatekeeper_link_fail(k, "it has not answered for %llu s, and was killed", (unsigned long long) (gatekeeper_link_patience(k) / USEC_PER_SEC));
+}
+
 /* One that is there and does nothing would shut everybody in for good. */
 static void gatekeeper_link_watch(Gatekeeper *k) {
-        if (!k->questions || clock_usec() - k->link.waiting_since < SILENCE_MAX) {
-                gatekeeper_link_look_in(k, WATCH_EVERY);
-                return;
-        }
-        gate_kill_peer(k->link.fd);
-        gatekeeper_link_fail(k, "it has not answered for %llu s, and was killed", (unsigned long long) (SILENCE_MAX / USEC_PER_SEC));
+        usec_t limit = gatekeeper_link_patience(k), interval = limit / BEATS_PER_LIMIT;
+        usec_t silent = beat_look(&k->link.beat, clock_usec(), interval, k->questions || k->link.state != LINK_UP);
+
+        if (silent >= limit / 2)
+                manager_ail(k->manager, "gate", /* ill= */ true, "cove-gate has not answered for %llu s: what sandboxes may reach cannot be changed",
+                                (unsigned long long) (silent / USEC_PER_SEC));
+        else if (k->link.state == LINK_UP)
+                manager_heal(k->manager, "gate");
+        if (silent >= limit)
+                gatekeeper_link_kill(k);
+        else
+                gatekeeper_link_look_in(k, interval);
 }
 
 static int gatekeeper_link_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
         GateLink *l = &k->link;
 
-        if (l->state == LINK_UP) {
+        if (l->state != LINK_DOWN && l->state != LINK_STARTING) {
                 gatekeeper_link_watch(k);
                 return 0;
         }
-        if (l->state != LINK_DOWN && clock_usec() >= l->deadline) {
-                gatekeeper_link_fail(k, "%s", l->state == LINK_STARTING ? "it was started, and does not listen" : "it does not answer");
+        if (l->state == LINK_STARTING && clock_usec() >= l->deadline) {
+                gatekeeper_link_fail(k, "it was started, and does not listen");
                 return 0;
         }
         if (l->state == LINK_DOWN || l->state == LINK_STARTING) {
@@ -351,6 +369,8 @@ static void gatekeeper_link_look_in(Gatekeeper *k, usec_t usec) {
                 r = sd_event_add_time_relative(k->manager->event, &l->timer, CLOCK_MONOTONIC, usec, 1, gatekeeper_link_on_timer, k);
         else
                 r = sd_event_source_set_time_relative(l->timer, usec);
+        if (r >= 0)
+                r = sd_event_source_set_priority(l->timer, SD_EVENT_PRIORITY_NORMAL + 10); /* what came meanwhile is read first */
         if (r >= 0)
                 (void) sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 }
@@ -379,8 +399,6 @@ void link_greeted(Gatekeeper *k, bool same_version) {
                 return;
         }
         l->state = LINK_LISTING;
-        l->deadline = clock_usec() + ANSWER_PATIENCE;
-        gatekeeper_link_look_in(k, ANSWER_PATIENCE);
         if (link_send(k, json_pack("{s:s}", "do", "list"), NULL, 0) < 0)
                 gatekeeper_link_fail(k, "it cannot be asked what it has");
 }
@@ -399,7 +417,7 @@ void link_listed(Gatekeeper *k) {
                 return;
         l->state = LINK_UP;
         l->up_since = clock_usec();
-        gatekeeper_link_look_in(k, WATCH_EVERY);
+        manager_heal(k->manager, "gate");
         k->last_error[0] = '\0';
         if (l->fresh)
                 approvals_gate_is_fresh(k);

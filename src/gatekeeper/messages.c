@@ -32,8 +32,6 @@ int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
-        if (!k->questions)
-                k->link.waiting_since = clock_usec();
         q->serial = ++k->serial;
         q->kind = kind;
         memcpy(q->id, id, strnlen(id, SANDBOX_ID_LENGTH));

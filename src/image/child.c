@@ -117,7 +117,7 @@ static int image_child_spawn(Images *i, ImageChild *c, const char *const *argume
         if (environment) {
                 const ProgramStart start = { i->program, arguments, environment, (const int[]) { in_fd, out, -EBADF }, 3 };
 
-                r = helper_start(i->manager->event, &start, child_on_ended, c, &c->helper);
+                r = helper_start(i->manager->event, &start, i->manager->config.helper_timeout_usec, child_on_ended, c, &c->helper);
         } else
                 r = -ENOMEM;
         if (own)

@@ -314,7 +314,7 @@ static int on_gc_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 
         gc_arm(i);
         makings_trim(i);
-        if (images_config(i)->gc_interval_usec == 0 || i->manager->recovering || images_waste(i, count_nothing, NULL, &w) < 0)
+        if (images_config(i)->gc_interval_usec == 0 || i->manager->recovering || i->manager->doubts_store || images_waste(i, count_nothing, NULL, &w) < 0)
                 return 0;
         if (w.images + w.layers + w.snapshots + w.cache + w.blobs > 0 && images_gc(i, /* who= */ NULL, &k, &error) < 0)
                 log_debug("no clean-up of templates: %s", error.text);

@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/program.h"
 #include "base/word.h"
+#include "core/quarantine.h"
 #include "image/internal.h"
 
 /* Finding. */
@@ -281,6 +282,21 @@ void images_observe(Images *i, ImagesObserver observer, void *userdata) {
         observer(i, /* ended= */ NULL, userdata);
 }
 
+static bool knows_snapshot(const char *name, void *userdata) {
+        const Images *i = userdata;
+
+        return store_snapshot_is_owned(i->manager->store, name) != 0;
+}
+
+/* One without a row was finished in the last moment, unless somebody has put an older store in place. */
+static bool knows_layer(const char *name, void *userdata) {
+        const Images *i = userdata;
+        LayerEntry *l;
+
+        HASH_FIND_STR(i->layers, name, l);
+        return l || !i->manager->doubts_store;
+}
+
 int images_new(Manager *m, Images **ret, Error *reterr) {
         Images *i = calloc(1, sizeof(*i));
         int r;
@@ -303,6 +319,8 @@ int images_new(Manager *m, Images **ret, Error *reterr) {
                 images_free(i);
                 return r;
         }
+        quarantine_set_keeper(m, TREE_SNAPSHOT, knows_snapshot, i);
+        quarantine_set_keeper(m, TREE_LAYER, knows_layer, i);
         i->keeper = (TemplateKeeper) { keeper_find, i };
         manager_set_templates(m, &i->keeper);
         *ret = i;

@@ -3,7 +3,7 @@
  *      marked row           its removal goes on
  *      tree without a row   was published when we were cut off: it is whole, and gets its row
  *      row without a tree   somebody has taken the depot away: the row goes, and what stood on it says so
- *      snapshot of nobody   a build or a commit was cut off before it took it over: it goes
+ *      snapshot with a marked row   a build or a commit was cut off before it took it over: it goes. One that no row speaks of stays (core/quarantine.h)
  *
  * The depot is made at its first use, so nobody is asked for trees where no row speaks of any until something is to be made. */
 
@@ -91,9 +91,9 @@ static void on_snapshot(const TreeRef *ref, uint64_t bytes, void *userdata) {
 
         see(x, ref->name);
         HASH_FIND_STR(x->images->snapshots, ref->name, e); /* what is being made now is in the store, and not there */
-        if (e ? !e->row.removing : store_snapshot_is_owned(m->store, ref->name) != 0)
+        if (!e || !e->row.removing)
                 return;
-        log_info("snapshot %.12s is nobody's: it goes", ref->name);
+        log_info("snapshot %.12s was not taken over by anybody: it goes", ref->name);
         (void) trees_remove(m, ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or after the next start */
 }
 
@@ -124,8 +124,8 @@ static void reconcile_on_item(const TreeRef *ref, uint64_t bytes, void *userdata
 
         see(x, ref->name);
         HASH_FIND_STR(i->layers, ref->name, l);
-        if (l)
-                return;
+        if (l || i->manager->doubts_store)
+                return; /* the latter: quarantine.h */
         memcpy(row.chain, ref->name, sizeof(row.chain));
         if (images_layer_put(i, &row) >= 0)
                 log_info("layer %.12s was finished when the daemon was cut off: it is kept", ref->name);

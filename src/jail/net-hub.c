@@ -48,7 +48,7 @@ typedef struct HubRoute {
         uint32_t via;   /* likewise */
 } HubRoute;
 
-static void put_route(NetlinkBatch *b, const HubRoute *route) {
+static void hub_put_route(NetlinkBatch *b, const HubRoute *route) {
         const struct rtmsg head = {
                 .rtm_family = AF_INET,
                 .rtm_dst_len = route->bits,
@@ -68,7 +68,7 @@ static void put_route(NetlinkBatch *b, const HubRoute *route) {
                 netlink_put(b, RTA_GATEWAY, &via, sizeof(via));
 }
 
-static void put_neighbour(NetlinkBatch *b, int index, uint32_t address, HardwareAddress hardware) {
+static void hub_put_neighbour(NetlinkBatch *b, int index, uint32_t address, HardwareAddress hardware) {
         const struct ndmsg head = { .ndm_family = AF_INET, .ndm_ifindex = index, .ndm_state = NUD_PERMANENT };
         const uint32_t to = htonl(address);
 
@@ -77,7 +77,7 @@ static void put_neighbour(NetlinkBatch *b, int index, uint32_t address, Hardware
         netlink_put(b, NDA_LLADDR, &hardware, sizeof(hardware));
 }
 
-static void put_address(NetlinkBatch *b, int index, uint32_t address) {
+static void hub_put_address(NetlinkBatch *b, int index, uint32_t address) {
         const struct ifaddrmsg head = { .ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_scope = RT_SCOPE_UNIVERSE, .ifa_index = (uint32_t) index };
         const uint32_t own = htonl(address);
 
@@ -115,7 +115,7 @@ static int make_hub(void) {
         if (r < 0)
                 return r;
         b = (NetlinkBatch) { 0 };
-        put_address(&b, r, HUB_ADDRESS);
+        hub_put_address(&b, r, HUB_ADDRESS);
         r = netlink_commit(&b);
         if (r >= 0)
                 r = file_write(AT_FDCWD, "/proc/sys/net/ipv4/icmp_ratelimit", "0"); /* it refuses every time */
@@ -188,9 +188,9 @@ static int put_on_the_map(const char *name, uint32_t address) {
 
         if (index < 0)
                 return index;
-        put_route(&b, &(HubRoute) { .to = address & GROUP_MASK, .bits = GROUP_BITS, .type = RTN_UNREACHABLE, .table = RT_TABLE_MAIN });
-        put_route(&b, &(HubRoute) { .to = address, .bits = 32, .type = RTN_UNICAST, .table = RT_TABLE_MAIN, .scope = RT_SCOPE_LINK, .index = (uint32_t) index });
-        put_neighbour(&b, index, address, hardware_address(END_MEMBER, address));
+        hub_put_route(&b, &(HubRoute) { .to = address & GROUP_MASK, .bits = GROUP_BITS, .type = RTN_UNREACHABLE, .table = RT_TABLE_MAIN });
+        hub_put_route(&b, &(HubRoute) { .to = address, .bits = 32, .type = RTN_UNICAST, .table = RT_TABLE_MAIN, .scope = RT_SCOPE_LINK, .index = (uint32_t) index });
+        hub_put_neighbour(&b, index, address, hardware_address(END_MEMBER, address));
         return netlink_commit(&b);
 }
 
@@ -224,12 +224,12 @@ static int settle_in(uint32_t address) {
         if (r < 0 && r != -EAFNOSUPPORT && r != -EOPNOTSUPP && r != -EINVAL) /* a kernel without has nothing to be kept from */
                 return r;
         b = (NetlinkBatch) { 0 };
-        put_address(&b, index, address);
+        hub_put_address(&b, index, address);
         netlink_begin(&b, RTM_NEWLINK, 0, &up, sizeof(up));
-        put_neighbour(&b, index, HUB_ADDRESS, hardware_address(END_HUB, address));
-        put_route(&b, &hub);
-        put_route(&b, &group);
-        put_route(&b, &local);
+        hub_put_neighbour(&b, index, HUB_ADDRESS, hardware_address(END_HUB, address));
+        hub_put_route(&b, &hub);
+        hub_put_route(&b, &group);
+        hub_put_route(&b, &local);
         return netlink_commit(&b);
 }
 

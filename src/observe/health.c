@@ -47,6 +47,23 @@ static bool add_reasons(Observe *o, const Condition *conditions, size_t n, json_
         return any;
 }
 
+/* What somebody has noticed, and is not over (core/ailment.h). */
+static bool add_ailments(const Observe *o, bool ill, json_t *reasons) {
+        usec_t now = clock_wall_usec();
+        bool any = false;
+
+        for (size_t i = 0; i < AILMENTS_MAX; i++) {
+                const Ailment *a = &o->manager->ailments[i];
+
+                if (!a->name || a->ill != ill)
+                        continue;
+                (void) json_array_append_new(reasons, json_pack("{s:s,s:f,s:f,s:s,s:o}", "signal", a->name,
+                                "value", now > a->since ? (double) (now - a->since) / USEC_PER_SEC : 0.0, "limit", 0.0, "text", a->text, "since", json_time(a->since)));
+                any = true;
+        }
+        return any;
+}
+
 typedef struct Target {
         const char *name;
         double below;
@@ -131,8 +148,10 @@ static json_t *from_hook(ObserveJson hook, void *userdata, json_t *otherwise) {
 json_t *observe_health_json(Observe *o) {
         json_t *reasons = json_array();
         usec_t now = clock_wall_usec(), start = o->manager->started_at;
-        bool ill = add_reasons(o, unhealthy, ELEMENTSOF(unhealthy), reasons);
-        bool weak = add_reasons(o, degraded, ELEMENTSOF(degraded), reasons);
+        bool ill = add_ailments(o, /* ill= */ true, reasons), weak = add_ailments(o, /* ill= */ false, reasons);
+
+        ill = add_reasons(o, unhealthy, ELEMENTSOF(unhealthy), reasons) || ill;
+        weak = add_reasons(o, degraded, ELEMENTSOF(degraded), reasons) || weak;
 
         return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}",
                         "status", ill ? "unhealthy" : weak ? "degraded" : "healthy",

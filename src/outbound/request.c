@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/fd.h"
-#include "outbound/address.h"
 #include "outbound/internal.h"
 
 #define TIMEOUT_DEFAULT (10 * USEC_PER_SEC)

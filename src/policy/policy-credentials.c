@@ -66,6 +66,29 @@ static void read_variable(CredentialReader *r, const char *position, const char 
                 policy_complain(spoil(r), position, "'%.128s' is no name of a variable, as in GITHUB_TOKEN", text);
 }
 
+static bool policy_credentials_is_header(const char *text) {
+        return *text && strlen(text) <= NAME_MAX_BYTES && strspn(text, LETTERS DIGITS "-_") == strlen(text);
+}
+
+static void policy_credentials_read_headers(CredentialReader *r, const char *position, json_t *v) {
+        char at[EGRESS_POSITION_MAX];
+        json_t *item;
+        size_t i;
+
+        if (!json_is_array(v) || json_array_size(v) == 0 || json_array_size(v) > POLICY_HEADERS_MAX) {
+                policy_complain(spoil(r), position, "must be a list of up to %d names of headers, as in [\"Authorization\"]", POLICY_HEADERS_MAX);
+                return;
+        }
+        json_array_foreach(v, i, item) {
+                const char *text = json_string_value(item);
+
+                if (!text || !policy_credentials_is_header(text))
+                        policy_complain(spoil(r), policy_position(at, "%s[%zu]", position, i), "is no name of a header, as in \"Authorization\"");
+                else if (strv_push(&r->credential.headers, text) < 0)
+                        r->whole->reader.error = -ENOMEM;
+        }
+}
+
 static void policy_credentials_read_places(CredentialReader *r, const char *position, json_t *v) {
         static const struct {
                 const char *name;
@@ -104,6 +127,10 @@ static void policy_credentials_read_field(CredentialReader *r, const char *key, 
                 policy_credentials_read_places(r, at, v);
                 return;
         }
+        if (strcmp(key, "headers") == 0) {
+                policy_credentials_read_headers(r, at, v);
+                return;
+        }
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
                 if (strcmp(fields[i].name, key) == 0) {
                         text = policy_read_string(&r->whole->reader, at, v);
@@ -114,7 +141,7 @@ static void policy_credentials_read_field(CredentialReader *r, const char *key, 
                         return;
                 }
         r->bad = true;
-        policy_complain_unknown(&r->whole->reader, at, key, (const char *const[]) { "secret", "domain", "env", "in", NULL });
+        policy_complain_unknown(&r->whole->reader, at, key, (const char *const[]) { "secret", "domain", "env", "in", "headers", NULL });
 }
 
 static void check_whole(CredentialReader *r) {
@@ -137,12 +164,14 @@ static void policy_credentials_add(CredentialReader *r) {
         }
         if (r->credential.where == 0)
                 r->credential.where = CREDENTIAL_IN_HEADER;
+        if (r->credential.headers.n == 0 && strv_push(&r->credential.headers, "Authorization") < 0)
+                r->whole->reader.error = -ENOMEM;
         p->credentials[p->n_credentials++] = r->credential;
         r->credential = (PolicyCredential) { 0 };
 }
 
 static void policy_credentials_read_one(WholeReader *w, const char *position, json_t *v) {
-        CredentialReader r = { .whole = w, .position = position };
+        CredentialReader r = { .whole = w, .position = position, .credential.headers = STRV_INIT(POLICY_HEADERS_MAX) };
         const char *key;
         json_t *item;
 
@@ -158,6 +187,7 @@ static void policy_credentials_read_one(WholeReader *w, const char *position, js
         free(r.credential.secret);
         free(r.credential.domain);
         free(r.credential.env);
+        strv_done(&r.credential.headers);
 }
 
 void policy_read_credentials(void *reader, const char *position, json_t *v) {

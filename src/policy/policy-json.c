@@ -27,6 +27,8 @@ static json_t *write_credential(const PolicyCredential *c) {
                 if (c->where & places[i].place)
                         (void) json_array_append_new(in, json_string(places[i].name));
         (void) json_object_set_new(object, "in", in);
+        if (c->where & CREDENTIAL_IN_HEADER)
+                (void) json_object_set_new(object, "headers", policy_json_write_list(&c->headers));
         return object;
 }
 

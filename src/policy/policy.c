@@ -36,6 +36,7 @@ void policy_done(Policy *p) {
                 free(p->credentials[i].secret);
                 free(p->credentials[i].domain);
                 free(p->credentials[i].env);
+                strv_done(&p->credentials[i].headers);
         }
         free(p->credentials);
         *p = (Policy) { 0 };

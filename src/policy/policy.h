@@ -10,7 +10,8 @@
  *        "maxFileSize": "10MB", "maxTotalSize": "100MB", "allowedExtensions": refused, nobody can enforce it
  *        "allowProcessCreation": bool, "allowEnvironmentAccess": bool, "allowedLanguages": ["python", ...],
  *        "maxExecutionTime": 30000 (ms), "maxMemoryUsage": bytes or "128MB", "maxCpuUsage": 0.5,
- *        "credentials": [{"secret": "github", "domain": "api.github.com", "env": "GITHUB_TOKEN", "in": ["header","query","body"]}]
+ *        "credentials": [{"secret": "github", "domain": "api.github.com", "env": "GITHUB_TOKEN",
+ *                        "in": ["header","query","body"], "headers": ["Authorization"]}]
  *      }
  *
  * Every field is enforced by the kernel or by the gate, or refused; validation collects all errors, with the same words everywhere
@@ -24,12 +25,14 @@
 #define POLICY_PATHS_MAX       64 /* of each list */
 #define POLICY_LANGUAGES_MAX   64
 #define POLICY_CREDENTIALS_MAX 32
+#define POLICY_HEADERS_MAX     8 /* of one credential */
 
 typedef struct PolicyCredential {
         char *secret;  /* its name in the vault */
         char *domain;  /* exact, or "*.x": for which host the value may be used; TLS only */
         char *env;     /* the variable in which the guest finds the placeholder */
         unsigned where; /* PolicyCredentialPlace */
+        Strv headers;  /* in which ones; the guest does not choose them */
 } PolicyCredential;
 
 typedef enum PolicyCredentialPlace {

@@ -3,6 +3,7 @@
 
 #include <uthash.h>
 
+#include "base/beat.h"
 #include "provider/native.h"
 #include "provider/outbox.h"
 #include "wire/guest.h"
@@ -37,6 +38,10 @@ typedef struct Native {
         int no_fds; /* why the message at hand brought no descriptors; a negative errno */
         sd_event_source *list_again;
         sd_event_source *rest; /* ends a pause: the channel was not looked at, for want of something of ours */
+        Beat beat; /* of the spawner */
+        sd_event_source *pulse;
+        bool pinged;   /* and it has not answered */
+        usec_t silent; /* so long that it hangs; 0: does not */
         char no_disks[256]; /* as the spawner has told */
         NativeFork *forks; /* of zygotes, not answered */
 } Native;
@@ -75,6 +80,11 @@ int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, 
 int native_spawner_attach(Native *n);
 int native_receive(int fd, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t *ret_n_fds); /* as channel_receive_bytes() */
 void native_forget_requests(Native *n, Sandbox *sb);
+
+/* native-beat.c */
+int native_beat_start(Native *n);
+void native_beat_heard(Native *n); /* anything */
+void native_beat_answered(Native *n);
 
 /* native-guest.c */
 int native_sockets_init(Native *n);

@@ -130,6 +130,10 @@ static void on_reclaim_answer(Native *n, NativeRequest *q, const SpawnMessage *m
 
 static void native_list_again(Native *n);
 
+static void on_ping_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        native_beat_answered(n);
+}
+
 static int on_list_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Native *n = userdata;
 
@@ -163,6 +167,7 @@ static void (*const answers[])(Native *n, NativeRequest *q, const SpawnMessage *
         [SPAWN_TREE] = native_on_tree_answer,
         [SPAWN_RECLAIM] = on_reclaim_answer,
         [SPAWN_ZYGOTE] = native_on_zygote_answer,
+        [SPAWN_PING] = on_ping_answer,
 };
 
 static void native_spawner_finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
@@ -180,6 +185,7 @@ static void ask_again(Native *n) {
         static const WireSpawnFailure losses[_SPAWN_TYPE_MAX] = {
                 [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
                 [SPAWN_ZYGOTE] = { .error = EOPNOTSUPP, .text = "the spawner died, and its zygotes with it" },
+                [SPAWN_PING] = { .error = ECONNRESET },
                 [SPAWN_TREE] = { .error = ECONNRESET, .text = "the spawner died meanwhile; try again" },
         };
         uint32_t last = n->serial;
@@ -239,6 +245,7 @@ static int native_spawner_receive(Native *n) {
         if (r <= 0)
                 return r;
         n->no_fds = r == CHANNEL_SHORT ? -EMFILE : -EPROTO;
+        native_beat_heard(n);
         r = spawn_decode(buffer, size, &m);
         if (r >= 0)
                 native_spawner_on_message(n, &m, fds, n_fds);

@@ -30,6 +30,13 @@ static int native_freeze(Provider *p, Sandbox *sb, bool freeze) {
         return native_request((Native *) p, freeze ? SPAWN_FREEZE : SPAWN_THAW, &m, sb, NULL, 0);
 }
 
+static int native_freeze_id(Provider *p, const char *id) {
+        SpawnMessage m = { 0 };
+
+        copy_id(&m, id);
+        return native_request((Native *) p, SPAWN_FREEZE, &m, /* sb= */ NULL, NULL, 0);
+}
+
 static int native_reclaim(Provider *p, Sandbox *sb) {
         SpawnMessage m = { 0 };
 
@@ -101,6 +108,7 @@ static Provider *native_free(Provider *p) {
         sd_event_source_disable_unref(n->io);
         sd_event_source_disable_unref(n->rest);
         sd_event_source_disable_unref(n->list_again);
+        sd_event_source_disable_unref(n->pulse);
         outbox_done(&n->outbox);
         (void) fd_close(n->config.spawner_fd);
         (void) fd_close(n->run_fd);
@@ -109,7 +117,7 @@ static Provider *native_free(Provider *p) {
         return NULL;
 }
 
-static const ProviderPause native_pause = { .freeze = native_freeze, .reclaim = native_reclaim };
+static const ProviderPause native_pause = { .freeze = native_freeze, .freeze_id = native_freeze_id, .reclaim = native_reclaim };
 
 static const ProviderOps native_ops = {
         .name = "native",
@@ -164,6 +172,8 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
         r = native_spawner_attach(n);
         if (r >= 0)
                 r = native_sockets_init(n);
+        if (r >= 0)
+                r = native_beat_start(n);
         if (r < 0) {
                 native_free(&n->provider);
                 return error_set(reterr, r, "cannot listen to the spawner: %m");

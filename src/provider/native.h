@@ -13,6 +13,7 @@
 typedef struct NativeConfig {
         int spawner_fd;       /* the channel; taken */
         const char *run_dir;  /* where the sockets lie */
+        usec_t helper_timeout_usec; /* so long the spawner may be silent; 0: nobody looks */
         const char *instance; /* in the names of our kernel objects */
         bool privileged;      /* the spawner is root, and we are not */
         uint64_t allow_missing;

@@ -30,7 +30,6 @@ static const struct {
         { CURLE_UNSUPPORTED_PROTOCOL,     -EPERM,        "it redirects to a place that is not reached by https" },
         { CURLE_URL_MALFORMAT,            -EINVAL,       NULL },
         { CURLE_OUT_OF_MEMORY,            -ENOMEM,       NULL },
-        { CURLE_ABORTED_BY_CALLBACK,      -EPERM,        "it leads to this machine or to a link-local address, where it may not go" },
 };
 
 void exchange_take_end(Exchange *x, CURLcode rc) {
@@ -44,6 +43,11 @@ void exchange_take_end(Exchange *x, CURLcode rc) {
         }
         if (rc == CURLE_OK || x->error < 0) /* who stopped it has said why */
                 return;
+        if (x->forbidden) { /* the same words, whoever listens there */
+                x->error = -EPERM;
+                (void) snprintf(x->words, sizeof(x->words), "it leads to this machine or to a link-local address, where it may not go");
+                return;
+        }
         x->error = -EPROTO;
         for (size_t i = 0; i < ELEMENTSOF(ends); i++)
                 if (ends[i].rc == rc) {

@@ -2,11 +2,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/fd.h"
 #include "registry/exchange-internal.h"
 
@@ -92,31 +94,42 @@ static int exchange_on_seek(void *userdata, curl_off_t offset, int origin) {
         return CURL_SEEKFUNC_OK;
 }
 
-static bool address_is_inside(const char *text) {
-        struct in_addr v4;
-        struct in6_addr v6;
-
-        if (inet_pton(AF_INET, text, &v4) == 1) {
-                uint32_t a = ntohl(v4.s_addr);
-
-                return a >> 24 == 127 || a >> 24 == 0 || a >> 16 == 0xa9fe;
-        }
-        if (inet_pton(AF_INET6, text, &v6) != 1)
-                return true;
-        return IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_LINKLOCAL(&v6) || IN6_IS_ADDR_UNSPECIFIED(&v6) ||
-               (IN6_IS_ADDR_V4MAPPED(&v6) && (v6.s6_addr[12] == 127 || v6.s6_addr[12] == 0 || (v6.s6_addr[12] == 169 && v6.s6_addr[13] == 254)));
-}
-
 /* A registry could send us to what only this machine can reach: its services, a cloud's metadata. What it gives itself as its own address is the caller's
  * choice. Behind a proxy the address is the proxy's, and what may be reached is its business. */
-static int exchange_on_request(void *userdata, char *address, char *local, int port, int local_port) {
-        Exchange *x = userdata;
+static bool exchange_may_be_inside(const Exchange *x) {
         long redirects = 0;
 
         (void) curl_easy_getinfo(x->easy, CURLINFO_REDIRECT_COUNT, &redirects);
-        if (x->exchanges->settings.inside || (redirects == 0 && !x->elsewhere && !x->exchanges->settings.outside) || !address_is_inside(address))
-                return CURL_PREREQFUNC_OK;
-        return getenv("https_proxy") || getenv("HTTPS_PROXY") || getenv("all_proxy") || getenv("ALL_PROXY") ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+        if (x->exchanges->settings.inside || (redirects == 0 && !x->elsewhere && !x->exchanges->settings.outside))
+                return true;
+        return getenv("https_proxy") || getenv("HTTPS_PROXY") || getenv("all_proxy") || getenv("ALL_PROXY");
+}
+
+/* Before the connection: whether anybody listens there is not for others to know either. And the address itself, not the name, which can be looked up
+ * to something else the next time. */
+static curl_socket_t exchange_on_open(void *userdata, curlsocktype purpose, struct curl_sockaddr *a) {
+        Exchange *x = userdata;
+
+        if (address_is_inside(&a->addr) && !exchange_may_be_inside(x)) {
+                x->forbidden = true;
+                return CURL_SOCKET_BAD;
+        }
+        return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
+/* A connection that was made for another request is no way around it. */
+static int exchange_on_request(void *userdata, char *address, char *local, int port, int local_port) {
+        struct sockaddr_in v4 = { .sin_family = AF_INET };
+        struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+        Exchange *x = userdata;
+        bool inside = true;
+
+        if (inet_pton(AF_INET, address, &v4.sin_addr) == 1)
+                inside = address_is_inside((const struct sockaddr *) &v4);
+        else if (inet_pton(AF_INET6, address, &v6.sin6_addr) == 1)
+                inside = address_is_inside((const struct sockaddr *) &v6);
+        x->forbidden = inside && !exchange_may_be_inside(x);
+        return x->forbidden ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /* libcurl is told. The first refusal sticks. */
@@ -141,6 +154,8 @@ static CURLcode set_connection(Exchanges *e, Exchange *x) {
         SET(rc, x, CURLOPT_SSL_VERIFYPEER, e->settings.unchecked ? 0L : 1L);
         SET(rc, x, CURLOPT_SSL_VERIFYHOST, e->settings.unchecked ? 0L : 2L);
         SET(rc, x, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
+        SET(rc, x, CURLOPT_OPENSOCKETFUNCTION, exchange_on_open);
+        SET(rc, x, CURLOPT_OPENSOCKETDATA, x);
         SET(rc, x, CURLOPT_PREREQFUNCTION, exchange_on_request);
         SET(rc, x, CURLOPT_PREREQDATA, x);
         if (e->settings.ca)
@@ -256,7 +271,7 @@ int exchange_start(Exchanges *e, Exchange *x, Error *reterr) {
         x->answer = (Text) TEXT_INIT(MAX_OF(x->answer_max, (size_t) 4096));
         x->error = x->status = 0;
         x->words[0] = 0;
-        x->cut = false;
+        x->cut = x->forbidden = false;
         x->sent = 0;
         x->length = x->range_from = UINT64_MAX;
         x->challenge[0] = x->location[0] = x->digest[0] = x->type[0] = 0;

@@ -51,6 +51,7 @@ struct Exchange {
         usec_t retry_after;
         uint64_t sent;       /* of the body */
 
+        bool forbidden;      /* its address was one that it may not have */
         bool cut;            /* there is more of a refusal than anybody wants to read */
         void *easy, *headers; /* libcurl's */
         Exchanges *exchanges;

@@ -5,11 +5,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/beat.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -26,6 +28,8 @@ typedef struct Keeper {
         pid_t worker; /* 0: none */
         usec_t started, delay;
         unsigned n_started;
+        Beat beat;       /* of the worker */
+        uint64_t n_turns; /* of its loop, that we know of */
 } Keeper;
 
 static bool has_hung_up(const Keeper *k) {
@@ -38,8 +42,14 @@ static void start_worker(Keeper *k) {
         pid_t keeper = getpid();
 
         k->started = clock_usec();
+        k->beat = (Beat) { 0 };
+        k->n_turns = 0;
+        if (k->options->turns)
+                *k->options->turns = 0;
         k->worker = fork();
         if (k->worker == 0) {
+                if (k->options->turns) /* it is ours and the worker's, nobody's whom that one makes */
+                        (void) madvise((void *) k->options->turns, sizeof(*k->options->turns), MADV_DONTFORK);
                 (void) fd_close(k->signal_fd);
                 _exit(spawner_run(k->options, keeper, /* lost= */ k->n_started > 0));
         }
@@ -81,6 +91,36 @@ static void wait_for_news(const Keeper *k, int timeout_msec) {
         (void) poll(fds, ELEMENTSOF(fds), timeout_msec);
 }
 
+static usec_t look_interval(const Keeper *k) {
+        return k->options->hang_usec / BEATS_PER_LIMIT;
+}
+
+/* SIGCHLD wakes it, and says nothing that it would not see by itself. */
+static void look_after(Keeper *k) {
+        usec_t now = clock_usec(), silent, limit;
+        uint64_t n = *k->options->turns;
+
+        if (now < k->beat.looked_at + look_interval(k))
+                return;
+        if (n != k->n_turns)
+                beat_heard(&k->beat);
+        k->n_turns = n;
+        silent = beat_look(&k->beat, now, look_interval(k), /* waits= */ true);
+        limit = n == 0 ? 10 * k->options->hang_usec : k->options->hang_usec;
+        if (silent >= limit)
+                log_error("spawner: the worker has not moved for %llu s, and is killed", (unsigned long long) (silent / USEC_PER_SEC));
+        (void) kill(k->worker, silent >= limit ? SIGKILL : SIGCHLD);
+}
+
+static void wait_beside_worker(Keeper *k) {
+        if (!k->options->turns) {
+                wait_for_news(k, -1);
+                return;
+        }
+        look_after(k);
+        wait_for_news(k, (int) (look_interval(k) / USEC_PER_MSEC) + 1);
+}
+
 /* Who dies soon after the start is replaced ever later. */
 static void keeper_loop(Keeper *k) {
         usec_t now, due;
@@ -90,7 +130,7 @@ static void keeper_loop(Keeper *k) {
                 now = clock_usec();
                 due = k->started + k->delay;
                 if (k->worker > 0)
-                        wait_for_news(k, -1);
+                        wait_beside_worker(k);
                 else if (now < due)
                         wait_for_news(k, (int) ((due - now) / USEC_PER_MSEC) + 1);
                 else {
@@ -120,9 +160,12 @@ static void protect_from_oom(void) {
 }
 
 int keeper_run(const SpawnerOptions *options) {
-        Keeper k = { .options = options };
+        SpawnerOptions own = *options;
+        Keeper k = { .options = &own };
+        void *page = own.hang_usec > 0 ? mmap(NULL, sizeof(*own.turns), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
         sigset_t child;
 
+        own.turns = page == MAP_FAILED ? NULL : page;
         title_set("cove-keeper");
         (void) prctl(PR_SET_CHILD_SUBREAPER, 1); /* the sandboxes of a dead worker are ours to reap, whenever they end */
         protect_from_oom();

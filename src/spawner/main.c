@@ -66,6 +66,10 @@ static int apply_storage_size(SpawnerOptions *o, const char *value, Error *reter
                         error_set(reterr, -EINVAL, "--storage-size: '%s' is no number of bytes", value) : 0;
 }
 
+static int apply_hang_after(SpawnerOptions *o, const char *value, Error *reterr) {
+        return parse_uint64(value, 0, UINT64_C(1) << 40, &o->hang_usec) < 0 ? error_set(reterr, -EINVAL, "--hang-after: '%s' is no number of microseconds", value) : 0;
+}
+
 static int apply_zygote(SpawnerOptions *o, const char *value, Error *reterr) {
         return zygote_add(&o->zygotes, value, reterr);
 }
@@ -79,6 +83,7 @@ static const struct {
         { "--template", spawner_apply_template },
         { "--state-dir", apply_state_dir },
         { "--storage-size", apply_storage_size },
+        { "--hang-after", apply_hang_after },
         { "--zygote", apply_zygote },
 };
 

@@ -96,6 +96,10 @@ static void requests_list(Spawner *s, const SpawnMessage *m, int *fds, size_t n_
         spawner_answer(s, &(SpawnMessage) { .type = SPAWN_END, .serial = m->serial });
 }
 
+static void requests_ping(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+        spawner_answer_done(s, m->serial);
+}
+
 static const struct {
         void (*function)(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds);
         size_t min_fds, max_fds;
@@ -107,6 +111,7 @@ static const struct {
         [SPAWN_THAW]    = { thaw,    0, 0, true  },
         [SPAWN_RECLAIM] = { reclaim, 0, 0, true  },
         [SPAWN_LIST]    = { requests_list,    0, 0, false },
+        [SPAWN_PING]    = { requests_ping,    0, 0, false },
         [SPAWN_TREE]    = { tree_jobs_ask, 0, 4, false },
         [SPAWN_ZYGOTE]  = { zygote_ask, 3, 3, false },
 };

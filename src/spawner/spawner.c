@@ -198,6 +198,9 @@ static const struct timespec *until(usec_t due, struct timespec *ret) {
 
 static void spawner_loop(Spawner *s) {
         while (!s->ended) {
+                if (s->options->turns)
+                        ++*s->options->turns;
+
                 struct timespec time;
                 struct pollfd fds[_FD_MAX] = {
                         [FD_CHANNEL] = {

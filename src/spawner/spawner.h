@@ -49,6 +49,8 @@ typedef struct SpawnerOptions {
         Templates templates;
         ZygoteLines zygotes;
         char *state_dir; /* where the depot is; NULL: there is none */
+        uint64_t hang_usec;   /* so long a worker may do nothing at all; 0: for ever */
+        _Atomic uint64_t *turns; /* of the worker's loop, in memory that the keeper sees; NULL: nobody counts */
         uint64_t storage_bytes; /* of the depot's image; 0: as it is, or as the disk has room */
 } SpawnerOptions;
 

@@ -323,6 +323,8 @@ static int held_load_row(StoreReader *reader, void *row) {
         HeldTree *t = row;
         int r;
 
+        if (t->pending && l->all->state->manager->doubts_store)
+                return 0; /* it may have been finished since this store was copied: it stays, unseen, until the store is not in doubt any more */
         if (t->pending)
                 return strv_push(&l->unfinished, t->id);
         t = malloc(kind->size);

@@ -13,5 +13,6 @@ STORE_EACH(store_snapshot_each, snapshot_table, Snapshot);
 
 STORE_WRITE(store_volume_insert, store_insert, volume_table, Volume); /* -EEXIST: its id, or its name for that tenant, is taken */
 STORE_WRITE(store_volume_update, store_update, volume_table, Volume);
+int store_volume_exists(Store *s, const char *id); /* 1: some row has it, also one that is pending */
 /* In the order they were made. The row is the callee's to take from (by memcpy and memset); return < 0 to stop. */
 STORE_EACH(store_volume_each, volume_table, Volume);

@@ -6,6 +6,7 @@
 
 #include "base/id.h"
 #include "core/name.h"
+#include "core/quarantine.h"
 #include "state/internal.h"
 
 #define USERS_TOLD 3
@@ -190,6 +191,12 @@ static void volume_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, 
         volume_count(userdata, sb, sandbox_status_is_ended(to));
 }
 
+static bool knows_volume(const char *name, void *userdata) {
+        const Manager *m = userdata;
+
+        return store_volume_exists(m->store, name) != 0;
+}
+
 int volumes_load(State *s, Error *reterr) {
         Sandbox *sb, *next;
         int r;
@@ -199,6 +206,7 @@ int volumes_load(State *s, Error *reterr) {
         r = held_load(&s->volumes, reterr);
         if (r < 0)
                 return r;
+        quarantine_set_keeper(s->manager, TREE_VOLUME, knows_volume, s->manager);
         HASH_ITER(hh, s->manager->sandboxes, sb, next)
                 if (!sandbox_status_is_ended(sb->status))
                         volume_count(s, sb, /* ended= */ false);

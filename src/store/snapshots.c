@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "store/driver.h"
 #include "store/table.h"
 #include "store/tables.h"
 
@@ -29,4 +30,16 @@ static const ShapeField volume_table_fields[] = {
         FIELD("pending",    bool,   Volume, tree.pending),
         FIELD("created_at", uint64, Volume, tree.created_at),
 };
-TABLE(volume_table, Volume, "volume", 1, INSERTS | UPDATES | DELETES, IN_ORDER("serial"));
+enum { VOLUME_ALL, VOLUME_FIND };
+static const char *const volume_queries[] = {
+        [VOLUME_ALL]  = "ORDER BY serial",
+        [VOLUME_FIND] = "SELECT 1 FROM volume WHERE id = ?1",
+};
+TABLE(volume_table, Volume, "volume", 1, INSERTS | UPDATES | DELETES, QUERIES(volume_queries));
+
+int store_volume_exists(Store *s, const char *id) {
+        uint64_t found = 0;
+        int r = query_count(s, &volume_table, VOLUME_FIND, VALUES(TEXT(id)), &found);
+
+        return r < 0 ? r : found != 0;
+}

@@ -103,6 +103,7 @@ static const WireLine spawn_lines[_SPAWN_TYPE_MAX] = {
         [SPAWN_TREE]      = WIRE_LINE(SpawnMessage, tree, tree_request_shape, .check = tree_request_check, .put_rest = tree_put_arguments, .get_rest = tree_get_arguments),
         [SPAWN_RECLAIM]   = WIRE_LINE(SpawnMessage, id, id),
         [SPAWN_ZYGOTE]    = WIRE_LINE(SpawnMessage, zygote, zygote),
+        [SPAWN_PING]      = WIRE_NOTHING,
         [SPAWN_HELLO]     = WIRE_LINE(SpawnMessage, hello, hello),
         [SPAWN_CREATED]   = WIRE_LINE(SpawnMessage, created, created),
         [SPAWN_DONE]      = WIRE_LINE(SpawnMessage, done, done),

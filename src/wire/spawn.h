@@ -38,11 +38,12 @@ typedef enum SpawnType {
         SPAWN_TREE, /* tree.h; + descriptors for a RUN */
         SPAWN_RECLAIM, /* the memory of a frozen one goes to swap, or back to its files, as far as there is room; DONE when that is over */
         SPAWN_ZYGOTE, /* + descriptors: channel, stdout and stderr of the new process. A zygote's child goes into a sandbox that was made so that it can: FORKED */
+        SPAWN_PING,   /* answered at once: DONE */
 
         /* spawner → coved */
         SPAWN_HELLO = 32, /* first message of each spawner process, serial 0: whatever was under way before it, is lost */
         SPAWN_CREATED,    /* + descriptors: control channel of PID 1 (guest.h), its pidfd */
-        SPAWN_DONE,       /* destroy, freeze, thaw, reclaim, tree */
+        SPAWN_DONE,       /* destroy, freeze, thaw, reclaim, tree, ping */
         SPAWN_FAILED,
         SPAWN_ITEM,
         SPAWN_END,

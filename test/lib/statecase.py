@@ -30,11 +30,11 @@ os.wait()
 """
 
 
-def config_file():
+def config_file(text=CONFIG):
     place = covetest.make_temporary_directory("config")
     place.chmod(0o755)
     path = place / "cove.yaml"
-    path.write_text(CONFIG)
+    path.write_text(text)
     path.chmod(0o644)
     return str(path)
 

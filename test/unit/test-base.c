@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/beat.h"
 #include "base/array.h"
 #include "base/directory.h"
 #include "base/error.h"
@@ -26,6 +27,20 @@
 #include "base/text.h"
 
 /* path */
+
+TEST(silence_counts_only_while_we_look) {
+        Beat b = { 0 };
+
+        check_uint("the first look", beat_look(&b, 1000, 100, /* waits= */ true), 0);
+        check_uint("an interval", beat_look(&b, 1100, 100, true), 100);
+        check_uint("we did not run: one interval", beat_look(&b, 900000, 100, true), 200);
+        check_uint("an early look counts what has passed", beat_look(&b, 900040, 100, true), 240);
+        beat_heard(&b);
+        check_uint("heard", beat_look(&b, 900140, 100, true), 0);
+        check_uint("from the beginning", beat_look(&b, 900240, 100, true), 100);
+        check_uint("nothing is asked", beat_look(&b, 900340, 100, false), 0);
+        check_uint("a clock that goes back", beat_look(&b, 5, 100, true), 0);
+}
 
 TEST(path_normalize) {
         static const struct {

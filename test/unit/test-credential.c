@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "gate/credential/credential.h"
+#include "spell-model.h"
 
 #define GITHUB "cove-github-0123456789ab"
 #define OTHER  "cove-other-ba9876543210"
@@ -28,7 +30,7 @@ static Credentials *make(const char *text) {
 
 static Credentials *usual(void) {
         return make("[{\"name\":\"github\",\"placeholder\":\"" GITHUB "\",\"value\":\"s3cr\\\"t/va lue+\",\"domain\":\"api.github.com\","
-                    "\"in\":[\"header\",\"query\",\"body\"]},"
+                    "\"in\":[\"header\",\"query\",\"body\"],\"headers\":[\"Authorization\",\"X-Token\"]},"
                     "{\"name\":\"github\",\"placeholder\":\"" GITHUB "\",\"value\":\"s3cr\\\"t/va lue+\",\"domain\":\"uploads.github.com\"},"
                     "{\"name\":\"other\",\"placeholder\":\"" OTHER "\",\"value\":\"another-value\",\"domain\":\"*.example.org\",\"in\":[\"header\"]}]");
 }
@@ -228,6 +230,9 @@ TEST(fields) {
                 { "Authorization", "Bearer " GITHUB, "Bearer " VALUE, 1 },
                 { "X-Token", GITHUB, VALUE, 1 },
                 { "X-Token", "nothing", "nothing", 0 },
+                { "X-Toke", GITHUB, GITHUB, 0 },
+                { "X-Token-2", GITHUB, GITHUB, 0 },
+                { "X-Request-Id", GITHUB, GITHUB, 0 },
                 { "X-Token", OTHER, OTHER, 0 },
                 /* user:placeholder and user:value */
                 { "Authorization", "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=", "Basic dXNlcjpzM2NyInQvdmEgbHVlKw==", 1 },
@@ -255,7 +260,7 @@ TEST(fields) {
 
 TEST(no_line_breaks_in_headers) {
         Credentials *c = make("[{\"name\":\"a\",\"placeholder\":\"cove-a-0123456789\",\"domain\":\"h.org\",\"value\":\"a\\r\\nEvil: yes\"}]");
-        HttpField field = { .name = "X", .value = "cove-a-0123456789" };
+        HttpField field = { .name = "Authorization", .value = "cove-a-0123456789" };
         Text out = TEXT_INIT(1024);
         CredentialFilter *f = NULL;
 
@@ -319,4 +324,124 @@ TEST(many_and_large) {
         text_done(&list);
         text_done(&big);
         text_done(&out);
+}
+
+/* Spellings. */
+
+static void mask_bytes(Credentials *c, const char *host, bool same_length, const char *data, size_t size, size_t portion, Text *out) {
+        CredentialFilter *f;
+
+        check_result("new", credential_filter_new_mask(c, host, same_length, &f), 0);
+        for (size_t at = 0; at < size; at += portion)
+                check_result("feed", credential_filter_feed(f, data + at, MIN_OF(portion, size - at), /* last= */ false, out), 0);
+        check_result("end", credential_filter_feed(f, NULL, 0, /* last= */ true, out), 0);
+        credential_filter_free(f);
+}
+
+static void check_masked(Credentials *c, const char *spelled, size_t size, const char *wanted) {
+        char data[1024], hidden[1200];
+
+        for (size_t portion = 1; portion < 50; portion += 7) {
+                Text out = TEXT_INIT(4096);
+
+                memcpy(data, "<< ", 3);
+                memcpy(data + 3, spelled, size);
+                memcpy(data + 3 + size, " >>", 3);
+                mask_bytes(c, "api.github.com", false, data, size + 6, portion, &out);
+                snprintf(hidden, sizeof(hidden), "<< %s >>", wanted);
+                check_true(spelled, out.size == strlen(hidden) && memcmp(out.data, hidden, out.size) == 0);
+                text_done(&out);
+        }
+}
+
+TEST(values_are_masked_however_they_are_spelled) {
+        static const char *const spelled[] = {
+                "s3cr\"t/va lue+", "s3cr\\\"t\\/va lue+", "s3cr%22t%2fva%20lue%2b", "s3cr%22t%2Fva+lue%2B", "s3cr\\u0022t\\u002Fva lue\\u002b",
+                "s3cr&quot;t/va lue+", "s3cr&#34;t&#47;va&#32;lue&#43;", "s3cr&#x22;t&#x2F;va&#x20;lue&#x2b;", "s3cr%2522t%252fva%2520lue%252b",
+                "s3cr\\\\\"t\\\\/va lue+", "s3cr=22t/va=20lue+", "s3cr\\x22t\\x2fva\\x20lue\\x2b", "s3cr\\042t\\057va\\040lue\\053",
+                "%73%33%63%72%22%74%2f%76%61%20%6c%75%65%2b", "s3cr&amp;quot;t&sol;va lue&plus;",
+                "\\u00733cr&#34;t%2Fva+lue\\+",
+        };
+        Credentials *c = usual();
+
+        for (size_t i = 0; i < ELEMENTSOF(spelled); i++)
+                check_masked(c, spelled[i], strlen(spelled[i]), GITHUB);
+        check_masked(c, "733363722274\x32" "f7661206c75652b", 28, "****************************");
+        check_masked(c, "733363722274\x32" "F7661206C75652B", 28, "****************************");
+        check_masked(c, "s\0003\0c\0r\0\"\0t\0/\0v\0a\0 \0l\0u\0e\0+", 27, GITHUB);
+        credentials_free(c);
+}
+
+TEST(and_in_any_mixture) {
+        Credentials *c = usual();
+        unsigned seed = 7;
+
+        for (int round = 0; round < 2000; round++) {
+                Text text = TEXT_INIT(4096), out = TEXT_INIT(4096);
+                size_t begin;
+
+                text_put_string(&text, (const char *const[]) { "", "%", "&#", "\\u00", "%2", "&amp;", "\\\\", "=" }[round % 8]);
+                begin = text.size;
+                for (const char *v = VALUE; *v; v++) {
+                        char spelling[SPELLING_MAX];
+
+                        do
+                                seed = seed * 1103515245 + 12345;
+                        while (!spell_letter((uint8_t) *v, (seed >> 16) % SPELLINGS, spelling));
+                        text_put_string(&text, spelling);
+                }
+                mask_bytes(c, "api.github.com", true, text.data, text.size, 1 + (size_t) round % 60, &out);
+                check_uint("size", out.size, text.size);
+                text_put(&text, "", 1);
+                for (size_t i = begin; i < out.size; i++)
+                        if (out.data[i] != '*') {
+                                check_string("hidden", text.data, "all of it");
+                                break;
+                        }
+                text_done(&text);
+                text_done(&out);
+        }
+        credentials_free(c);
+}
+
+TEST(what_is_no_value_comes_as_it_was) {
+        static const char text[] = "s3cr\"t/va lue- s3cr%22t%2Fva%20lue% 100% &amp; \\u0073\\u0033 =3 \\ & &# &#x %25 %2 s3cr\\";
+        Credentials *c = usual();
+
+        for (size_t portion = 1; portion < sizeof(text); portion++) {
+                Text out = TEXT_INIT(4096);
+
+                mask_bytes(c, "api.github.com", false, text, strlen(text), portion, &out);
+                check_true("the same", out.size == strlen(text) && memcmp(out.data, text, out.size) == 0);
+                text_done(&out);
+        }
+        credentials_free(c);
+}
+
+/* What a value of so many letters costs in a stream of the same letter: every byte may begin one, and what came before it may be one. */
+static double worst(size_t letters) {
+        char *list = calloc(1, letters + 200), *stream = malloc(1 << 14);
+        Text out = TEXT_INIT(1 << 17);
+        Credentials *c;
+        clock_t begun;
+
+        snprintf(list, 200, "[{\"name\":\"n\",\"placeholder\":\"" GITHUB "\",\"domain\":\"api.github.com\",\"value\":\"");
+        memset(list + strlen(list), 'a', letters);
+        strcat(list, "b\"}]");
+        c = make(list);
+        memset(stream, 'a', 1 << 14);
+        begun = clock();
+        mask_bytes(c, "api.github.com", true, stream, 1 << 14, 1 << 12, &out);
+        begun = clock() - begun;
+        text_done(&out);
+        credentials_free(c);
+        free(list);
+        free(stream);
+        return (double) begun;
+}
+
+TEST(no_value_makes_it_slow) {
+        double one = worst(60), many = worst(16000);
+
+        check_true("by its pieces, not by its letters", many < 1000 * one);
 }

@@ -551,6 +551,7 @@ static const Golden spawn_goldens[] = {
         { "thaw", SPAWN(SPAWN_THAW, UINT32_MAX, .id = ID) },
         { "reclaim", SPAWN(SPAWN_RECLAIM, 9, .id = ID) },
         { "list", SPAWN(SPAWN_LIST, 10) },
+        { "ping", SPAWN(SPAWN_PING, 14) },
         { "tree", SPAWN(SPAWN_TREE, 11, .tree = {
                 .operation = TREE_RUN, .bytes = UINT64_C(0x7172737475767778), .cancels = 0x01020305, .n_refs = 3,
                 .refs = { { TREE_SCRATCH, true, "scratch1" }, { TREE_LAYER, false, LAYER }, { TREE_TEMPLATE, false, "host" } },

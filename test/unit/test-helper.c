@@ -33,7 +33,8 @@ static void run_script(const char *script, Told *ret) {
         *ret = (Told) { 0 };
         check_result("block", sigemptyset(&child) < 0 || sigaddset(&child, SIGCHLD) < 0 ? -errno : sigprocmask(SIG_BLOCK, &child, &before), 0);
         check_result("loop", sd_event_new(&ret->event), 0);
-        check_result("start", helper_start(ret->event, &(ProgramStart) { .path = "/bin/sh", .argv = argv, .fds = fds, .n_fds = 3 }, on_ended, ret, &h), 0);
+        check_result("start", helper_start(ret->event, &(ProgramStart) { .path = "/bin/sh", .argv = argv, .fds = fds, .n_fds = 3 }, /* hang_usec= */ 300 * USEC_PER_MSEC,
+                        on_ended, ret, &h), 0);
         memset(name, 'x', strlen(name));
         free(name);
         free(text);
@@ -55,4 +56,9 @@ TEST(its_end_is_told) {
         check_string("without words", t.error.text, "the trial program has ended with status 3");
         run_script("kill -9 $$", &t);
         check_string("killed", t.error.text, "the trial program was killed by signal 9");
+        run_script("kill -STOP $$", &t);
+        check_result("stands still", t.error.code, -ETIMEDOUT);
+        check_part("stands still", t.error.text, "the trial program has not moved for");
+        run_script("sleep 1", &t);
+        check_result("waits", t.error.code, 0);
 }

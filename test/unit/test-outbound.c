@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "outbound/address.h"
+#include "base/address.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "unit.h"
@@ -456,6 +456,32 @@ TEST(addresses) {
                                 all[i].is_public);
         }
         check_true("a socket with a path", !address_is_public(&(struct sockaddr) { .sa_family = AF_UNIX }));
+}
+
+/* Where who asks in somebody else's name never goes. */
+TEST(addresses_that_are_inside) {
+        static const struct {
+                const char *text;
+                bool inside;
+        } all[] = {
+                { "127.0.0.1", true },        { "127.9.9.9", true },       { "0.0.0.0", true },           { "0.1.2.3", true },
+                { "169.254.169.254", true },  { "224.0.0.1", true },       { "255.255.255.255", true },   { "240.0.0.1", true },
+                { "::", true },               { "::1", true },             { "fe80::1", true },           { "ff02::1", true },
+                { "::ffff:127.0.0.1", true }, { "::ffff:169.254.169.254", true }, { "64:ff9b::7f00:1", true }, { "64:ff9b::a9fe:a9fe", true },
+                { "2002:7f00:1::", true },    { "::127.0.0.1", true },     { "::ffff:0.0.0.0", true },
+                { "9.9.9.9", false },         { "10.200.201.202", false }, { "192.168.200.201", false },  { "2620:fe::fe", false },
+                { "fd12::1", false },         { "::ffff:9.9.9.9", false }, { "64:ff9b::909:909", false },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(all); i++) {
+                struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+                struct sockaddr_in four = { .sin_family = AF_INET };
+                bool is_four = inet_pton(AF_INET, all[i].text, &four.sin_addr) == 1;
+
+                assert_true(is_four || inet_pton(AF_INET6, all[i].text, &six.sin6_addr) == 1);
+                check_int(all[i].text, address_is_inside(is_four ? (const struct sockaddr *) &four : (const struct sockaddr *) &six), all[i].inside);
+        }
+        check_true("a socket with a path", address_is_inside(&(struct sockaddr) { .sa_family = AF_UNIX }));
 }
 
 TEST(who_is_not_trusted_reaches_no_private_network) {

@@ -56,6 +56,7 @@ static const SpawnMessage zygote = {
         .zygote = { .id = ID, .template_name = "base", .language = "python", .gid = 1000, .nofile = 1024, .nproc = 512, .file_bytes = 1 << 20, .no_processes = true },
 };
 static const SpawnMessage forked = { .type = SPAWN_FORKED, .serial = 20, .forked = { .pid = 4 } };
+static const SpawnMessage ping = { .type = SPAWN_PING, .serial = 21 };
 static const SpawnMessage list = { .type = SPAWN_LIST, .serial = 9 };
 static const SpawnMessage hello = { .type = SPAWN_HELLO, .hello = { .privileged = true, .cgroup_version = 2, .depot = 1, .depot_reason = "no btrfs" } };
 static const SpawnMessage created = {
@@ -104,6 +105,7 @@ static const struct {
         { "zygote",      &zygote      },
         { "forked",      &forked      },
         { "list",        &list        },
+        { "ping",        &ping        },
         { "hello",       &hello       },
         { "created",     &created     },
         { "done",        &done        },
@@ -359,7 +361,7 @@ TEST(oversized) {
 TEST(unknown_type) {
         for (unsigned type = 0; type < 512; type++) {
                 const uint8_t buffer[HEADER] = { (uint8_t) type, (uint8_t) (type >> 8) };
-                bool known = (type >= SPAWN_CREATE && type <= SPAWN_ZYGOTE) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
+                bool known = (type >= SPAWN_CREATE && type <= SPAWN_PING) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
                 SpawnMessage m;
                 char what[32];
 

@@ -247,10 +247,10 @@ int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
         }
         if (record.private_traffic && t->port != E2B_ENVD_PORT && check_traffic(q, sb) < 0)
                 return -EACCES;
+        q->has_proved = has_token(q, sb) || (record.private_traffic && t->port != E2B_ENVD_PORT);
         api_become(q, target_kind(q, sb, t, &record), sb->spec.tenant, sb->id);
         (void) snprintf(q->actor, sizeof(q->actor), "token:%s", sb->id);
         api_about(q, sb, /* x= */ NULL);
-        q->has_proved = has_token(q, sb) || (record.private_traffic && t->port != E2B_ENVD_PORT);
         q->prepare = e2b_wake;
         if (!target_is_ours(t->port))
                 return e2b_proxy_admit(q, t, &record);

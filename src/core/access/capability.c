@@ -78,7 +78,7 @@ int principal_check(const Principal *who, Capability c, Error *reterr) {
                 [PRINCIPAL_SANDBOX]  = "a sandbox's own token",
                 [PRINCIPAL_READ_KEY] = "a key of scope 'read'",
                 [PRINCIPAL_USE_KEY]  = "a key of scope 'use'",
-                [PRINCIPAL_DAEMON]   = "what a template or a build says",
+                [PRINCIPAL_DAEMON]   = "what a template, a build or the name of a task says",
         };
 
         if (principal_may(who, c))

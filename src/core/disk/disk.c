@@ -176,12 +176,8 @@ static void on_stray(const TreeRef *ref, uint64_t bytes, void *userdata) {
         const Sandbox *sb = manager_by_id(m, ref->name);
         Error error = { 0 };
 
-        if (sb && sb->spec.persistent && !sandbox_status_is_ended(sb->status))
-                return;
-        if (m->total_created == 0) { /* a store that has never had a sandbox does not know which are no more: somebody has lost the right one */
-                log_error("the disk of sandbox %s is there, and this store has never known any: it is kept (put the store back that belongs to it)", ref->name);
-                return;
-        }
+        if (!sb || (sb->spec.persistent && !sandbox_status_is_ended(sb->status)))
+                return; /* nobody knows it: quarantine.h */
         log_notice("the disk of sandbox %s, which is no more, is removed", ref->name);
         if (trees_remove(m, ref, /* done= */ NULL, /* userdata= */ NULL, NULL, &error) < 0)
                 log_warning("the disk of sandbox %s cannot be removed: %s", ref->name, error.text);

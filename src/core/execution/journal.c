@@ -27,7 +27,10 @@
 #include "core/internal.h"
 #include "core/ledger.h"
 #include "core/mask.h"
+#include "core/quarantine.h"
 
+#define SPARE_PREFIX    "spare-"
+#define ASIDE_PREFIX    "aside-" /* in quarantine, and in the way of another of its name */
 #define SPARES_MAX      4096 /* empty files */
 #define SPARES_STOCK    16   /* made ahead */
 #define SPARE_BYTES_MAX (UINT64_C(1) << 20) /* to empty a larger one takes as long as to delete it */
@@ -59,7 +62,7 @@ static void journal_name(const Execution *x, ExecutionStream stream, char ret[st
 }
 
 static void spare_name(size_t i, char ret[static NAME_BYTES]) {
-        (void) snprintf(ret, NAME_BYTES, "spare-%zu", i);
+        (void) snprintf(ret, NAME_BYTES, SPARE_PREFIX "%zu", i);
 }
 
 static int each_name(Manager *m, int (*each)(Manager *m, const char *name)) {
@@ -178,24 +181,50 @@ static Execution *find_owner(Manager *m, const char *name) {
         return manager_find_execution(sb, execution);
 }
 
+/* Made before the execution is written down, and written to after: an empty one says nothing, and a spare is nobody's. Any other is somebody's output,
+ * which this store does not know of. */
 static int sweep_name(Manager *m, const char *name) {
-        if (!find_owner(m, name))
+        struct stat st;
+
+        if (find_owner(m, name))
+                return 0;
+        if (strncmp(name, SPARE_PREFIX, strlen(SPARE_PREFIX)) == 0 || fstatat(m->journals->box_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_size == 0)
                 (void) unlinkat(m->journals->box_fd, name, 0);
+        else
+                quarantine_add(m, QUARANTINE_JOURNAL, name, (uint64_t) st.st_size);
         return 0;
+}
+
+int journal_remove_stray(Manager *m, const char *name) {
+        return unlinkat(m->journals->box_fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 bool journal_is_stray(Manager *m, const char *name) {
         unsigned long long number;
         char rest;
 
-        if (sscanf(name, "spare-%llu%c", &number, &rest) == 1)
+        if (sscanf(name, SPARE_PREFIX "%llu%c", &number, &rest) == 1)
                 return number >= m->journals->n_spares;
-        return !find_owner(m, name);
+        return !find_owner(m, name) && !quarantine_find(m, QUARANTINE_JOURNAL, name);
 }
 
 int journals_sweep(Manager *m) {
         (void) sd_event_source_set_enabled(m->journals->stock, SD_EVENT_ON); /* after this, when there is time */
         return each_name(m, sweep_name);
+}
+
+/* Of an execution that another copy of the store knew: the number is given again, its output is kept. */
+static void put_aside(Manager *m, const char *name) {
+        Quarantined *q = quarantine_find(m, QUARANTINE_JOURNAL, name);
+        char aside[NAME_BYTES + sizeof(ASIDE_PREFIX)];
+
+        if (!q)
+                return;
+        (void) snprintf(aside, sizeof(aside), ASIDE_PREFIX "%s", name);
+        if (renameat(m->journals->box_fd, name, m->journals->box_fd, aside) < 0)
+                return;
+        quarantine_add(m, QUARANTINE_JOURNAL, aside, q->bytes);
+        quarantine_drop(m, q);
 }
 
 /* Not for appending: the writer is one process, with one offset. */
@@ -207,6 +236,7 @@ int journal_create(const Execution *x, ExecutionStream stream) {
         if (j->n_spares < SPARES_STOCK / 2)
                 (void) sd_event_source_set_enabled(j->stock, SD_EVENT_ON);
         journal_name(x, stream, name);
+        put_aside(x->sandbox->manager, name);
         if (j->n_spares > 0) {
                 spare_name(--j->n_spares, spare);
                 if (renameat(j->box_fd, spare, j->box_fd, name) == 0)

@@ -152,7 +152,6 @@ static bool fail_creators(Sandbox *sb) {
 
 /* Its row is gone. */
 static void ending_let_go(Sandbox *sb) {
-        journals_recycle(sb);
         if (sandbox_call_finish(sb, CALL_DELETE, NULL))
                 sandbox_drop(sb);
 }
@@ -174,8 +173,10 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
         network_gone(sb); /* also for good */
-        if (delete)
+        if (delete) {
+                journals_recycle(sb); /* before its row: what has none is never removed */
                 (void) sandbox_delete_row(sb);
+        }
         if (fail_creators(sb) && delete) /* who may take the name at once */
                 ending_let_go(sb);
 }
@@ -190,6 +191,8 @@ int sandboxes_forget(Manager *m, Sandbox **list, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (!sandbox_status_is_ended(list[i]->status))
                         return -EBUSY;
+        for (size_t i = 0; i < n; i++)
+                journals_recycle(list[i]); /* before their rows: what has none is never removed */
         (void) store_begin(m->store);
         for (size_t i = 0; i < n && r >= 0; i++)
                 r = store_sandbox_delete(m->store, list[i]->id);

@@ -4,8 +4,10 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/ailment.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/quarantine.h"
 
 static void core_events_on_up(Provider *p, void *userdata) {
         recover_start(userdata);
@@ -52,6 +54,7 @@ static void core_events_on_gone(Sandbox *sb, void *userdata) {
 static void on_destroyed(const char *id, const Error *error, void *userdata) {
         Manager *m = userdata;
 
+        quarantine_on_destroyed(m, id, error);
         sandbox_on_destroyed(m, id, error);
         if (!error)
                 recover_on_destroyed(m, id);
@@ -215,8 +218,19 @@ static void on_zygote(uint64_t token, int pid, int fds[static _EXECUTION_CHANNEL
         zygote_on_done(userdata, token, pid, fds, error);
 }
 
+static void on_silent(const char *who, usec_t usec, void *userdata) {
+        Manager *m = userdata;
+
+        m->silent = (ManagerSilence) { who, usec };
+        if (usec > 0)
+                manager_ail(m, "spawner", /* ill= */ true, "%s has not answered for %llu s: nothing can be made or removed", who, (unsigned long long) (usec / USEC_PER_SEC));
+        else
+                manager_heal(m, "spawner");
+}
+
 const ProviderEvents core_provider_events = {
         .up = core_events_on_up,
+        .silent = on_silent,
         .created = on_created,
         .gone = core_events_on_gone,
         .destroyed = on_destroyed,

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/quarantine.h"
 
 static usec_t elapsed(int64_t born) {
         int64_t age = (int64_t) clock_usec() - born;
@@ -47,7 +48,7 @@ void sandbox_note(Sandbox *sb, const char *type, const char *text) {
 int manager_destroy_stray(Manager *m, const char *id) {
         const Sandbox *sb = manager_by_id(m, id);
 
-        if (sb && !sandbox_status_is_ended(sb->status))
+        if ((sb && !sandbox_status_is_ended(sb->status)) || quarantine_find(m, QUARANTINE_SANDBOX, id))
                 return -EBUSY;
         return m->provider->ops->destroy(m->provider, id, NULL);
 }

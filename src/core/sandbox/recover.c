@@ -3,7 +3,7 @@
  *      1. manager_new()       rows become objects, before anything can be asked
  *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
  *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
- *         being made or taken down, taken down; what nobody knows a row of, is taken down too
+ *         being made or taken down, taken down; so is what a row says has ended. What has no row stands still (quarantine.h)
  *      4. when all of that has been answered, requests are
  *
  * A spawner that is replaced while we live is another matter: the provider asks it again (provider/native-spawner.c). */
@@ -17,6 +17,7 @@
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/pool.h"
+#include "core/quarantine.h"
 
 #define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
 
@@ -32,7 +33,7 @@ typedef struct Recovery {
         bool listed;      /* the list of what is in the kernel is complete */
         usec_t started;
         sd_event_source *impatience;
-        unsigned n_adopted, n_swept, n_lost, n_kept;
+        unsigned n_adopted, n_swept, n_lost, n_kept, n_unknown;
 } Recovery;
 
 static RecoverPending *recover_expect(Manager *m, const char *id, Sandbox *sb) {
@@ -73,13 +74,14 @@ static void recover_check_complete(Manager *m) {
 
         if (!r->listed || r->pending)
                 return;
-        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept > 0)
-                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept",
+        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept + r->n_unknown > 0)
+                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept, %u unknown",
                         (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
-                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
+                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s", r->n_unknown);
         recovery_free(m);
         m->recovering = false;
         disks_sweep(m);
+        quarantine_take_stock(m);
         pools_start(m->pools);
 }
 
@@ -203,6 +205,18 @@ void recover_on_destroyed(Manager *m, const char *id) {
         answered(m, id);
 }
 
+/* It may be somebody's work, and the store not the one that knows of it. */
+static void recover_put_aside(Manager *m, const char *id) {
+        Provider *p = m->provider;
+
+        if (quarantine_find(m, QUARANTINE_SANDBOX, id))
+                return;
+        m->recovery->n_unknown++;
+        quarantine_add(m, QUARANTINE_SANDBOX, id, /* bytes= */ 0);
+        if (provider_has(p, PROVIDER_PAUSE) && p->pause->freeze_id)
+                (void) p->pause->freeze_id(p, id);
+}
+
 void recover_on_listed(Manager *m, const char *id) {
         const Sandbox *sb;
 
@@ -216,6 +230,10 @@ void recover_on_listed(Manager *m, const char *id) {
         sb = manager_by_id(m, id);
         if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
+        if (!sb) {
+                recover_put_aside(m, id);
+                return;
+        }
         m->recovery->n_swept++;
         recover_expect(m, id, NULL);
         (void) m->provider->ops->destroy(m->provider, id, NULL);

@@ -81,12 +81,14 @@ int credential_fill_field(CredentialFilter *f, const HttpField *field, Text *out
         assert(f && field && out);
 
         credential_filter_forget(f);
+        credential_filter_in_field(f, field->name);
         r = fill_basic(f, field, out);
         if (r == -ENOENT || r == 0) {
                 r = credential_filter_feed(f, field->value, strlen(field->value), /* last= */ true, out);
                 if (r >= 0)
                         r = credential_filter_hit(f) != NULL;
         }
+        credential_filter_in_field(f, NULL);
         if (r > 0 && !is_clean(out->data + before, out->size - before))
                 return -EINVAL;
         return r;

@@ -7,17 +7,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "gate/credential/credential-internal.h"
 
 #define PIECE_MAX    (64 * 1024)
-#define HELD_MAX     (6 * CREDENTIAL_VALUE_MAX + PIECE_MAX) /* the longest form, and one piece behind it */
-#define PATTERNS_MAX (CREDENTIALS_MAX * (_CREDENTIAL_FORM_MAX + CREDENTIAL_SHADOWS))
+#define HELD_MAX     (CREDENTIAL_PLACEHOLDER_MAX + PIECE_MAX)
+#define PATTERNS_MAX CREDENTIALS_MAX
 
 typedef struct CredentialFilterPattern {
-        const char *from, *to; /* to NULL: stars */
+        const char *from, *to;
         size_t n_from, n_to;
         const char *name;
+        const char *headers; /* only in those; NULL: wherever */
 } CredentialFilterPattern;
 
 struct CredentialFilter {
@@ -26,6 +28,8 @@ struct CredentialFilter {
         size_t n_patterns;
         uint64_t pairs[65536 / 64];
         Text held;
+        SpellFinder *values; /* that are looked for instead of patterns; NULL: none */
+        const char *field; /* what is gone through is the value of this one; NULL: no field */
         const char *hit;
 };
 
@@ -35,19 +39,19 @@ static int compare_patterns(const void *a, const void *b) {
         return n > m ? -1 : n < m;
 }
 
-static void filter_add(CredentialFilter *f, const Credential *c, const char *from, const char *to) {
+static void filter_add(CredentialFilter *f, const Credential *c, const char *from, const char *to, const char *headers) {
         const uint8_t *bytes = (const uint8_t *) from;
         unsigned pair;
 
         if (strlen(from) < 2)
                 return;
         for (size_t i = 0; i < f->n_patterns; i++)
-                if (strcmp(f->patterns[i].from, from) == 0)
+                if (strcmp(f->patterns[i].from, from) == 0 && (!headers || strcmp(f->patterns[i].headers, headers) == 0))
                         return;
         pair = (unsigned) bytes[0] << 8 | bytes[1];
         f->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
         f->patterns[f->n_patterns++] =
-                        (CredentialFilterPattern) { .from = from, .n_from = strlen(from), .to = to, .n_to = to ? strlen(to) : strlen(from), .name = c->name };
+                        (CredentialFilterPattern) { .from = from, .n_from = strlen(from), .to = to, .n_to = strlen(to), .name = c->name, .headers = headers };
 }
 
 static int filter_new(Credentials *c, CredentialFilter **ret) {
@@ -72,6 +76,7 @@ CredentialFilter *credential_filter_free(CredentialFilter *f) {
         if (!f)
                 return NULL;
         text_wipe(&f->held);
+        spell_finder_free(f->values);
         (void) credentials_free(f->credentials);
         free(f);
         return NULL;
@@ -84,7 +89,7 @@ int credential_filter_new_find(Credentials *c, const char *host, CredentialFilte
                 return r;
         for (size_t i = 0; i < c->n; i++)
                 if (!credentials_belong(c, c->items[i].placeholder, host))
-                        filter_add(*ret, c->items + i, c->items[i].placeholder, c->items[i].placeholder);
+                        filter_add(*ret, c->items + i, c->items[i].placeholder, c->items[i].placeholder, /* headers= */ NULL);
         filter_ready(*ret);
         return 0;
 }
@@ -96,27 +101,29 @@ int credential_filter_new_fill(Credentials *c, const char *host, CredentialPlace
                 return r;
         for (size_t i = 0; i < c->n; i++)
                 if ((c->items[i].places & place) && credential_is_for(c->items + i, host))
-                        filter_add(*ret, c->items + i, c->items[i].placeholder, c->items[i].forms[form]);
+                        filter_add(*ret, c->items + i, c->items[i].placeholder, c->items[i].forms[form],
+                                        place == CREDENTIAL_HEADER ? c->items[i].headers : NULL);
         filter_ready(*ret);
         return 0;
 }
 
 int credential_filter_new_mask(Credentials *c, const char *host, bool same_length, CredentialFilter **ret) {
-        int r = filter_new(c, ret);
+        CredentialFilter *f;
+        int r = filter_new(c, &f);
 
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < c->n; i++) {
-                const Credential *item = c->items + i;
-
-                if (!credential_is_for(item, host))
-                        continue;
-                for (size_t k = 0; k < _CREDENTIAL_FORM_MAX; k++)
-                        filter_add(*ret, item, item->forms[k], same_length ? NULL : item->placeholder);
-                for (size_t k = 0; k < CREDENTIAL_SHADOWS; k++)
-                        filter_add(*ret, item, item->shadows[k], NULL);
+        f->values = spell_finder_new(same_length);
+        if (!f->values)
+                r = -ENOMEM;
+        for (size_t i = 0; i < c->n && r >= 0; i++)
+                if (credential_is_for(c->items + i, host))
+                        r = spell_finder_add(f->values, c->items[i].spellings);
+        if (r < 0) {
+                credential_filter_free(f);
+                return r;
         }
-        filter_ready(*ret);
+        *ret = f;
         return 0;
 }
 
@@ -128,8 +135,23 @@ void credential_filter_forget(CredentialFilter *f) {
         f->hit = NULL;
 }
 
+void credential_filter_in_field(CredentialFilter *f, const char *name) {
+        f->field = name;
+}
+
 bool credential_filter_is_idle(const CredentialFilter *f) {
-        return f->n_patterns == 0;
+        return f->n_patterns == 0 && !f->values;
+}
+
+static bool pattern_is_for(const CredentialFilterPattern *p, const char *field) {
+        size_t n = field ? strlen(field) : 0;
+
+        if (!field || !p->headers)
+                return true;
+        for (const char *h = p->headers; *h; h += strcspn(h, " ") + 1)
+                if (strncasecmp(h, field, n) == 0 && h[n] == ' ')
+                        return true;
+        return false;
 }
 
 /* A word that begins here; or *ret_partial: what is here may become one. */
@@ -138,7 +160,7 @@ static const CredentialFilterPattern *filter_match(const CredentialFilter *f, co
                 const CredentialFilterPattern *p = f->patterns + i;
                 size_t n = MIN_OF(p->n_from, size);
 
-                if (memcmp(p->from, data, n) != 0)
+                if (memcmp(p->from, data, n) != 0 || !pattern_is_for(p, f->field))
                         continue;
                 if (n == p->n_from)
                         return p;
@@ -148,18 +170,6 @@ static const CredentialFilterPattern *filter_match(const CredentialFilter *f, co
                 }
         }
         return NULL;
-}
-
-static void put_word(const CredentialFilterPattern *p, Text *out) {
-        char *stars;
-
-        if (p->to) {
-                text_put(out, p->to, p->n_to);
-                return;
-        }
-        stars = text_extend(out, p->n_to);
-        if (stars)
-                memset(stars, '*', p->n_to);
 }
 
 static bool credential_filter_may_begin(const CredentialFilter *f, const uint8_t *data) {
@@ -189,7 +199,7 @@ static size_t filter_pass(CredentialFilter *f, const uint8_t *data, size_t size,
                 }
                 f->hit = p->name;
                 text_put(out, data + done, at - done);
-                put_word(p, out);
+                text_put(out, p->to, p->n_to);
                 at += p->n_from;
                 done = at;
         }
@@ -225,7 +235,7 @@ int credential_filter_feed(CredentialFilter *f, const void *data, size_t size, b
         do {
                 size_t n = MIN_OF(size, (size_t) PIECE_MAX);
 
-                r = filter_piece(f, bytes, n, last && n == size, out);
+                r = f->values ? spell_finder_feed(f->values, bytes, n, last && n == size, out, &f->hit) : filter_piece(f, bytes, n, last && n == size, out);
                 bytes += n;
                 size -= n;
         } while (r >= 0 && size > 0);

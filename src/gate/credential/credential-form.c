@@ -63,25 +63,6 @@ static char *write_json(const char *value, size_t size) {
         return text;
 }
 
-/* The value in base64, behind `before` other bytes, without the letters that others have a part in. NULL also when none is left. */
-static char *write_shadow(const char *value, size_t size, size_t before) {
-        size_t bits_before = before * 8, first = (bits_before + 5) / 6, last = (bits_before + size * 8) / 6;
-        char *bytes = calloc(1, before + size), *letters = malloc(BASE64_SIZE(before + size) + 1), *text = NULL;
-
-        if (bytes && letters && last > first) {
-                memcpy(bytes + before, value, size);
-                base64_encode(bytes, before + size, letters);
-                text = strndup(letters + first, last - first);
-        }
-        if (bytes)
-                explicit_bzero(bytes, before + size);
-        if (letters)
-                explicit_bzero(letters, BASE64_SIZE(before + size));
-        free(bytes);
-        free(letters);
-        return text;
-}
-
 int credential_make_forms(Credential *c, const char *value, size_t size) {
         bool complete = true;
 
@@ -90,11 +71,8 @@ int credential_make_forms(Credential *c, const char *value, size_t size) {
         c->forms[CREDENTIAL_JSON] = write_json(value, size);
         for (size_t i = 0; i < _CREDENTIAL_FORM_MAX; i++)
                 complete = complete && c->forms[i];
-        for (size_t i = 0; i < CREDENTIAL_SHADOWS; i++) {
-                c->shadows[i] = write_shadow(value, size, i);
-                complete = complete && c->shadows[i];
-        }
-        return complete ? 0 : -ENOMEM;
+        c->spellings = spell_set_new(value, size, c->name, c->placeholder);
+        return complete && c->spellings ? 0 : -ENOMEM;
 }
 
 static void credential_form_wipe(char *text) {
@@ -106,6 +84,5 @@ static void credential_form_wipe(char *text) {
 void credential_wipe_forms(Credential *c) {
         for (size_t i = 0; i < _CREDENTIAL_FORM_MAX; i++)
                 credential_form_wipe(c->forms[i]);
-        for (size_t i = 0; i < CREDENTIAL_SHADOWS; i++)
-                credential_form_wipe(c->shadows[i]);
+        c->spellings = spell_set_free(c->spellings);
 }

@@ -2,18 +2,20 @@
  * headers) share it. Nobody else's. */
 #pragma once
 
+#include "gate/credential/credential-spell.h"
 #include "gate/credential/credential.h"
 #include "policy/egress.h"
 
-#define CREDENTIAL_SHADOWS 3 /* base64, by where among three bytes it begins */
+#define CREDENTIAL_HEADERS_SIZE 1100
 
 typedef struct Credential {
         char name[128];
         char placeholder[CREDENTIAL_PLACEHOLDER_MAX + 1];
         char domain[EGRESS_DOMAIN_MAX];
         unsigned places;
+        char headers[CREDENTIAL_HEADERS_SIZE]; /* those in which it may stand, with a space behind each */
         char *forms[_CREDENTIAL_FORM_MAX]; /* the value */
-        char *shadows[CREDENTIAL_SHADOWS]; /* the letters of its base64 that depend on it alone */
+        SpellSet *spellings;               /* the same in all others */
 } Credential;
 
 struct Credentials {
@@ -25,6 +27,9 @@ struct Credentials {
 /* credential-form.c */
 int credential_make_forms(Credential *c, const char *value, size_t size);
 void credential_wipe_forms(Credential *c);
+
+/* What is gone through next is the value of that field: only what may stand in it is filled in. */
+void credential_filter_in_field(CredentialFilter *f, const char *name);
 
 bool credential_is_for(const Credential *c, const char *host);
 /* This placeholder, or another credential's that is the same. */

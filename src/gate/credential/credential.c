@@ -105,6 +105,29 @@ static int credential_read_domain(const char *text, char ret[static EGRESS_DOMAI
         return 0;
 }
 
+static int credential_read_headers(json_t *list, char ret[static CREDENTIAL_HEADERS_SIZE], Error *reterr) {
+        size_t i, used = 0;
+        json_t *item;
+
+        if (!list || json_is_null(list)) {
+                strcpy(ret, "Authorization ");
+                return 0;
+        }
+        if (!json_is_array(list) || json_array_size(list) == 0)
+                return error_set(reterr, -EINVAL, "headers: must be a list of names");
+        json_array_foreach(list, i, item) {
+                size_t n = json_string_length(item);
+
+                if (!json_is_string(item) || n == 0 || used + n + 2 > CREDENTIAL_HEADERS_SIZE || strchr(json_string_value(item), ' '))
+                        return error_set(reterr, -EINVAL, "headers[%zu]: is no name of a header, or one too many", i);
+                memcpy(ret + used, json_string_value(item), n);
+                used += n;
+                ret[used++] = ' ';
+        }
+        ret[used] = '\0';
+        return 0;
+}
+
 static int credential_read_one(json_t *item, Credential *c, Error *reterr) {
         const char *name, *placeholder, *value, *domain;
         size_t n, n_value;
@@ -125,6 +148,9 @@ static int credential_read_one(json_t *item, Credential *c, Error *reterr) {
                 return r;
         if (placeholder[strspn(placeholder, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")])
                 return error_set(reterr, -EINVAL, "placeholder: must be letters, digits, '-', '_' and '.'");
+        r = credential_read_headers(json_object_get(item, "headers"), c->headers, reterr);
+        if (r < 0)
+                return r;
         strcpy(c->name, name);
         strcpy(c->placeholder, placeholder);
         r = credential_make_forms(c, value, n_value);

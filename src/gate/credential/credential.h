@@ -4,7 +4,7 @@
  * taken out again of what comes back. A placeholder on its way elsewhere is an attempt to use it there, and is found here too.
  * Values are wiped when freed and appear in no log, event or error.
  * What this cannot do: a host that stores a value and shows it in another form (or to another host) has shown it. Values are found in what
- * comes back as they are, percent-encoded, as JSON writes them and in base64.
+ * comes back in the spellings of credential-spell.h, and in no other: not enciphered, not backwards, not letter by letter.
  * Must not know: sockets, OpenSSL, policy. */
 #pragma once
 

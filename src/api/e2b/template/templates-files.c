@@ -200,6 +200,7 @@ int e2b_upload_identify(ApiRequest *q) {
         if (r < 0)
                 return e2b_error(q, 403, r == -ESTALE ? "the link is too old: ask for another" : "the link is not one of ours");
         (void) snprintf(q->tenant, sizeof(q->tenant), "%s", http_query(q->http, "team"));
+        q->has_proved = true;
         q->who = (Principal) { .kind = PRINCIPAL_UPLOAD, .tenant = q->tenant[0] ? q->tenant : NULL };
         (void) snprintf(q->actor, sizeof(q->actor), "upload");
         return 1;

@@ -80,6 +80,7 @@ int e2b_volume_identify(ApiRequest *q) {
                 (void) e2b_volume_refuse(q, 401, "the volume's token is needed, and is not this one");
                 return -EACCES;
         }
+        q->has_proved = true;
         q->who = (Principal) { .kind = PRINCIPAL_VOLUME };
         (void) snprintf(q->actor, sizeof(q->actor), "volume:%.20s", q->parameters[0]);
         return 1;

@@ -143,7 +143,7 @@ static int start_program(NativeArchive *a, const char *const *argv) {
                 r = a->unpacks ? api_pipe_make(/* we_write= */ false, &a->out, &out) : api_pipe_open(&a->packed, a->q, a->type, &out);
         if (r >= 0)
                 r = helper_start(a->q->manager->event, &(ProgramStart) { .argv = argv, .fds = (const int[]) { in, out, -EBADF, channel }, .n_fds = 4 },
-                                archive_on_ended, a, &a->helper);
+                                a->q->manager->config.helper_timeout_usec, archive_on_ended, a, &a->helper);
         if (r < 0 || !a->unpacks)
                 return r;
         r = sd_event_add_io(a->q->manager->event, &a->ready, a->in, EPOLLOUT, archive_on_ready, a);

@@ -18,6 +18,7 @@ const ApiRoute *const native_tables[] = {
         agent_routes,
         artifact_routes,
         cleanup_routes,
+        quarantine_routes,
         diagnosis_routes,
         metrics_routes,
         alert_routes,

@@ -1,0 +1,322 @@
+#include "core/quarantine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/log.h"
+#include "core/ailment.h"
+#include "core/generation.h"
+#include "core/internal.h"
+#include "core/store.h"
+#include "core/tally.h"
+#include "core/trees.h"
+
+#define KEYED_BYTES (offsetof(Quarantined, bytes) - offsetof(Quarantined, kind))
+
+typedef struct QuarantineKeeper {
+        bool (*knows)(const char *name, void *userdata);
+        void *userdata;
+} QuarantineKeeper;
+
+typedef struct QuarantineCall {
+        Manager *manager;
+        QuarantineKind kind;
+        char name[TREE_NAME_MAX + 1];
+        QuarantineDone done; /* NULL: nobody waits */
+        void *userdata;
+        sd_event_source *now; /* what was done at once is told in the next turn */
+        struct QuarantineCall *prev, *next;
+} QuarantineCall;
+
+typedef struct Quarantine {
+        Quarantined *things;
+        QuarantineKeeper keepers[_TREE_KIND_MAX];
+        QuarantineCall *calls;
+        unsigned listings; /* of trees, not complete */
+        bool counted;      /* they are */
+} Quarantine;
+
+static const char *const kind_names[_QUARANTINE_KIND_MAX] = {
+        [QUARANTINE_SANDBOX] = "sandbox",   [QUARANTINE_DISK] = "disk",       [QUARANTINE_SNAPSHOT] = "snapshot",
+        [QUARANTINE_VOLUME] = "volume",     [QUARANTINE_LAYER] = "layer",     [QUARANTINE_JOURNAL] = "journal",
+};
+const ShapeNames quarantine_kind_names = SHAPE_WORDS(kind_names);
+
+static const char *const reasons[_QUARANTINE_KIND_MAX] = {
+        [QUARANTINE_SANDBOX] = "it is in the kernel, and the store has no record of it",
+        [QUARANTINE_DISK] = "the store has no record of its sandbox",
+        [QUARANTINE_SNAPSHOT] = "the store has no record of it",
+        [QUARANTINE_VOLUME] = "the store has no record of it",
+        [QUARANTINE_LAYER] = "the store has no record of it, and is in doubt",
+        [QUARANTINE_JOURNAL] = "the store has no record of its execution",
+};
+
+static const struct {
+        TreeKind tree;
+        QuarantineKind kind;
+} trees[] = {
+        { TREE_DISK,     QUARANTINE_DISK     },
+        { TREE_SNAPSHOT, QUARANTINE_SNAPSHOT },
+        { TREE_VOLUME,   QUARANTINE_VOLUME   },
+        { TREE_LAYER,    QUARANTINE_LAYER    },
+};
+
+static Quarantine *quarantine_of(Manager *m) {
+        if (!m->quarantine)
+                m->quarantine = calloc(1, sizeof(*m->quarantine));
+        return m->quarantine;
+}
+
+static void quarantine_key(QuarantineKind kind, const char *name, Quarantined *ret) {
+        memset(ret, 0, sizeof(*ret));
+        ret->kind = kind;
+        (void) snprintf(ret->name, sizeof(ret->name), "%s", name);
+}
+
+Quarantined *quarantine_find(const Manager *m, QuarantineKind kind, const char *name) {
+        Quarantined key, *q = NULL;
+
+        if (!m->quarantine)
+                return NULL;
+        quarantine_key(kind, name, &key);
+        HASH_FIND(hh, m->quarantine->things, &key.kind, KEYED_BYTES, q);
+        return q;
+}
+
+Quarantined *quarantine_first(const Manager *m) {
+        return m->quarantine ? m->quarantine->things : NULL;
+}
+
+static void quarantine_tell(Manager *m) {
+        unsigned n = HASH_COUNT(m->quarantine->things);
+
+        if (n == 0 && m->quarantine->counted)
+                generation_settled(m);
+        if (n > 0)
+                manager_ail(m, "quarantine", /* ill= */ false,
+                                "%u thing%s there that the store has no record of: left as found (`cove quarantine ls`). If the store is an older copy, put the right one back",
+                                n, n == 1 ? " is" : "s are");
+        else
+                manager_heal(m, "quarantine");
+}
+
+void quarantine_add(Manager *m, QuarantineKind kind, const char *name, uint64_t bytes) {
+        Quarantine *all = quarantine_of(m);
+        Quarantined *q = all && !quarantine_find(m, kind, name) ? malloc(sizeof(*q)) : NULL;
+
+        if (!q)
+                return;
+        quarantine_key(kind, name, q);
+        q->bytes = bytes;
+        q->why = reasons[kind];
+        q->since = clock_wall_usec();
+        HASH_ADD(hh, all->things, kind, KEYED_BYTES, q);
+        log_warning("%s %s: %s; it is left as it is", shape_name(&quarantine_kind_names, (int) kind), name, q->why);
+        if (all->listings == 0)
+                quarantine_tell(m);
+}
+
+void quarantine_drop(Manager *m, Quarantined *q) {
+        HASH_DEL(m->quarantine->things, q);
+        free(q);
+        quarantine_tell(m);
+}
+
+/* What trees there are. */
+
+void quarantine_set_keeper(Manager *m, TreeKind kind, bool (*knows)(const char *name, void *userdata), void *userdata) {
+        if (quarantine_of(m))
+                m->quarantine->keepers[kind] = (QuarantineKeeper) { knows, userdata };
+}
+
+static bool knows_disk(const char *name, void *userdata) {
+        return manager_by_id(userdata, name) != NULL;
+}
+
+static void quarantine_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
+        Manager *m = userdata;
+        const QuarantineKeeper *k = &m->quarantine->keepers[ref->kind];
+
+        if (k->knows && k->knows(ref->name, k->userdata))
+                return;
+        for (size_t i = 0; i < ELEMENTSOF(trees); i++)
+                if (trees[i].tree == ref->kind)
+                        quarantine_add(m, trees[i].kind, ref->name, bytes);
+}
+
+static void quarantine_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Manager *m = userdata;
+
+        if (error && error->code != -EOPNOTSUPP)
+                log_warning("cannot list the trees that are there: %s", error->text);
+        if (--m->quarantine->listings > 0)
+                return;
+        m->quarantine->counted = m->quarantine->counted || !error;
+        quarantine_tell(m);
+}
+
+void quarantine_take_stock(Manager *m) {
+        if (!trees_have_disks(m, /* reterr= */ NULL) || !quarantine_of(m))
+                return;
+        quarantine_set_keeper(m, TREE_DISK, knows_disk, m);
+        for (size_t i = 0; i < ELEMENTSOF(trees); i++) {
+                TreeRequest request = { .operation = TREE_LIST, .n_refs = 1, .refs = { { .kind = (uint8_t) trees[i].tree } } };
+
+                if (m->quarantine->keepers[trees[i].tree].knows &&
+                                trees_ask(m, &request, /* fds= */ NULL, quarantine_on_item, quarantine_on_listed, m, NULL, /* reterr= */ NULL) >= 0)
+                        m->quarantine->listings++;
+        }
+}
+
+/* Removing. */
+
+static void quarantine_call_end(QuarantineCall *call, const Error *error) {
+        Manager *m = call->manager;
+        Quarantined *q = quarantine_find(m, call->kind, call->name);
+
+        DL_DELETE(m->quarantine->calls, call);
+        if (q && error)
+                q->busy = false;
+        else if (q)
+                quarantine_drop(m, q);
+        sd_event_source_disable_unref(call->now);
+        if (call->done)
+                call->done(error, call->userdata);
+        free(call);
+}
+
+static void quarantine_on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
+        quarantine_call_end(userdata, error);
+}
+
+static int quarantine_on_now(sd_event_source *source, void *userdata) {
+        quarantine_call_end(userdata, NULL);
+        return 0;
+}
+
+void quarantine_on_destroyed(Manager *m, const char *id, const Error *error) {
+        QuarantineCall *call, *next;
+
+        if (m->quarantine)
+                DL_FOREACH_SAFE(m->quarantine->calls, call, next)
+                        if (call->kind == QUARANTINE_SANDBOX && strcmp(call->name, id) == 0)
+                                quarantine_call_end(call, error);
+}
+
+static int ask_to_remove(Manager *m, const Quarantined *q, QuarantineCall *call, Error *reterr) {
+        TreeRef ref;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(trees); i++)
+                if (trees[i].kind == q->kind) {
+                        ref = tree_ref(trees[i].tree, q->name);
+                        return trees_remove(m, &ref, quarantine_on_removed, call, NULL, reterr);
+                }
+        if (q->kind == QUARANTINE_SANDBOX)
+                r = m->provider->ops->destroy(m->provider, q->name, NULL);
+        else {
+                r = journal_remove_stray(m, q->name);
+                if (r >= 0)
+                        r = sd_event_add_defer(m->event, &call->now, quarantine_on_now, call);
+        }
+        return r < 0 ? error_set(reterr, r, "it cannot be removed: %m") : 0;
+}
+
+int quarantine_remove(Manager *m, Quarantined *q, QuarantineDone done, void *userdata, Error *reterr) {
+        QuarantineCall *call;
+        int r;
+
+        if (q->busy)
+                return error_set(reterr, -EBUSY, "it is being removed already");
+        call = calloc(1, sizeof(*call));
+        if (!call)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        *call = (QuarantineCall) { .manager = m, .kind = q->kind, .done = done, .userdata = userdata };
+        memcpy(call->name, q->name, sizeof(call->name));
+        DL_APPEND(m->quarantine->calls, call);
+        r = ask_to_remove(m, q, call, reterr);
+        if (r < 0) {
+                DL_DELETE(m->quarantine->calls, call);
+                free(call);
+                return r;
+        }
+        q->busy = true;
+        return 0;
+}
+
+/* Restoring. */
+
+static int quarantine_write_down(Sandbox *sb, Error *reterr) {
+        int r = sandbox_register_name(sb);
+
+        if (r == -EEXIST)
+                return error_set(reterr, r, "there is a sandbox '%s' already: choose another name", sb->spec.name);
+        if (r >= 0)
+                r = sandbox_write_down(sb);
+        if (r >= 0)
+                r = store_sync(sb->manager->store);
+        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
+}
+
+int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
+        const SandboxSpec empty = { .hub_fd = -EBADF };
+        Sandbox *sb;
+        int r;
+
+        if (q->kind != QUARANTINE_DISK || q->busy)
+                return error_set(reterr, -EINVAL, "only a disk can be restored without its record, as a parked sandbox: put the right store back, and all of it is used again");
+        sb = sandbox_new(m);
+        if (!sb)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        memcpy(sb->id, q->name, sizeof(sb->id) - 1);
+        sb->spec = *spec;
+        sb->spec.persistent = true;
+        sb->status = SANDBOX_PAUSED;
+        sb->parked = true;
+        sb->reason = strdup("restored from quarantine: resume it");
+        sb->created_at = sb->changed_at = clock_wall_usec();
+        sandbox_register(sb);
+        r = quarantine_write_down(sb, reterr);
+        if (r < 0) {
+                tally_leave(sb);
+                sb->spec = empty; /* still the caller's */
+                if (r != -EEXIST)
+                        manager_forget_name(m, spec);
+                sandbox_drop(sb);
+                return r;
+        }
+        m->total_created++;
+        *spec = empty;
+        quarantine_drop(m, q);
+        *ret = sb;
+        return 0;
+}
+
+void quarantine_forget_caller(Manager *m, void *userdata) {
+        QuarantineCall *call;
+
+        if (m->quarantine)
+                DL_FOREACH(m->quarantine->calls, call)
+                        if (call->userdata == userdata)
+                                call->done = NULL;
+}
+
+void quarantine_free(Manager *m) {
+        Quarantined *q, *next;
+        QuarantineCall *call, *next_call;
+
+        if (!m->quarantine)
+                return;
+        HASH_ITER(hh, m->quarantine->things, q, next) {
+                HASH_DEL(m->quarantine->things, q);
+                free(q);
+        }
+        DL_FOREACH_SAFE(m->quarantine->calls, call, next_call) {
+                sd_event_source_disable_unref(call->now);
+                free(call);
+        }
+        free(m->quarantine);
+        m->quarantine = NULL;
+}

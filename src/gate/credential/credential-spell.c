@@ -1,0 +1,587 @@
+#include "gate/credential/credential-spell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/macro.h"
+
+#define LETTERS  64  /* of a piece */
+#define AHEAD    32  /* more than the longest spelling of a letter */
+#define SPAN_MAX (LETTERS * AHEAD)
+#define TOKENS   12  /* of one place */
+#define HELD_MAX (SPAN_MAX + AHEAD + 64 * 1024)
+
+typedef enum SpellKind {
+        SPELL_LETTERS,
+        SPELL_DIGITS,
+        SPELL_BASE64,
+} SpellKind;
+
+typedef struct SpellPiece {
+        uint64_t bits[256]; /* where a byte stands in it */
+        unsigned n;
+        SpellKind kind;
+        bool first;         /* of its value */
+        const char *name, *to;
+} SpellPiece;
+
+struct SpellSet {
+        SpellPiece *pieces;
+        size_t n, room;
+};
+
+/* One piece in one stream, by where in the stream: for the next AHEAD places, how many of its letters stand before them, a bit for each number. */
+typedef struct SpellState {
+        const SpellPiece *piece;
+        uint64_t at[AHEAD];
+        uint64_t since[AHEAD]; /* the earliest place from which one of them may have begun */
+        uint64_t until;        /* beyond it there are none */
+        bool is_active;
+        size_t next;           /* with the same first letter; SIZE_MAX: none */
+} SpellState;
+
+typedef struct SpellRange {
+        uint64_t from, to;
+        const SpellPiece *piece;
+} SpellRange;
+
+struct SpellFinder {
+        bool same_length;
+        SpellState *states;
+        size_t n_states, room_states;
+        size_t first[256]; /* states by their first letter; SIZE_MAX: none */
+        bool begins[256];  /* a spelling of a first letter may begin with it */
+        size_t *active;
+        size_t n_active, room_active;
+        Text held;
+        uint64_t begin, at; /* of what is held; what was not looked at yet */
+        SpellRange *ranges;
+        size_t n_ranges, room_ranges;
+        const SpellPiece *open; /* what was put last is what stands for this; NULL: it is shown */
+};
+
+/* Values. */
+
+static char base64_twin(char c) {
+        return c == '+' ? '-' : c == '/' ? '_' : c;
+}
+
+static void piece_add_letter(SpellPiece *p, char c) {
+        uint64_t bit = UINT64_C(1) << p->n++;
+
+        p->bits[(uint8_t) c] |= bit;
+        if (p->kind == SPELL_BASE64)
+                p->bits[(uint8_t) base64_twin(c)] |= bit;
+        if (p->kind == SPELL_DIGITS && c >= 'a')
+                p->bits[(uint8_t) (c - 0x20)] |= bit;
+}
+
+/* In pieces of about the same size: a short one would be found everywhere. */
+static int set_add(SpellSet *s, SpellKind kind, const char *text, size_t size, const char *name, const char *to) {
+        size_t n = (size + LETTERS - 1) / LETTERS;
+
+        if (ARRAY_RESERVE(s->pieces, s->room, s->n + n) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                SpellPiece *p = s->pieces + s->n++;
+
+                *p = (SpellPiece) { .kind = kind, .first = i == 0, .name = name, .to = to };
+                for (size_t k = i * size / n; k < (i + 1) * size / n; k++)
+                        piece_add_letter(p, text[k]);
+        }
+        return 0;
+}
+
+static int set_add_digits(SpellSet *s, const char *value, size_t size, const char *name) {
+        char digits[2 * SPELL_HIDDEN_MAX];
+        int r;
+
+        for (size_t i = 0; i < size; i++) {
+                digits[2 * i] = "0123456789abcdef"[(uint8_t) value[i] >> 4];
+                digits[2 * i + 1] = "0123456789abcdef"[value[i] & 15];
+        }
+        r = set_add(s, SPELL_DIGITS, digits, 2 * size, name, /* to= */ NULL);
+        explicit_bzero(digits, sizeof(digits));
+        return r;
+}
+
+/* Behind so many other bytes; only the letters that others have no part in. */
+static int set_add_base64(SpellSet *s, const char *value, size_t size, size_t before, const char *name) {
+        size_t first = (before * 8 + 5) / 6, last = (before + size) * 8 / 6;
+        char bytes[SPELL_HIDDEN_MAX + 2] = { 0 }, letters[BASE64_SIZE(sizeof(bytes))];
+        int r;
+
+        memcpy(bytes + before, value, size);
+        base64_encode(bytes, before + size, letters);
+        r = set_add(s, SPELL_BASE64, letters + first, last - first, name, /* to= */ NULL);
+        explicit_bzero(bytes, sizeof(bytes));
+        explicit_bzero(letters, sizeof(letters));
+        return r;
+}
+
+SpellSet *spell_set_new(const char *value, size_t size, const char *name, const char *to) {
+        SpellSet *s = calloc(1, sizeof(*s));
+        int r = s ? set_add(s, SPELL_LETTERS, value, size, name, to) : -ENOMEM;
+
+        if (r >= 0 && size <= SPELL_HIDDEN_MAX)
+                r = set_add_digits(s, value, size, name);
+        for (size_t i = 0; i < 3 && r >= 0 && size <= SPELL_HIDDEN_MAX; i++)
+                r = set_add_base64(s, value, size, i, name);
+        return r < 0 ? spell_set_free(s) : s;
+}
+
+SpellSet *spell_set_free(SpellSet *s) {
+        if (!s)
+                return NULL;
+        if (s->pieces)
+                explicit_bzero(s->pieces, s->n * sizeof(*s->pieces));
+        free(s->pieces);
+        free(s);
+        return NULL;
+}
+
+/* Spellings: what the bytes at a place may stand for. */
+
+typedef struct SpellToken {
+        uint8_t byte, size;
+} SpellToken;
+
+typedef struct SpellPlace {
+        const uint8_t *data;
+        size_t size;
+        bool last;
+        bool cut; /* what begins here may go on beyond the end */
+        SpellToken tokens[TOKENS];
+        size_t n;
+} SpellPlace;
+
+static int place_peek(SpellPlace *p, size_t i) {
+        if (i < p->size)
+                return p->data[i];
+        p->cut |= !p->last;
+        return -1;
+}
+
+static void place_add(SpellPlace *p, int byte, size_t size) {
+        if (byte >= 0 && byte < 256 && p->n < TOKENS && size < AHEAD)
+                p->tokens[p->n++] = (SpellToken) { (uint8_t) byte, (uint8_t) size };
+}
+
+static int place_digit(SpellPlace *p, size_t i) {
+        int c = place_peek(p, i);
+
+        return c < 0 ? -1 : hex_digit((char) c);
+}
+
+/* Two hexadecimal digits at i; the spelling ends behind them. */
+static void place_add_hex(SpellPlace *p, size_t i) {
+        int high = place_digit(p, i), low = high < 0 ? -1 : place_digit(p, i + 1);
+
+        if (low >= 0)
+                place_add(p, high * 16 + low, i + 2);
+}
+
+static bool place_has(SpellPlace *p, size_t i, const char *word) {
+        for (; *word; word++, i++)
+                if (place_peek(p, i) != (uint8_t) *word)
+                        return false;
+        return true;
+}
+
+/* %2F, %252F, %25252F */
+static void read_percent(SpellPlace *p) {
+        size_t i = 1;
+
+        place_add_hex(p, i);
+        for (int level = 0; level < 3 && place_has(p, i, "25"); level++) {
+                i += 2;
+                place_add_hex(p, i);
+        }
+}
+
+static void read_octal(SpellPlace *p, size_t i) {
+        int value = 0;
+
+        for (size_t k = 0; k < 3; k++) {
+                int digit = place_digit(p, i + k);
+
+                if (digit < 0 || digit > 7)
+                        return;
+                value = value * 8 + digit;
+        }
+        place_add(p, value, i + 3);
+}
+
+/* \/, \u002f, \x2f, \057, \n; behind up to four backslashes */
+static void read_backslash(SpellPlace *p) {
+        static const char named[] = "bfnrt", controls[] = "\b\f\n\r\t";
+
+        for (size_t i = 1; i <= 4; i++) {
+                int c = place_peek(p, i);
+                const char *name = c > 0 ? strchr(named, c) : NULL;
+
+                if (c == 'u' && place_has(p, i + 1, "00"))
+                        place_add_hex(p, i + 3);
+                else if (c == 'u' && place_has(p, i + 1, "{")) { /* \u{2f} */
+                        int high = place_digit(p, i + 2), low = high < 0 ? -1 : place_digit(p, i + 3);
+
+                        if (low >= 0 && place_has(p, i + 4, "}"))
+                                place_add(p, high * 16 + low, i + 5);
+                } else if (c == 'x')
+                        place_add_hex(p, i + 1);
+                else if (c >= '0' && c <= '7')
+                        read_octal(p, i);
+                else if (name)
+                        place_add(p, controls[name - named], i + 1);
+                if (c > ' ' && c < 0x7f)
+                        place_add(p, c, i + 1);
+                if (c != '\\')
+                        return;
+        }
+}
+
+static const struct {
+        const char *name;
+        char byte;
+} entities[] = {
+        { "amp", '&' },     { "lt", '<' },     { "gt", '>' },     { "quot", '"' },    { "apos", '\'' }, { "sol", '/' },    { "bsol", '\\' },
+        { "plus", '+' },    { "equals", '=' }, { "percnt", '%' }, { "num", '#' },     { "dollar", '$' }, { "excl", '!' },   { "quest", '?' },
+        { "ast", '*' },     { "midast", '*' }, { "lpar", '(' },   { "rpar", ')' },    { "comma", ',' }, { "period", '.' }, { "colon", ':' },
+        { "semi", ';' },    { "commat", '@' }, { "lsqb", '[' },   { "lbrack", '[' },  { "rsqb", ']' },  { "rbrack", ']' }, { "lcub", '{' },
+        { "lbrace", '{' },  { "rcub", '}' },   { "rbrace", '}' }, { "verbar", '|' },  { "vert", '|' },  { "Hat", '^' },    { "grave", '`' },
+        { "lowbar", '_' },  { "UnderBar", '_' }, { "Tab", '\t' }, { "NewLine", '\n' }, { "AMP", '&' },  { "LT", '<' },     { "GT", '>' },
+        { "QUOT", '"' },
+};
+
+/* &#47; &#x2f; with zeros before, without its semicolon */
+static void read_number(SpellPlace *p, size_t i) {
+        int x = place_peek(p, i), base = x == 'x' || x == 'X' ? 16 : 10, value = 0;
+        size_t n = 0;
+
+        i += base == 16;
+        for (; n < 8; n++) {
+                int digit = place_digit(p, i + n);
+
+                if (digit < 0 || digit >= base)
+                        break;
+                value = MIN_OF(value * base + digit, 0x10000);
+        }
+        if (n == 0 || value >= 0x80)
+                return;
+        place_add(p, value, i + n);
+        if (place_peek(p, i + n) == ';')
+                place_add(p, value, i + n + 1);
+}
+
+static void read_entity(SpellPlace *p) {
+        size_t i = 1;
+
+        for (int level = 0; level < 3; level++) {
+                if (place_peek(p, i) == '#')
+                        read_number(p, i + 1);
+                else
+                        for (size_t k = 0; k < ELEMENTSOF(entities); k++) {
+                                size_t n = strlen(entities[k].name);
+
+                                if (place_has(p, i, entities[k].name) && place_peek(p, i + n) == ';')
+                                        place_add(p, entities[k].byte, i + n + 1);
+                        }
+                if (!place_has(p, i, "amp;"))
+                        return;
+                i += 4;
+        }
+}
+
+static void place_read(SpellPlace *p) {
+        uint8_t c = p->data[0];
+
+        p->n = 0;
+        p->cut = false;
+        place_add(p, c, 1);
+        if (c == '%')
+                read_percent(p);
+        else if (c == '\\')
+                read_backslash(p);
+        else if (c == '&')
+                read_entity(p);
+        else if (c == '=')
+                place_add_hex(p, 1);
+        else if (c == '+')
+                place_add(p, ' ', 1);
+}
+
+/* What may stand between two letters. */
+static bool is_between(const SpellPiece *piece, uint8_t c) {
+        return piece->kind == SPELL_BASE64 ? c == '\r' || c == '\n' || c == '\0' : c == '\0';
+}
+
+/* Whether the piece is all of these bytes. */
+static bool piece_is(const SpellPiece *piece, const uint8_t *data, size_t size) {
+        uint64_t at[AHEAD] = { [0] = 1 };
+        size_t reach = 0;
+
+        for (size_t i = 0; i < size && i <= reach; i++) {
+                SpellPlace place = { .data = data + i, .size = size - i, .last = true };
+                uint64_t now = at[i % AHEAD];
+
+                at[i % AHEAD] = 0;
+                if (now == 0)
+                        continue;
+                if (i > 0 && is_between(piece, data[i])) {
+                        at[(i + 1) % AHEAD] |= now;
+                        reach = MAX_OF(reach, i + 1);
+                }
+                place_read(&place);
+                for (size_t k = 0; k < place.n; k++) {
+                        uint64_t hit = now & piece->bits[place.tokens[k].byte];
+
+                        if (hit >> (piece->n - 1) & 1 && i + place.tokens[k].size == size)
+                                return true;
+                        at[(i + place.tokens[k].size) % AHEAD] |= hit << 1;
+                        if (hit)
+                                reach = MAX_OF(reach, i + place.tokens[k].size);
+                }
+        }
+        return false;
+}
+
+/* Streams. */
+
+SpellFinder *spell_finder_new(bool same_length) {
+        SpellFinder *f = calloc(1, sizeof(*f));
+
+        if (!f)
+                return NULL;
+        f->same_length = same_length;
+        f->held = (Text) TEXT_INIT(HELD_MAX);
+        memset(f->first, 0xff, sizeof(f->first));
+        for (const char *c = "%\\&=+"; *c; c++)
+                f->begins[(uint8_t) *c] = true;
+        return f;
+}
+
+SpellFinder *spell_finder_free(SpellFinder *f) {
+        if (!f)
+                return NULL;
+        if (f->held.data)
+                explicit_bzero(f->held.data, f->held.room);
+        text_done(&f->held);
+        FREE_ALL(f->states, f->active, f->ranges, f);
+        return NULL;
+}
+
+/* One with twins as its first letter stands in the list of the lowest. */
+int spell_finder_add(SpellFinder *f, const SpellSet *s) {
+        if (ARRAY_RESERVE(f->states, f->room_states, f->n_states + s->n) < 0 ||
+                        ARRAY_RESERVE(f->active, f->room_active, f->n_states + s->n) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->n; i++) {
+                const SpellPiece *p = s->pieces + i;
+                size_t letter = SIZE_MAX;
+
+                for (size_t c = 256; c-- > 0;)
+                        if (p->bits[c] & 1) {
+                                f->begins[c] = true;
+                                letter = c;
+                        }
+                f->states[f->n_states] = (SpellState) { .piece = p, .next = f->first[letter] };
+                f->first[letter] = f->n_states++;
+        }
+        return 0;
+}
+
+static void finder_wake(SpellFinder *f, uint8_t letter) {
+        for (size_t i = f->first[letter]; i != SIZE_MAX; i = f->states[i].next)
+                if (!f->states[i].is_active) {
+                        f->states[i].is_active = true;
+                        f->states[i].until = f->at;
+                        f->active[f->n_active++] = i;
+                }
+}
+
+static void finder_wake_all(SpellFinder *f, uint8_t letter) {
+        finder_wake(f, letter);
+        if (letter >= 'a' && letter <= 'f')
+                finder_wake(f, (uint8_t) (letter - 0x20));
+        if (letter == '_')
+                finder_wake(f, '/');
+        if (letter == '-')
+                finder_wake(f, '+');
+}
+
+/* Where did it begin that ends here? */
+static int finder_found(SpellFinder *f, const SpellState *s, uint64_t since, uint64_t end, const char **ret_name) {
+        const uint8_t *data = (const uint8_t *) f->held.data;
+        SpellRange *before = f->n_ranges > 0 ? f->ranges + f->n_ranges - 1 : NULL;
+        uint64_t from = MAX_OF(since, f->begin);
+
+        *ret_name = s->piece->name;
+        /* Mostly there is no need to look: it has so many letters, and so many bytes at least. */
+        if (before && since >= before->from && before->to + s->piece->n > end) {
+                if (since == before->from && end > before->to)
+                        before->piece = s->piece;
+                before->to = MAX_OF(before->to, end);
+                return 0;
+        }
+        if (end - from > SPAN_MAX)
+                from = end - SPAN_MAX;
+        while (from < end && !piece_is(s->piece, data + (from - f->begin), end - from))
+                from++;
+        /* Those within it are part of it. */
+        while (f->n_ranges > 0 && f->ranges[f->n_ranges - 1].from >= from)
+                f->n_ranges--;
+        if (f->n_ranges > 0 && f->ranges[f->n_ranges - 1].to >= end)
+                return 0;
+        if (ARRAY_RESERVE(f->ranges, f->room_ranges, f->n_ranges + 1) < 0)
+                return -ENOMEM;
+        f->ranges[f->n_ranges++] = (SpellRange) { from, end, s->piece };
+        return 0;
+}
+
+static void state_reach(SpellState *s, uint64_t place, uint64_t bits, uint64_t since) {
+        uint64_t *at = s->at + place % AHEAD, *old = s->since + place % AHEAD;
+
+        if (bits == 0)
+                return;
+        *old = *at == 0 ? since : MIN_OF(*old, since);
+        *at |= bits;
+        s->until = MAX_OF(s->until, place);
+}
+
+static int state_step(SpellFinder *f, SpellState *s, const SpellPlace *place, const char **ret_name) {
+        uint64_t now = s->at[f->at % AHEAD], since = s->since[f->at % AHEAD];
+        int r = 0;
+
+        s->at[f->at % AHEAD] = 0;
+        if (is_between(s->piece, place->data[0]))
+                state_reach(s, f->at + 1, now, since);
+        for (size_t k = 0; k < place->n && r >= 0; k++) {
+                uint64_t hit = (now | 1) & s->piece->bits[place->tokens[k].byte], end = f->at + place->tokens[k].size;
+                uint64_t from = hit & ~UINT64_C(1) ? since : f->at;
+
+                if (hit >> (s->piece->n - 1) & 1)
+                        r = finder_found(f, s, from, end, ret_name);
+                state_reach(s, end, s->piece->n < LETTERS ? hit << 1 & ((UINT64_C(1) << s->piece->n) - 1) : hit << 1, from);
+        }
+        return r;
+}
+
+static int finder_step(SpellFinder *f, const SpellPlace *place, const char **ret_name) {
+        size_t kept = 0;
+        int r = 0;
+
+        for (size_t k = 0; k < place->n; k++)
+                finder_wake_all(f, place->tokens[k].byte);
+        for (size_t i = 0; i < f->n_active && r >= 0; i++)
+                r = state_step(f, f->states + f->active[i], place, ret_name);
+        f->at++;
+        for (size_t i = 0; i < f->n_active; i++) {
+                SpellState *s = f->states + f->active[i];
+
+                s->is_active = s->until >= f->at && s->until > 0;
+                if (s->is_active)
+                        f->active[kept++] = f->active[i];
+        }
+        f->n_active = kept;
+        return r;
+}
+
+/* From where on it is open what becomes of it. */
+static uint64_t finder_sure(const SpellFinder *f) {
+        uint64_t sure = f->at;
+
+        for (size_t i = 0; i < f->n_active; i++) {
+                const SpellState *s = f->states + f->active[i];
+
+                for (uint64_t place = f->at; place <= s->until; place++)
+                        if (s->at[place % AHEAD])
+                                sure = MIN_OF(sure, s->since[place % AHEAD]);
+        }
+        if (f->at - f->begin > SPAN_MAX) /* no piece is longer */
+                sure = MAX_OF(sure, f->at - SPAN_MAX);
+        return MAX_OF(sure, f->begin);
+}
+
+static void finder_put_range(SpellFinder *f, const SpellRange *range, uint64_t from, uint64_t to, Text *out) {
+        const SpellPiece *p = range->piece;
+        bool goes_on = f->open && f->open->to == p->to && (!p->first || from > range->from);
+        char *stars;
+
+        if (!f->same_length && p->to && (p->first || goes_on)) {
+                if (!goes_on)
+                        text_put_string(out, p->to);
+        } else {
+                stars = text_extend(out, (size_t) (to - from));
+                if (stars)
+                        memset(stars, '*', (size_t) (to - from));
+        }
+        f->open = p;
+}
+
+static void finder_put(SpellFinder *f, uint64_t end, Text *out) {
+        uint64_t at = f->begin;
+        size_t n = 0;
+
+        for (; n < f->n_ranges && f->ranges[n].from < end; n++) {
+                const SpellRange *r = f->ranges + n;
+
+                if (r->from > at) {
+                        text_put(out, f->held.data + (at - f->begin), (size_t) (r->from - at));
+                        f->open = NULL;
+                        at = r->from;
+                }
+                if (r->to > at)
+                        finder_put_range(f, r, at, MIN_OF(r->to, end), out);
+                at = MAX_OF(at, MIN_OF(r->to, end));
+                if (r->to > end)
+                        break; /* the rest of it comes later */
+        }
+        if (end > at) {
+                text_put(out, f->held.data + (at - f->begin), (size_t) (end - at));
+                f->open = NULL;
+        }
+        if (n > 0)
+                memmove(f->ranges, f->ranges + n, (f->n_ranges - n) * sizeof(*f->ranges));
+        f->n_ranges -= n;
+        text_consume(&f->held, (size_t) (end - f->begin));
+        f->begin = end;
+}
+
+static int finder_walk(SpellFinder *f, bool last, const char **ret_name) {
+        const uint8_t *data = (const uint8_t *) f->held.data;
+        uint64_t end = f->begin + f->held.size;
+        SpellPlace place = { .last = last };
+
+        while (f->at < end) {
+                int r;
+
+                place.data = data + (f->at - f->begin);
+                place.size = (size_t) (end - f->at);
+                if (f->n_active == 0 && !f->begins[place.data[0]]) {
+                        f->at++;
+                        continue;
+                }
+                place_read(&place);
+                if (place.cut)
+                        return 0;
+                r = finder_step(f, &place, ret_name);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int spell_finder_feed(SpellFinder *f, const void *data, size_t size, bool last, Text *out, const char **ret_name) {
+        int r;
+
+        if (size > 0)
+                text_put(&f->held, data, size);
+        r = f->held.error < 0 ? f->held.error : finder_walk(f, last, ret_name);
+        if (r < 0)
+                return r;
+        if (f->held.size > 0)
+                finder_put(f, last ? f->begin + f->held.size : finder_sure(f), out);
+        return out->error;
+}
