@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <linux/btrfs.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/kd.h>
 #include <linux/keyctl.h>
 #include <linux/netlink.h>
@@ -79,6 +80,9 @@ static const Constant constants[] = {
         CONSTANT(CLONE_NEWPID),
         CONSTANT(CLONE_NEWUSER),
         CONSTANT(CLONE_NEWUTS),
+        CONSTANT(FICLONE),
+        CONSTANT(FICLONERANGE),
+        CONSTANT(FIDEDUPERANGE),
         CONSTANT(IPPROTO_ICMP),
         CONSTANT(IPPROTO_ICMPV6),
         CONSTANT(IPPROTO_TCP),

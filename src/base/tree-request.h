@@ -24,7 +24,7 @@ typedef enum TreeKind {
 } TreeKind;
 
 typedef enum TreeOperation {
-        TREE_MAKE = 1, /* refs[0], empty, or as refs[1] is at this moment; bytes: its limit, 0: none. -EEXIST: there is one */
+        TREE_MAKE = 1, /* refs[0], empty, or as refs[1] is at this moment, in the group; bytes: its limit, 0: none. -EEXIST: there is one */
         TREE_PUBLISH,  /* refs[0] (scratch) becomes refs[1]: synced, read-only (layer, snapshot), and visible at once or not at all. -EEXIST: there
                         * is one already, and the scratch is gone: it is as good */
         TREE_REMOVE,   /* refs[0]; one that is not there is gone. -EBUSY: a sandbox of this machine lives on it (disk) */
@@ -47,10 +47,18 @@ typedef struct TreeRef {
         char name[TREE_NAME_MAX + 1];
 } TreeRef;
 
+/* Trees that share a quota: what one of them has written counts for the group until nothing refers to it any more, also when its tree has been removed. */
+typedef struct TreeGroup {
+        uint64_t id;    /* below TREE_GROUP_MAX; 0: none */
+        uint64_t bytes; /* of all of them together; 0: no limit */
+} TreeGroup;
+#define TREE_GROUP_MAX (UINT64_C(1) << 48)
+
 typedef struct TreeRequest {
         uint8_t operation;
         uint8_t reserved; /* 0 */
         uint64_t bytes;
+        TreeGroup group; /* of what is made */
         uint32_t cancels;
         uint8_t n_refs;
         TreeRef refs[TREE_REFS_MAX];

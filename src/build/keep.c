@@ -10,7 +10,7 @@ static int keep_copy(void *part, Error *reterr) {
         const BuildStage *s = build_stage(build_of(part));
         TreeRef disk = tree_ref(TREE_DISK, s->sandbox->id);
 
-        return making_work_make_scratch(part, &disk, reterr);
+        return making_work_make_scratch(part, s->sandbox->spec.tenant, &disk, reterr);
 }
 
 static int keep_refuse(int r, Error *reterr) {

@@ -205,7 +205,7 @@ static const ShapeField images_config_fields[] = {
         { "gcInterval", KEY_TIME(ImagesConfig, gc_interval_usec), .initial = "1h",
           .help = "how often what no template, sandbox or snapshot uses is removed; 0: never" },
         { "keepMakings", KEY_TIME(ImagesConfig, keep_makings_usec), .initial = "7d", .help = "records and logs of pulls, builds and the like" },
-        { "maxMakings", KEY_COUNT(ImagesConfig, makings_max), .min = 1, .max = 1000, .initial = "16", .help = "pulls, builds and the like at once" },
+        { "maxMakings", KEY_COUNT(ImagesConfig, makings_max), .min = 1, .max = 1000, .initial = "16", .help = "pulls, builds and the like at once; the first of each tenant may always begin" },
 };
 static const Shape images_config_shape = SHAPE_OF(images_config, ImagesConfig);
 

@@ -147,7 +147,10 @@ int access_key_create(Access *a, const KeyRequest *request, const Key **ret, cha
 int access_key_remove(Access *a, const char *id); /* -ENOENT */
 size_t access_keys(const Access *a, const Key *const **ret); /* the caller frees the list, not the keys; NULL: no memory */
 
-int access_tenant_put(Access *a, const Tenant *tenant, Error *reterr); /* 1: made, 0: changed */
+/* 1: made, 0: changed. -EEXIST: something is left of a former tenant of that name, which the new one would inherit; inherit: it is to. */
+int access_tenant_put(Access *a, const Tenant *tenant, bool inherit, Error *reterr);
 const Tenant *access_tenant(const Access *a, const char *name); /* NULL: none */
 int access_tenant_remove(Access *a, const char *name, Error *reterr); /* -EBUSY: keys of it are left */
+/* A number of its own, which a later tenant of that name does not have; never 0. */
+uint64_t tenant_number(const Tenant *t);
 size_t access_tenants(const Access *a, const Tenant *const **ret);

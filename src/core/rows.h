@@ -49,5 +49,7 @@ int store_key_used(Store *s, const char *id, usec_t at);
 STORE_DELETE(store_key_delete, key_table);
 STORE_EACH(store_key_each, key_table, const Key);
 STORE_WRITE(store_tenant_put, store_put, tenant_table, Tenant);
-int store_tenant_delete(Store *s, const char *name); /* -EBUSY: keys of it are left */
+int store_tenant_delete(Store *s, const char *name); /* and what it has used. -EBUSY: keys of it are left */
+/* What there is of a tenant of that name, by kind, in words; also of one that was removed. */
+int store_tenant_left(Store *s, const char *name, int (*each)(const char *what, uint64_t n, void *userdata), void *userdata);
 STORE_EACH(store_tenant_each, tenant_table, const Tenant);

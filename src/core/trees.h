@@ -26,7 +26,8 @@ void tree_call_cancel(TreeCall *call);  /* a RUN: it ends, done is called */
 
 /* Shorter. */
 TreeRef tree_ref(TreeKind kind, const char *name);
-int trees_make(Manager *m, const TreeRef *ref, const TreeRef *from, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
+/* tenant NULL or "": none. What is made counts for its quota of disk, whatever becomes of the tree, until nothing refers to it any more. -EDQUOT: that is used up. */
+int trees_make(Manager *m, const char *tenant, const TreeRef *ref, const TreeRef *from, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
 int trees_take(Manager *m, const TreeRef *disk, const TreeRef *scratch, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
 int trees_publish(Manager *m, const TreeRef *scratch, const TreeRef *as, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
 int trees_remove(Manager *m, const TreeRef *ref, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 
 #define QUOTA_ENABLE_SIMPLE 4 /* BTRFS_QUOTA_CTL_ENABLE_SIMPLE_QUOTA, Linux 6.7 */
+#define QUOTA_IS_SIMPLE     (UINT64_C(1) << 3) /* BTRFS_QGROUP_STATUS_FLAG_SIMPLE_MODE, likewise */
 #define NESTING_MAX         16
 #define SUBVOLUME_INODE     256
 #define ROOM_TRIES          100
@@ -34,29 +35,37 @@ bool btrfs_is_subvolume(int fd) {
 }
 
 /* With its limit from birth. */
-static int btrfs_create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit) {
-        struct btrfs_qgroup_inherit inherit = {
-                .flags = BTRFS_QGROUP_INHERIT_SET_LIMITS,
-                .lim = { .flags = BTRFS_QGROUP_LIMIT_MAX_RFER, .max_rfer = limit },
-        };
+static int btrfs_create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit, uint64_t group) {
+        union { /* its last member is as long as there are groups */
+                struct btrfs_qgroup_inherit inherit;
+                uint8_t room[sizeof(struct btrfs_qgroup_inherit) + sizeof(group)];
+        } u = { 0 };
         struct btrfs_ioctl_vol_args_v2 args = { .fd = from_fd };
 
         if (limit > 0) {
+                u.inherit.flags = BTRFS_QGROUP_INHERIT_SET_LIMITS;
+                u.inherit.lim = (struct btrfs_qgroup_limit) { .flags = BTRFS_QGROUP_LIMIT_MAX_RFER, .max_rfer = limit };
+        }
+        if (group > 0) {
+                u.inherit.num_qgroups = 1;
+                memcpy(u.room + sizeof(u.inherit), &group, sizeof(group));
+        }
+        if (limit > 0 || group > 0) {
                 args.flags = BTRFS_SUBVOL_QGROUP_INHERIT;
-                args.size = sizeof(inherit);
-                args.qgroup_inherit = &inherit;
+                args.size = sizeof(u.inherit) + (group > 0 ? sizeof(group) : 0);
+                args.qgroup_inherit = &u.inherit;
         }
         if ((size_t) snprintf(args.name, sizeof(args.name), "%s", name) >= sizeof(args.name))
                 return -ENAMETOOLONG;
         return ioctl(dirfd, request, &args) < 0 ? -errno : 0;
 }
 
-int btrfs_make(int dirfd, const char *name, uint64_t limit) {
-        return btrfs_create(dirfd, BTRFS_IOC_SUBVOL_CREATE_V2, name, /* from_fd= */ 0, limit);
+int btrfs_make(int dirfd, const char *name, uint64_t limit, uint64_t group) {
+        return btrfs_create(dirfd, BTRFS_IOC_SUBVOL_CREATE_V2, name, /* from_fd= */ 0, limit, group);
 }
 
-int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit) {
-        return btrfs_create(dirfd, BTRFS_IOC_SNAP_CREATE_V2, name, from_fd, limit);
+int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit, uint64_t group) {
+        return btrfs_create(dirfd, BTRFS_IOC_SNAP_CREATE_V2, name, from_fd, limit, group);
 }
 
 /* One leaf's worth of items after the other. -ENOENT: there is no such tree. */
@@ -223,14 +232,37 @@ static int take_status(const struct btrfs_ioctl_search_header *header, const voi
         struct btrfs_qgroup_status_item status = { 0 };
 
         memcpy(&status, item, MIN_OF(sizeof(status), (size_t) header->len));
-        *(bool *) userdata = status.flags & BTRFS_QGROUP_STATUS_FLAG_ON;
+        *(uint64_t *) userdata = status.flags;
         return 0;
 }
 
-bool btrfs_quota_is_on(int fd) {
-        bool on = false;
+static uint64_t btrfs_quota_flags(int fd) {
+        uint64_t flags = 0;
 
-        return btrfs_search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_STATUS_KEY, 0, 0), take_status, &on) >= 0 && on;
+        return btrfs_search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_STATUS_KEY, 0, 0), take_status, &flags) < 0 ? 0 : flags;
+}
+
+bool btrfs_quota_is_on(int fd) {
+        return btrfs_quota_flags(fd) & BTRFS_QGROUP_STATUS_FLAG_ON;
+}
+
+uint64_t btrfs_group_id(uint64_t number) {
+        return (UINT64_C(1) << BTRFS_QGROUP_LEVEL_SHIFT) | number;
+}
+
+int btrfs_group(int fd, uint64_t number, uint64_t bytes, uint64_t *ret_id) {
+        struct btrfs_ioctl_qgroup_create_args args = { .create = 1, .qgroupid = btrfs_group_id(number) };
+        int r;
+
+        *ret_id = 0;
+        if (number == 0 || !(btrfs_quota_flags(fd) & QUOTA_IS_SIMPLE))
+                return 0;
+        if (ioctl(fd, BTRFS_IOC_QGROUP_CREATE, &args) < 0 && errno != EEXIST)
+                return -errno;
+        r = btrfs_limit(fd, args.qgroupid, bytes);
+        if (r >= 0)
+                *ret_id = args.qgroupid;
+        return r;
 }
 
 int btrfs_limit(int fd, uint64_t id, uint64_t bytes) {
@@ -270,7 +302,8 @@ static int btrfs_read_number(const char *directory, uint64_t id, const char *nam
         char *end;
         ssize_t n;
 
-        (void) snprintf(path, sizeof(path), "%s/qgroups/0_%llu/%s", directory, (unsigned long long) id, name);
+        (void) snprintf(path, sizeof(path), "%s/qgroups/%llu_%llu/%s", directory, (unsigned long long) (id >> BTRFS_QGROUP_LEVEL_SHIFT),
+                        (unsigned long long) (id & ((UINT64_C(1) << BTRFS_QGROUP_LEVEL_SHIFT) - 1)), name);
         fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
                 return -errno;

@@ -18,10 +18,10 @@ typedef struct BtrfsSubvolume {
 bool btrfs_is(int fd);
 bool btrfs_is_subvolume(int fd); /* of any file system: whether the directory is the top of one. O_PATH will do */
 
-/* limit: of its bytes, 0: none. A copy writes out what its source has not written yet, and is on the disk then; an empty one is when its parent
- * has been synced, with fsync(2). */
-int btrfs_make(int dirfd, const char *name, uint64_t limit);
-int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit);
+/* limit: of its bytes, 0: none. group: it is a member of that one (btrfs_group()), 0: of none. A copy writes out what its source has not written yet, and is
+ * on the disk then; an empty one is when its parent has been synced, with fsync(2). */
+int btrfs_make(int dirfd, const char *name, uint64_t limit, uint64_t group);
+int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit, uint64_t group);
 int btrfs_remove(int dirfd, const char *name);            /* with those inside it */
 /* What was removed is gone at once, and its room comes back later: waits for that, some seconds at most. */
 void btrfs_wait_for_room(int fd);
@@ -34,9 +34,13 @@ int btrfs_fill_device(int fd); /* after its device has grown */
 int btrfs_quota_enable(int fd);
 bool btrfs_quota_is_on(int fd);
 int btrfs_limit(int fd, uint64_t id, uint64_t bytes); /* 0: none */
+/* Makes the group of that number, where there is none, and limits all of its members together (0: not). Its id; 0: these are no simple quotas, with which what is
+ * shared counts for every member by itself, and groups are not used. */
+uint64_t btrfs_group_id(uint64_t number);
+int btrfs_group(int fd, uint64_t number, uint64_t bytes, uint64_t *ret_id);
 
 /* All subvolumes in order of their ids, as of the last commit; of the one id, when that is not 0. */
 int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata);
 
-/* Of one, as of now: what it has on the storage, and what is still to be written out. */
+/* Of one subvolume or group, as of now: what it has on the storage, and what is still to be written out. */
 int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting);

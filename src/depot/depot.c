@@ -137,28 +137,38 @@ static int rename_new(int from_dir, const char *from, int to_dir, const char *to
         return syscall(SYS_renameat2, from_dir, from, to_dir, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
-bool depot_is_tight(const Depot *d) {
-        struct statvfs fs;
+static bool depot_is_group_tight(const Depot *d, const TreeGroup *group) {
+        uint64_t written, waiting;
 
-        return fstatvfs(d->fd, &fs) == 0 && fs.f_bavail < fs.f_blocks / 8;
+        return group && group->id > 0 && group->bytes > 0 && d->backing == DEPOT_BTRFS &&
+               btrfs_usage(d->fd, btrfs_group_id(group->id), &written, &waiting) >= 0 && written + waiting > group->bytes / 8 * 7;
 }
 
-static int make_or_copy(int parent, const char *name, int from, uint64_t limit) {
-        return from >= 0 ? btrfs_copy(parent, name, from, limit) : btrfs_make(parent, name, limit);
+bool depot_is_tight(const Depot *d, const TreeGroup *group) {
+        struct statvfs fs;
+
+        return (fstatvfs(d->fd, &fs) == 0 && fs.f_bavail < fs.f_blocks / 8) || depot_is_group_tight(d, group);
+}
+
+static int make_or_copy(int parent, const char *name, int from, uint64_t limit, uint64_t group) {
+        return from >= 0 ? btrfs_copy(parent, name, from, limit, group) : btrfs_make(parent, name, limit, group);
 }
 
 /* A subvolume is there at once, or it is not. Whether it would survive the machine's death is asked of a volume, which somebody was told of; a disk is
  * synced when it is parked, and before that its sandbox would not survive either. Waiting for the disk costs what making a sandbox does. */
-static int make_subvolume(const Depot *d, int parent, const TreeRef *ref, int from, uint64_t limit) {
-        bool tight = depot_is_tight(d);
-        int r;
+static int make_subvolume(const Depot *d, int parent, const TreeRef *ref, int from, uint64_t limit, const TreeGroup *group) {
+        bool tight = depot_is_tight(d, group);
+        uint64_t id = 0;
+        int r = group ? btrfs_group(d->fd, group->id, group->bytes, &id) : 0;
 
+        if (r < 0)
+                return r;
         if (tight && ref->kind == TREE_SCRATCH) /* into which much may be written */
                 btrfs_wait_for_room(parent);
-        r = make_or_copy(parent, ref->name, from, limit);
-        if (r == -ENOSPC && tight) {
+        r = make_or_copy(parent, ref->name, from, limit, id);
+        if ((r == -ENOSPC || r == -EDQUOT) && tight) {
                 btrfs_wait_for_room(parent);
-                r = make_or_copy(parent, ref->name, from, limit);
+                r = make_or_copy(parent, ref->name, from, limit, id);
         }
         return r < 0 || from >= 0 || ref->kind != TREE_VOLUME ? r : fsync(parent) < 0 ? -errno : 0;
 }
@@ -180,7 +190,7 @@ static int depot_make_directory(const Depot *d, int parent, const char *name, in
         return r;
 }
 
-int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit, Error *reterr) {
+int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit, const TreeGroup *group, Error *reterr) {
         _cleanup_close_ int parent = open_kind(d, ref, reterr), source = -EBADF;
         int r;
 
@@ -191,11 +201,13 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit
                 if (source < 0)
                         return source;
         }
-        r = d->backing == DEPOT_BTRFS ? make_subvolume(d, parent, ref, source, limit) : depot_make_directory(d, parent, ref->name, source, reterr);
+        r = d->backing == DEPOT_BTRFS ? make_subvolume(d, parent, ref, source, limit, group) : depot_make_directory(d, parent, ref->name, source, reterr);
         if (r == -EEXIST)
                 return error_set(reterr, r, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
         if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* whoever its users are inside */
                 r = -errno;
+        if (r == -EDQUOT)
+                return error_set(reterr, r, "cannot make %s %s: the disk quota is used up", kinds[ref->kind].directory, ref->name);
         return r < 0 ? error_set(reterr, r, "cannot make %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
@@ -208,7 +220,7 @@ static int depot_flush(const Depot *d, int scratch, int tree) {
                 return syncfs(tree) < 0 ? -errno : 0;
         depot_temporary_name(name, getpid());
         (void) erase(d, scratch, name);
-        r = btrfs_copy(scratch, name, tree, /* limit= */ 0);
+        r = btrfs_copy(scratch, name, tree, /* limit= */ 0, /* group= */ 0);
         return r < 0 ? r : btrfs_remove(scratch, name);
 }
 

@@ -53,7 +53,7 @@ void depot_find(Depot *d, const char *state_dir, uint64_t bytes);
 void depot_done(Depot *d);
 
 /* Whether room is so short that making something waits for that of what was removed, which comes back by and by. */
-bool depot_is_tight(const Depot *d);
+bool depot_is_tight(const Depot *d, const TreeGroup *group /* NULL: none */);
 
 /* Who works on trees beside others joins them, until he ends. A spawner that comes after one that died waits until nobody of that one's is left, in the middle
  * of something that the kernel finishes all the same; some seconds at most. */
@@ -64,7 +64,8 @@ void depot_await_others(const Depot *d);
 /* At the start, before anything is made: what scratch/ has goes, and what was published is read-only. */
 void depot_sweep(Depot *d);
 
-int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from /* NULL: empty */, uint64_t limit, Error *reterr);
+/* group NULL: none. */
+int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from /* NULL: empty */, uint64_t limit, const TreeGroup *group, Error *reterr);
 
 /* written: whether anybody could write there since it was made; a copy that nobody has touched is on the disk already. */
 int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, bool written, Error *reterr);

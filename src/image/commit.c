@@ -86,7 +86,7 @@ static int commit_copy(void *work, Error *reterr) {
         ImageCommit *c = work;
         TreeRef disk = tree_ref(TREE_DISK, c->sandbox->id);
 
-        return making_work_make_scratch(&c->work, &disk, reterr);
+        return making_work_make_scratch(&c->work, making_tenant(c->work.making), &disk, reterr);
 }
 
 static int commit_release(void *work, Error *reterr) {

@@ -116,6 +116,7 @@ typedef struct MakingInfo { /* borrowed until the loop turns */
         usec_t created_at, ended_at;
 } MakingInfo;
 void making_info(const Making *k, MakingInfo *ret);
+const char *making_tenant(const Making *k); /* "": of none */
 int makings_each(Images *i, const char *tenant /* NULL: all */, int (*each)(Making *k, void *userdata), void *userdata); /* the newest first */
 int making_open_log(const Making *k); /* the caller's to close */
 
@@ -162,7 +163,7 @@ int making_work_drop_scratch(void *work, Error *why);
 /* Ends of what a step waits for. */
 void making_work_on_tree(const TreeAnswer *answer, const Error *error, void *work);
 /* Steps: a scratch, empty (from NULL) or a copy; the same published, after which there is none. A layer that is there already is as good. */
-int making_work_make_scratch(MakingWork *w, const TreeRef *from, Error *reterr);
+int making_work_make_scratch(MakingWork *w, const char *tenant, const TreeRef *from, Error *reterr); /* tenant: whose quota of disk it counts for */
 int making_work_publish(MakingWork *w, TreeKind kind, const char *name, Error *reterr);
 static inline int making_work_waits(int r) { /* what a call gave that answers later */
         return r < 0 ? r : STEP_WAITS;

@@ -4,6 +4,7 @@
 #include <utlist.h>
 
 #include "config/config.h"
+#include "core/ledger.h"
 #include "image/image.h"
 #include "image/names.h"
 #include "json/json.h"
@@ -56,6 +57,7 @@ struct Making {
         uint64_t log_bytes;
         bool log_full;
         bool cancelled, ended;
+        LedgerEntry charge; /* while it runs */
         Strv held; /* layers that it counts on */
         MakingWork *works; /* the outer one first */
         MakingWatch *watches;
@@ -158,6 +160,7 @@ void layers_free(Images *i);
 typedef struct LayerWriting {
         MakingWork work;
         StoreLayer row; /* what it will be */
+        char tenant[ACCESS_NAME_MAX + 1]; /* whose quota of disk it counts for, where the work is no making's */
 } LayerWriting;
 int layer_make_scratch(void *work, Error *reterr); /* a copy of its parent, or empty */
 void layer_on_written(const char *result, const Error *error, void *work);

@@ -113,7 +113,7 @@ int layer_make_scratch(void *work, Error *reterr) {
         LayerWriting *w = work;
         TreeRef parent = tree_ref(TREE_LAYER, w->row.parent);
 
-        return making_work_make_scratch(&w->work, *w->row.parent ? &parent : NULL, reterr);
+        return making_work_make_scratch(&w->work, w->work.making ? making_tenant(w->work.making) : w->tenant, *w->row.parent ? &parent : NULL, reterr);
 }
 
 void layer_on_written(const char *result, const Error *error, void *work) {
@@ -197,7 +197,10 @@ static void layer_work_end(void *work, const Error *error) {
         if (!error)
                 layer_work_log(w);
         rest = error && w->given_up ? TAKE_PTR(w->waiters) : take_strangers(w, /* all= */ error);
-        if (error && (error->code == -ENOSPC || error->code == -EDQUOT))
+        if (error && error->code == -EDQUOT)
+                (void) error_set(&why, -EDQUOT, "layer %.12s does not fit into what its tenant may have on disk (quotas.diskMB): remove templates, snapshots or volumes (%.200s)",
+                                w->writing.row.chain, error->text);
+        else if (error && error->code == -ENOSPC)
                 (void) error_set(&why, -ENOSPC, "there is no room for layer %.12s: `cove template gc` removes what nobody uses, storage.size makes the depot larger (%.200s)",
                                 w->writing.row.chain, error->text);
         else if (error)
@@ -235,6 +238,8 @@ static void layer_work_begin(Images *i, LayerWaiter *list) {
         }
         if (!w)
                 return;
+        if (w->waiters->making)
+                (void) snprintf(w->writing.tenant, sizeof(w->writing.tenant), "%s", making_tenant(w->waiters->making));
         if (layer_copy(&w->waiters->want, &w->writing.row) < 0)
                 layer_work_end(w, &no_memory);
         else if (making_work_start(&w->writing.work, &layer, &error) < 0)

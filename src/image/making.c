@@ -16,7 +16,7 @@
 
 #define LOG_BYTES_MAX  ((uint64_t) 16 << 20)
 #define HELD_MAX       4096
-#define KEPT_MAX       500 /* that have ended */
+#define KEPT_MAX       500 /* that have ended, of one tenant */
 #define INTERRUPTED    "interrupted by a restart of the daemon; run it again: finished layers are kept"
 
 static void log_name(const Making *k, char ret[static MAKING_ID_LENGTH + 5]) {
@@ -25,6 +25,10 @@ static void log_name(const Making *k, char ret[static MAKING_ID_LENGTH + 5]) {
 
 const char *making_id(const Making *k) {
         return k->row.id;
+}
+
+const char *making_tenant(const Making *k) {
+        return k->row.tenant;
 }
 
 bool making_is_cancelled(const Making *k) {
@@ -147,6 +151,7 @@ static void making_free(Making *k) {
         DL_DELETE(i->makings, k);
         HASH_DEL(i->makings_by_id, k);
         (void) fd_close(k->log_fd);
+        ledger_release(&k->charge);
         strv_done(&k->held);
         store_making_done(&k->row);
         free(k);
@@ -175,19 +180,22 @@ static int open_log(Making *k) {
         return k->log_fd < 0 ? -errno : 0;
 }
 
-static int making_refuse(const Images *i, Error *reterr) {
+/* The first of a tenant may always begin, so that others cannot keep it waiting by having many. */
+static int making_refuse(const Images *i, const char *tenant, Error *reterr) {
         unsigned max = images_config(i)->makings_max;
 
-        if (i->n_running < max)
+        if (i->n_running < max || ledger_of_tenant(i->manager, tenant).counts[LEDGER_BUILDS] == 0)
                 return 0;
         return error_set(reterr, -EDQUOT, "%u pieces of work on templates are under way, and there may not be more (images.maxMakings): wait for one, or cancel it",
                         i->n_running);
 }
 
+static void makings_trim_of(Images *i, const char *tenant);
+
 int making_new(Images *i, const Principal *who, MakingKind kind, const char *template_name, Making **ret, Error *reterr) {
         StoreMaking row = { .kind = kind, .status = MAKING_RUNNING, .created_at = clock_wall_usec() };
         Making *k = NULL;
-        int r = making_refuse(i, reterr);
+        int r = making_refuse(i, who ? who->tenant : NULL, reterr);
 
         if (r < 0)
                 return r;
@@ -209,7 +217,8 @@ int making_new(Images *i, const Principal *who, MakingKind kind, const char *tem
                 return error_set(reterr, r, "cannot begin: %s", strerror(-r));
         }
         i->n_running++;
-        makings_trim(i);
+        (void) ledger_charge(i->manager, &k->charge, k->row.tenant, LEDGER_BUILDS, 1);
+        makings_trim_of(i, k->row.tenant);
         *ret = k;
         return 0;
 }
@@ -262,6 +271,7 @@ void making_end(Making *k, const Image *image, const Error *error) {
         k->log_fd = fd_close(k->log_fd);
         strv_done(&k->held);
         k->images->n_running--;
+        ledger_release(&k->charge);
         if (k->images->observer)
                 k->images->observer(k->images, k, k->images->observer_data);
         making_tell(k);
@@ -290,24 +300,30 @@ int makings_each(Images *i, const char *tenant, int (*each)(Making *k, void *use
         return r;
 }
 
-/* The oldest that have ended go. */
-void makings_trim(Images *i) {
+/* The oldest that have ended go; of one tenant, whose number it is that has grown, also those that are too many. */
+static void makings_trim_of(Images *i, const char *tenant) {
         usec_t now = clock_wall_usec(), keep = images_config(i)->keep_makings_usec;
-        unsigned n = HASH_COUNT(i->makings_by_id) - i->n_running;
+        unsigned n = 0;
         Making *k, *next;
         char name[MAKING_ID_LENGTH + 5];
 
+        DL_FOREACH(i->makings, k)
+                n += tenant && k->ended && strcmp(k->row.tenant, tenant) == 0;
         DL_FOREACH_SAFE(i->makings, k, next) {
-                bool old = k->row.ended_at + keep < now && manager_trusts_calendar(i->manager);
+                bool old = k->row.ended_at + keep < now && manager_trusts_calendar(i->manager), own = tenant && strcmp(k->row.tenant, tenant) == 0;
 
-                if (!k->ended || k->watches || (n <= KEPT_MAX && !old))
+                if (!k->ended || k->watches || (!old && !(own && n > KEPT_MAX)))
                         continue;
                 log_name(k, name);
                 (void) unlinkat(i->makings_fd, name, 0);
                 (void) store_making_delete(i->manager->store, k->row.id);
                 making_free(k);
-                n--;
+                n -= own;
         }
+}
+
+void makings_trim(Images *i) {
+        makings_trim_of(i, /* tenant= */ NULL);
 }
 
 /* Opening. */

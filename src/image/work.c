@@ -56,12 +56,12 @@ void making_work_on_tree(const TreeAnswer *answer, const Error *error, void *wor
 
 /* Scratch trees. */
 
-int making_work_make_scratch(MakingWork *w, const TreeRef *from, Error *reterr) {
+int making_work_make_scratch(MakingWork *w, const char *tenant, const TreeRef *from, Error *reterr) {
         TreeRef scratch;
 
         chain_random(w->scratch);
         scratch = tree_ref(TREE_SCRATCH, w->scratch);
-        return making_work_waits(trees_make(w->images->manager, &scratch, from, /* limit= */ 0, making_work_on_tree, w, &w->call, reterr));
+        return making_work_waits(trees_make(w->images->manager, tenant, &scratch, from, /* limit= */ 0, making_work_on_tree, w, &w->call, reterr));
 }
 
 int making_work_drop_scratch(void *work, Error *why) {

@@ -35,13 +35,13 @@ typedef struct Native {
         size_t n_sockets;
         sd_event_source *stock; /* runs when the loop is idle */
         bool up;
-        int no_fds; /* why the message at hand brought no descriptors; a negative errno */
-        sd_event_source *list_again;
-        sd_event_source *rest; /* ends a pause: the channel was not looked at, for want of something of ours */
         Beat beat; /* of the spawner */
         sd_event_source *pulse;
         bool pinged;   /* and it has not answered */
         usec_t silent; /* so long that it hangs; 0: does not */
+        int no_fds; /* why the message at hand brought no descriptors; a negative errno */
+        sd_event_source *list_again;
+        sd_event_source *rest; /* ends a pause: the channel was not looked at, for want of something of ours */
         char no_disks[256]; /* as the spawner has told */
         NativeFork *forks; /* of zygotes, not answered */
 } Native;

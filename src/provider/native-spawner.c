@@ -128,11 +128,11 @@ static void on_reclaim_answer(Native *n, NativeRequest *q, const SpawnMessage *m
                 n->provider.events->reclaimed(q->sandbox, native_spawner_failure(n, m, &(Error) { 0 }), n->provider.userdata);
 }
 
-static void native_list_again(Native *n);
-
 static void on_ping_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         native_beat_answered(n);
 }
+
+static void native_list_again(Native *n);
 
 static int on_list_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Native *n = userdata;
@@ -244,8 +244,8 @@ static int native_spawner_receive(Native *n) {
         r = native_receive(n->config.spawner_fd, buffer, sizeof(buffer), &size, fds, &n_fds);
         if (r <= 0)
                 return r;
-        n->no_fds = r == CHANNEL_SHORT ? -EMFILE : -EPROTO;
         native_beat_heard(n);
+        n->no_fds = r == CHANNEL_SHORT ? -EMFILE : -EPROTO;
         r = spawn_decode(buffer, size, &m);
         if (r >= 0)
                 native_spawner_on_message(n, &m, fds, n_fds);

@@ -106,9 +106,9 @@ static Provider *native_free(Provider *p) {
         native_forks_free(n);
         native_sockets_done(n);
         sd_event_source_disable_unref(n->io);
+        sd_event_source_disable_unref(n->pulse);
         sd_event_source_disable_unref(n->rest);
         sd_event_source_disable_unref(n->list_again);
-        sd_event_source_disable_unref(n->pulse);
         outbox_done(&n->outbox);
         (void) fd_close(n->config.spawner_fd);
         (void) fd_close(n->run_fd);

@@ -18,10 +18,10 @@
 static const struct {
         uint8_t min_refs, max_refs;
         unsigned kinds[TREE_REFS_MAX];
-        bool bytes, arguments, cancels, makes_depot;
+        bool bytes, group, arguments, cancels, makes_depot;
         bool replaces; /* the tree of kind disk must be nobody's */
 } rules[_TREE_OPERATION_MAX] = {
-        [TREE_MAKE]    = { 1, 2, { MADE, KEPT },                  .bytes = true, .makes_depot = true },
+        [TREE_MAKE]    = { 1, 2, { MADE, KEPT },                  .bytes = true, .group = true, .makes_depot = true },
         [TREE_PUBLISH] = { 2, 2, { KIND(TREE_SCRATCH), NAMED }    },
         [TREE_REMOVE]  = { 1, 1, { KEPT },                        .replaces = true },
         [TREE_LIMIT]   = { 1, 1, { MADE },                        .bytes = true },
@@ -99,6 +99,8 @@ int tree_job_check(const Spawner *s, const TreeRequest *t, size_t n_fds, Error *
                 return error_set(reterr, -EINVAL, "operation %u is not about %u trees", t->operation, t->n_refs);
         if (t->bytes > (rules[t->operation].bytes ? BYTES_MAX : 0))
                 return error_set(reterr, -ERANGE, "%llu bytes are too many", (unsigned long long) t->bytes);
+        if (t->group.id >= (rules[t->operation].group ? TREE_GROUP_MAX : 1) || t->group.bytes > (t->group.id > 0 ? BYTES_MAX : 0))
+                return error_set(reterr, -ERANGE, "operation %u has no use for group %llu", t->operation, (unsigned long long) t->group.id);
         if (t->cancels != 0 && !rules[t->operation].cancels)
                 return error_set(reterr, -EINVAL, "operation %u cancels nothing", t->operation);
         if (rules[t->operation].arguments ? n_arguments == 0 || n_arguments > ARGUMENTS_MAX : n_arguments > 0)

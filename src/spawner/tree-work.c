@@ -19,7 +19,7 @@ typedef struct TreeWork {
 } TreeWork;
 
 static int tree_work_make(TreeWork *w, const TreeRequest *t, Error *reterr) {
-        return depot_make(&w->s->depot, t->refs, t->n_refs > 1 ? t->refs + 1 : NULL, t->bytes, reterr);
+        return depot_make(&w->s->depot, t->refs, t->n_refs > 1 ? t->refs + 1 : NULL, t->bytes, &t->group, reterr);
 }
 
 static int tree_work_publish(TreeWork *w, const TreeRequest *t, Error *reterr) {
@@ -122,7 +122,7 @@ bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
         switch (t->operation) {
         case TREE_MAKE:
                 return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME && /* which waits for the disk, as a copy does */
-                       !depot_is_tight(&s->depot);
+                       !depot_is_tight(&s->depot, &t->group);
         case TREE_SYNC:
                 return t->bytes > 0 && depot_waiting(&s->depot, t->refs) < t->bytes;
         case TREE_REMOVE:

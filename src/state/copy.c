@@ -81,7 +81,7 @@ static int copy_make(void *object, Error *reterr) {
         StateCopy *c = object;
         TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox->id);
 
-        return work_ask(&c->work, TREE_MAKE, &scratch, &disk, /* bytes= */ 0, reterr);
+        return work_make(&c->work, c->sandbox->spec.tenant, &scratch, &disk, /* limit= */ 0, reterr);
 }
 
 static void copy_end(void *object, const Error *error) {

@@ -32,6 +32,21 @@ static HeldName *held_find_name(const HeldTable *all, const char *tenant, const 
         return n;
 }
 
+/* Without memory it is not counted for now. */
+void held_charge(HeldTable *all, HeldTree *t) {
+        (void) ledger_charge(all->state->manager, &t->charge, t->tenant, all->kind->charge, all->kind->holds(t));
+}
+
+int held_check(const HeldTable *all, const char *tenant, uint64_t more, Error *reterr) {
+        const Manager *m = all->state->manager;
+        uint64_t n = ledger_of_tenant(m, tenant).counts[all->kind->charge];
+
+        if (n >= all->kind->max)
+                return error_set(reterr, -EDQUOT, "there are %llu %ss%s%s already: remove some (`cove %s rm`)", (unsigned long long) n, all->kind->noun,
+                                tenant && *tenant ? " of tenant " : "", tenant ? tenant : "", all->kind->noun);
+        return ledger_check(m, tenant, all->kind->charge, more, reterr);
+}
+
 static int held_add(HeldTable *all, HeldTree *t) {
         HeldName *name;
 
@@ -46,6 +61,7 @@ static int held_add(HeldTable *all, HeldTree *t) {
                 HASH_ADD_STR(all->names, key, name);
         }
         HASH_ADD_STR(all->by_id, id, t);
+        held_charge(all, t);
         return 0;
 }
 
@@ -58,6 +74,7 @@ static void held_take_out(HeldTable *all, HeldTree *t) {
         }
         if (t->hh.tbl)
                 HASH_DEL(all->by_id, t);
+        ledger_release(&t->charge);
 }
 
 void held_done(HeldTable *all) {

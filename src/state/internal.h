@@ -25,6 +25,9 @@ typedef struct HeldKind {
         size_t size;    /* of a row */
         bool measured;  /* when all are listed */
         bool name_cure; /* told with a name that is taken */
+        LedgerKind charge;
+        unsigned max;   /* of one tenant */
+        uint64_t (*holds)(const HeldTree *t); /* what is charged for it */
         void (*free)(HeldTree *t);
 } HeldKind;
 
@@ -62,6 +65,8 @@ int work_start(Work *w, const Sequence *sequence, Error *reterr); /* negative: i
 void work_end(Work *w); /* frees it */
 void work_free_plain(Work *w); /* one that owns nothing */
 /* Steps that ask for something about trees, and wait for the answer. */
+/* tenant: whose quota of disk it counts for. */
+int work_make(Work *w, const char *tenant, const TreeRef *ref, const TreeRef *from /* or NULL */, uint64_t limit, Error *reterr);
 int work_ask(Work *w, TreeOperation operation, const TreeRef *ref, const TreeRef *second /* or NULL */, uint64_t bytes, Error *reterr);
 void work_on_answer(const TreeAnswer *answer, const Error *error, void *work);
 void work_on_done(const Error *error, void *work); /* of another work that a step waits for */
@@ -86,6 +91,9 @@ HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at,
 int held_remove(HeldTable *all, HeldTree *t, HeldDone done, void *userdata, Error *reterr);
 void held_drop(HeldTable *all, const char *id); /* its tree, then its row; nobody waits */
 int held_measure(HeldTable *all, HeldDone done, void *userdata, Error *reterr);
+/* Whether a tenant may have one more, which holds so much. -EDQUOT, -EOVERFLOW. */
+int held_check(const HeldTable *all, const char *tenant, uint64_t more, Error *reterr);
+void held_charge(HeldTable *all, HeldTree *t); /* what it holds has changed */
 int held_update(const HeldTable *all, const HeldTree *t); /* its row */
 int held_load(HeldTable *all, Error *reterr);
 void held_done(HeldTable *all);

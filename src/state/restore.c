@@ -62,7 +62,7 @@ static int restore_copy(void *object, Error *reterr) {
         TreeRef from = tree_ref(TREE_SNAPSHOT, r->snapshot), to = tree_ref(TREE_SCRATCH, r->scratch);
 
         (void) sandbox_swap_begin(r->sandbox); /* a parked one; any other goes on as it is meanwhile */
-        return work_ask(&r->work, TREE_MAKE, &to, &from, r->sandbox->spec.limits.disk_bytes, reterr);
+        return work_make(&r->work, r->sandbox->spec.tenant, &to, &from, r->sandbox->spec.limits.disk_bytes, reterr);
 }
 
 static void restore_on_parked(Sandbox *sb, const Error *error, void *userdata) {

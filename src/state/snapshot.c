@@ -32,12 +32,19 @@ static void snapshot_free_held(HeldTree *t) {
         snapshot_free((Snapshot *) t);
 }
 
+static uint64_t snapshot_holds(const HeldTree *t) {
+        return t->bytes;
+}
+
 const HeldKind snapshot_kind = {
         .noun = "snapshot",
         .tree = TREE_SNAPSHOT,
         .name_cure = true,
         .table = &snapshot_table,
         .size = sizeof(Snapshot),
+        .charge = LEDGER_SNAPSHOT,
+        .max = SNAPSHOTS_MAX,
+        .holds = snapshot_holds,
         .free = snapshot_free_held,
 };
 

@@ -45,6 +45,12 @@ void work_on_done(const Error *error, void *work) {
         sequence_heard(&((Work *) work)->run, error);
 }
 
+int work_make(Work *w, const char *tenant, const TreeRef *ref, const TreeRef *from, uint64_t limit, Error *reterr) {
+        int r = trees_make(w->state->manager, tenant, ref, from, limit, work_on_answer, w, &w->call, reterr);
+
+        return r < 0 ? r : STEP_WAITS;
+}
+
 int work_ask(Work *w, TreeOperation operation, const TreeRef *ref, const TreeRef *second, uint64_t bytes, Error *reterr) {
         TreeRequest request = { .operation = (uint8_t) operation, .bytes = bytes, .n_refs = second ? 2 : 1, .refs = { *ref } };
         int r;

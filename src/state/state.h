@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/acquire.h"
+#include "core/ledger.h"
 #include "core/manager.h"
 #include "core/trees.h"
 
@@ -28,6 +29,7 @@ typedef struct HeldTree {
         bool unseen;   /* not on the list of trees that is asked for at the start, so far; not in the store */
         uint64_t bytes;
         usec_t created_at;
+        LedgerEntry charge; /* for its tenant; not in the store */
         UT_hash_handle hh;
 } HeldTree;
 
@@ -59,7 +61,7 @@ State *state_free(State *s);
 
 #define SNAPSHOT_NAME_MAX    63
 #define SNAPSHOT_COMMENT_MAX 1024
-#define SNAPSHOTS_MAX        10000
+#define SNAPSHOTS_MAX        10000 /* of one tenant */
 #define FORK_MAX             500
 
 /* -EEXIST: the name is taken. -EOPNOTSUPP: its disk is memory, or there is no depot: with the cure. */
@@ -99,7 +101,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
 #define VOLUME_NAME_MAX  SNAPSHOT_NAME_MAX /* and as a snapshot's */
 #define VOLUME_BYTES_MIN (UINT64_C(1) << 20)
 #define VOLUME_BYTES_MAX (UINT64_C(1) << 50)
-#define VOLUMES_MAX      10000
+#define VOLUMES_MAX      10000 /* of one tenant */
 
 /* -EEXIST: the name is taken. -EINVAL: it is none (core/name.h). -EDQUOT: all of the caller's tenant together would not fit into what it may have on disk.
  * -EOPNOTSUPP: there is no depot: with the cure. */

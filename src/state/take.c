@@ -67,6 +67,7 @@ static void take_on_measured(const TreeAnswer *answer, const Error *error, void 
         g->work.call = NULL;
         if (!error && n && !n->pending) {
                 n->bytes = answer->bytes;
+                held_charge(&g->work.state->snapshots, n);
                 (void) held_update(&g->work.state->snapshots, n);
         }
         work_end(&g->work);
@@ -134,8 +135,9 @@ int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, 
         Taking *t;
         int r;
 
-        if (HASH_COUNT(s->snapshots.by_id) >= SNAPSHOTS_MAX)
-                return error_set(reterr, -EDQUOT, "there are %d snapshots already: remove some (`cove snapshot rm`)", SNAPSHOTS_MAX);
+        r = held_check(&s->snapshots, sb->spec.tenant, /* more= */ 0, reterr); /* what it shares with the disk is counted there */
+        if (r < 0)
+                return r;
         n = snapshot_new();
         t = n ? calloc(1, sizeof(*t)) : NULL;
         r = t ? take_fill(s, sb, n, name, comment, reterr) : error_set(reterr, -ENOMEM, "out of memory");

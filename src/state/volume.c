@@ -24,12 +24,20 @@ static void volume_free(HeldTree *t) {
         free(v);
 }
 
+/* What may be written, as of a sandbox's disk. */
+static uint64_t volume_holds(const HeldTree *t) {
+        return ((const Volume *) t)->limit;
+}
+
 const HeldKind volume_kind = {
         .noun = "volume",
         .tree = TREE_VOLUME,
         .measured = true,
         .table = &volume_table,
         .size = sizeof(Volume),
+        .charge = LEDGER_VOLUME,
+        .max = VOLUMES_MAX,
+        .holds = volume_holds,
         .free = volume_free,
 };
 
@@ -104,7 +112,7 @@ int volume_remove(State *s, Volume *volume, HeldDone done, void *userdata, Error
 static int volume_make_tree(void *object, Error *reterr) {
         HeldMaking *k = object;
         TreeRef ref = tree_ref(TREE_VOLUME, k->tree->id);
-        int r = work_ask(&k->work, TREE_MAKE, &ref, /* second= */ NULL, ((const Volume *) k->tree)->limit, reterr);
+        int r = work_make(&k->work, k->tree->tenant, &ref, /* from= */ NULL, ((const Volume *) k->tree)->limit, reterr);
 
         k->may_have_tree = r >= 0;
         return r;
@@ -145,21 +153,6 @@ static int volume_new(const char *tenant, const char *name, uint64_t limit, Volu
         return 0;
 }
 
-static int volume_check_quota(State *s, const Principal *who, uint64_t bytes, Error *reterr) {
-        const Tenant *t = who->tenant ? access_tenant(s->manager->access, who->tenant) : NULL;
-        const double mib = 1 << 20;
-        uint64_t sum = bytes;
-
-        if (!t || t->disk_bytes_max == 0)
-                return 0;
-        for (const Volume *v = volume_next(s, who, 0, NULL); v; v = volume_next(s, who, v->tree.created_at, v->tree.id))
-                sum += v->limit;
-        if (sum <= t->disk_bytes_max)
-                return 0;
-        return error_set(reterr, -EDQUOT, "tenant '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: make a smaller one, or remove some",
-                        who->tenant, (double) t->disk_bytes_max / mib, (double) sum / mib);
-}
-
 int volume_make(State *s, const Principal *who, const char *name, uint64_t limit, HeldDone done, void *userdata, Error *reterr) {
         Volume *v = NULL;
         HeldMaking *k;
@@ -167,13 +160,11 @@ int volume_make(State *s, const Principal *who, const char *name, uint64_t limit
 
         r = object_name_check(name, VOLUME_NAME_MAX, reterr);
         if (r >= 0)
-                r = volume_check_quota(s, who, limit, reterr);
+                r = held_check(&s->volumes, who->tenant, limit, reterr);
         if (r < 0)
                 return r;
         if (!trees_have_disks(s->manager, reterr))
                 return error_prefix(reterr, -EOPNOTSUPP, "a volume cannot be made here");
-        if (HASH_COUNT(s->volumes.by_id) >= VOLUMES_MAX)
-                return error_set(reterr, -EDQUOT, "there are %d volumes already: remove some (`cove volume rm`)", VOLUMES_MAX);
         k = calloc(1, sizeof(*k));
         r = k ? volume_new(who->tenant, name, limit, &v) : -ENOMEM;
         if (r < 0) {

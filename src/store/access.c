@@ -39,10 +39,42 @@ static const ShapeField tenant_table_fields[] = {
         FIELD("created_at",       uint64, Tenant, created_at),
         FIELD("profile",          chars,  Tenant, profile),
 };
-TABLE(tenant_table, Tenant, "tenant", 1, PUTS | DELETES, IN_ORDER("name"));
+/* A new table with a tenant's things belongs here: test/unit/test-store-file.c compares. */
+enum { TENANT_ALL, TENANT_FORGET_USAGE, TENANT_FORGET_HOURS, TENANT_FORGET_NOTES, TENANT_LEFT };
+#define LEFT(table) "SELECT count(*) FROM " table " WHERE tenant = ?1"
+static const char *const tenant_queries[] = {
+        [TENANT_ALL]          = "ORDER BY name",
+        [TENANT_FORGET_USAGE] = "DELETE FROM usage WHERE tenant = ?1",
+        [TENANT_FORGET_HOURS] = "DELETE FROM usage_hour WHERE tenant = ?1",
+        [TENANT_FORGET_NOTES] = "DELETE FROM secret_note WHERE tenant = ?1",
+        [TENANT_LEFT]         = LEFT("sandbox"),
+        LEFT("snapshot"), LEFT("volume"), LEFT("template"), LEFT("build"), LEFT("build_cache"), LEFT("making"), LEFT("job"), LEFT("artifact"), LEFT("secret"),
+        LEFT("approval"), LEFT("network_grant"),
+};
+static const char *const left_words[] = {
+        "sandboxes", "snapshots", "volumes", "templates", "builds of E2B templates", "cached steps of builds", "pulls and builds", "agent executions", "artifacts", "secrets",
+        "approvals", "grants",
+};
+_Static_assert(ELEMENTSOF(left_words) == ELEMENTSOF(tenant_queries) - TENANT_LEFT, "a word for each");
+TABLE(tenant_table, Tenant, "tenant", 1, PUTS | DELETES, QUERIES(tenant_queries));
+
+int store_tenant_left(Store *s, const char *name, int (*each)(const char *what, uint64_t n, void *userdata), void *userdata) {
+        int r = 0;
+
+        for (unsigned i = 0; i < ELEMENTSOF(left_words) && r >= 0; i++) {
+                int64_t n = 0;
+
+                r = query_run(s, &tenant_table, TENANT_LEFT + i, VALUES(TEXT(name)), &n);
+                if (r >= 0 && n > 0)
+                        r = each(left_words[i], (uint64_t) n, userdata);
+        }
+        return r;
+}
 
 int store_tenant_delete(Store *s, const char *name) {
         int r = store_delete_id(s, &tenant_table, name);
 
+        for (unsigned i = TENANT_FORGET_USAGE; i < TENANT_LEFT && r >= 0; i++)
+                r = query_run(s, &tenant_table, i, VALUES(TEXT(name)), /* ret_value= */ NULL);
         return r == -ENOENT ? -EBUSY : r; /* SQLite has one word for both ends of a reference */
 }

@@ -17,6 +17,8 @@ static const ShapeField request_fields[] = {
         { "bytes",     SHAPE_UINT64, offsetof(TreeRequest, bytes)                                               },
         { "cancels",   SHAPE_UINT32, offsetof(TreeRequest, cancels)                                             },
         { "refs",      SHAPE_ARRAY,  SHAPE_AT(TreeRequest, refs), .count = offsetof(TreeRequest, n_refs), .shape = &tree_ref_shape },
+        { "group",     SHAPE_UINT64, offsetof(TreeRequest, group.id)                                            },
+        { "groupBytes", SHAPE_UINT64, offsetof(TreeRequest, group.bytes)                                        },
 };
 const Shape tree_request_shape = SHAPE_OF(request, TreeRequest);
 

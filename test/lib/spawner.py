@@ -126,12 +126,12 @@ class Sandbox:
         self.spawner.ask(DESTROY, text(self.id))
 
 
-def tree_request(operation, refs=(), size=0, cancels=0, arguments=(), flags=0):
-    """refs: (kind, name) or (kind, name, writable)."""
+def tree_request(operation, refs=(), size=0, cancels=0, arguments=(), flags=0, group=(0, 0)):
+    """refs: (kind, name) or (kind, name, writable). group: its number, and the bytes of all its members."""
     words = b"".join(word.encode() + b"\0" for word in arguments)
     return (struct.pack("<BBQIB", operation, flags, size, cancels, len(refs)) +
             b"".join(struct.pack("<BB", ref[0], ref[2] if len(ref) > 2 else 0) + text(ref[1]) for ref in refs) +
-            struct.pack("<H", len(words)) + words)
+            struct.pack("<QQH", *group, len(words)) + words)
 
 
 class Spawner:

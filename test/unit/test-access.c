@@ -351,7 +351,7 @@ TEST(key_names_and_refusals) {
                                 rows[i].good ? 0 : -EINVAL);
                 if (strlen(rows[i].name) <= ACCESS_NAME_MAX) {
                         (void) snprintf(tenant.name, sizeof(tenant.name), "%s", rows[i].name);
-                        check_result(rows[i].name, access_tenant_put(w.access, &tenant, &error), rows[i].good ? 1 : -EINVAL);
+                        check_result(rows[i].name, access_tenant_put(w.access, &tenant, /* inherit= */ false, &error), rows[i].good ? 1 : -EINVAL);
                 }
         }
 
@@ -453,14 +453,14 @@ TEST(tenant_life) {
         usec_t made;
 
         check_true("none", access_tenant(w.access, "acme") == NULL);
-        check_result("put", access_tenant_put(w.access, &tenant, &error), 1);
+        check_result("put", access_tenant_put(w.access, &tenant, /* inherit= */ false, &error), 1);
         found = access_tenant(w.access, "acme");
         check_true("there", found != NULL && found->created_at > 0);
         made = found->created_at;
         (void) usleep(1000);
 
         tenant.sandboxes_max = 100;
-        check_result("put again", access_tenant_put(w.access, &tenant, &error), 0);
+        check_result("put again", access_tenant_put(w.access, &tenant, /* inherit= */ false, &error), 0);
         (void) snprintf(id, sizeof(id), "%s", make_key(w.access, "ci", SCOPE_USE, "acme", secret)->id);
         world_restart(&w);
         found = access_tenant(w.access, "acme");

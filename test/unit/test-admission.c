@@ -274,7 +274,7 @@ TEST(a_full_tenant_stops_nobody_else) {
         Error error = { 0 };
 
         begin(&w, "full-tenant", 4);
-        check_result("tenant", access_tenant_put(w.access, &tenant, &error) < 0, 0);
+        check_result("tenant", access_tenant_put(w.access, &tenant, /* inherit= */ false, &error) < 0, 0);
         for (size_t i = 0; i < ELEMENTSOF(a); i++)
                 ask(&w, &a[i], (Wish) { .tenant = "A", .wait = LONG });
         ask(&w, &b, (Wish) { .tenant = "B", .wait = 0 });
@@ -297,7 +297,7 @@ TEST(limits_tenant_max_is_for_those_without_a_quota) {
 
         begin(&w, "tenant-max", 8);
         w.settings->limits.tenant_max = 1;
-        check_result("tenant", access_tenant_put(w.access, &tenant, &error) < 0, 0);
+        check_result("tenant", access_tenant_put(w.access, &tenant, /* inherit= */ false, &error) < 0, 0);
         ask(&w, &a, (Wish) { .tenant = "A", .wait = 0 });
         ask(&w, &b, (Wish) { .tenant = "A", .wait = 0 });
         check_result("second of A", b.code, -EDQUOT);
@@ -366,7 +366,7 @@ TEST(nobody_overtakes_within_a_quota) {
         Error error = { 0 };
 
         begin(&w, "means", 8);
-        check_result("tenant", access_tenant_put(w.access, &tenant, &error) < 0, 0);
+        check_result("tenant", access_tenant_put(w.access, &tenant, /* inherit= */ false, &error) < 0, 0);
         ask(&w, &one, (Wish) { .tenant = "A", .memory_mb = 400, .wait = LONG });
         ask(&w, &two, (Wish) { .tenant = "A", .memory_mb = 400, .wait = LONG });
         ask(&w, &big, (Wish) { .tenant = "A", .memory_mb = 900, .wait = LONG });
@@ -389,8 +389,8 @@ TEST(what_could_never_be_is_refused_at_once) {
         Error error = { 0 };
 
         begin(&w, "never", 8);
-        check_result("tenant", access_tenant_put(w.access, &tenant, &error) < 0, 0);
-        check_result("tenant", access_tenant_put(w.access, &cpus, &error) < 0, 0);
+        check_result("tenant", access_tenant_put(w.access, &tenant, /* inherit= */ false, &error) < 0, 0);
+        check_result("tenant", access_tenant_put(w.access, &cpus, /* inherit= */ false, &error) < 0, 0);
         ask(&w, &a, (Wish) { .tenant = "A", .memory_mb = 301, .wait = LONG });
         check_result("more than the quota", a.code, -EOVERFLOW);
         check_part("words", a.text, "301 MB of memory are more than the 300");

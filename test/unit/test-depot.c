@@ -126,8 +126,8 @@ static void try_life(void) {
         struct stat st;
         int fd;
 
-        MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
-        MUST(depot_make(&d, &scratch, NULL, 0, &error) == -EEXIST);
+        MUST_DO(depot_make(&d, &scratch, NULL, 0, NULL, &error));
+        MUST(depot_make(&d, &scratch, NULL, 0, NULL, &error) == -EEXIST);
         fd = open_in(&d, TREE_SCRATCH, "s1");
         MUST_DO(fill(fd, "file", MIB));
         MUST_DO(depot_publish(&d, &scratch, &layer, true, &error));
@@ -136,7 +136,7 @@ static void try_life(void) {
         MUST(fill(fd, "more", MIB) == -EROFS);
         (void) fd_close(fd);
 
-        MUST_DO(depot_make(&d, &disk, NULL, 64 * MIB, &error));
+        MUST_DO(depot_make(&d, &disk, NULL, 64 * MIB, NULL, &error));
         fd = open_in(&d, TREE_DISK, "d1");
         MUST_DO(mkdirat(fd, "root", 0755));
         MUST_DO(fill(fd, "root/a", 8 * MIB));
@@ -148,10 +148,10 @@ static void try_life(void) {
         MUST_DO(depot_limit(&d, &disk, 0, &error));
         MUST_DO(fill(fd, "root/b", 100 * MIB));
 
-        MUST_DO(depot_make(&d, &scratch, &disk, 0, &error));
+        MUST_DO(depot_make(&d, &scratch, &disk, 0, NULL, &error));
         MUST_DO(depot_publish(&d, &scratch, &snapshot, false, &error));
         MUST_DO(depot_verify(&d, &snapshot, &error));
-        MUST_DO(depot_make(&d, &fork, &snapshot, 32 * MIB, &error));
+        MUST_DO(depot_make(&d, &fork, &snapshot, 32 * MIB, NULL, &error));
         MUST_DO(unlinkat(fd, "root/b", 0));
         (void) fd_close(fd);
         fd = open_in(&d, TREE_DISK, "d2");
@@ -159,7 +159,7 @@ static void try_life(void) {
         MUST(fill(fd, "root/c", 64 * MIB) == -EDQUOT);
         (void) fd_close(fd);
 
-        MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
+        MUST_DO(depot_make(&d, &scratch, NULL, 0, NULL, &error));
         MUST(depot_publish(&d, &scratch, &layer, true, &error) == -EEXIST);
         MUST(depot_open_tree(&d, &scratch, &error) == -ENOENT);
         MUST_DO(depot_remove(&d, &disk, &error));
@@ -190,7 +190,7 @@ static void try_list(void) {
 
                 (void) snprintf(name, sizeof(name), "v%d", i);
                 volume = ref(TREE_VOLUME, name);
-                MUST_DO(depot_make(&d, &volume, NULL, 16 * MIB, &error));
+                MUST_DO(depot_make(&d, &volume, NULL, 16 * MIB, NULL, &error));
         }
         fd = open_in(&d, TREE_VOLUME, "v3");
         MUST_DO(fill(fd, "data", 4 * MIB));
@@ -209,18 +209,18 @@ static void try_sweep(void) {
         const TreeRef scratch = ref(TREE_SCRATCH, "left"), layer = ref(TREE_LAYER, "bb"), nested = ref(TREE_SCRATCH, "nest");
         _cleanup_close_ int scratches = openat(d.fd, "scratch", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -EBADF;
 
-        MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
-        MUST_DO(depot_make(&d, &nested, NULL, 0, &error));
+        MUST_DO(depot_make(&d, &scratch, NULL, 0, NULL, &error));
+        MUST_DO(depot_make(&d, &nested, NULL, 0, NULL, &error));
         fd = open_in(&d, TREE_SCRATCH, "nest");
-        MUST_DO(btrfs_make(fd, "inner", 0));
+        MUST_DO(btrfs_make(fd, "inner", 0, 0));
         MUST_DO(mkdirat(fd, "deep", 0755));
-        MUST_DO(btrfs_make(fd, "deep/er", 0) == -EINVAL ? 0 : -EIO);
+        MUST_DO(btrfs_make(fd, "deep/er", 0, 0) == -EINVAL ? 0 : -EIO);
         {
                 _cleanup_close_ int deep = openat(fd, "deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC), inner = openat(fd, "inner", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-                MUST_DO(btrfs_make(deep, "er", 0));
-                MUST_DO(btrfs_make(inner, "most", 0));
+                MUST_DO(btrfs_make(deep, "er", 0, 0));
+                MUST_DO(btrfs_make(inner, "most", 0, 0));
         }
-        MUST_DO(depot_make(&d, &layer, NULL, 0, &error));
+        MUST_DO(depot_make(&d, &layer, NULL, 0, NULL, &error));
         MUST(depot_verify(&d, &layer, &error) == -EUCLEAN);
         MUST_DO(mkdirat(scratches, "making-1", 0755));
         depot_sweep(&d);
@@ -236,9 +236,9 @@ static void try_swap(void) {
         _cleanup_close_ int one = -EBADF, two = -EBADF;
 
         MUST(depot_swap(&d, &scratch, &disk, &error) == -ENOENT);
-        MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
+        MUST_DO(depot_make(&d, &scratch, NULL, 0, NULL, &error));
         MUST(depot_swap(&d, &scratch, &disk, &error) == -ENOENT);
-        MUST_DO(depot_make(&d, &disk, NULL, 0, &error));
+        MUST_DO(depot_make(&d, &disk, NULL, 0, NULL, &error));
         one = open_in(&d, TREE_SCRATCH, "s");
         two = open_in(&d, TREE_DISK, "d");
         MUST_DO(mkdirat(one, "new", 0755));
@@ -259,13 +259,13 @@ static void try_damaged(void) {
         const TreeRef snapshot = ref(TREE_SNAPSHOT, "p1"), layer = ref(TREE_LAYER, "cc"), scratch = ref(TREE_SCRATCH, "s"), odd = ref(TREE_LAYER, "../x");
         _cleanup_close_ int layers = openat(d.fd, "layer", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
+        MUST_DO(depot_make(&d, &scratch, NULL, 0, NULL, &error));
         MUST_DO(depot_publish(&d, &scratch, &snapshot, true, &error));
         MUST(depot_verify(&d, &snapshot, &error) == -EUCLEAN); /* no root/ */
         MUST_DO(mkdirat(layers, "cc", 0755));
         MUST(depot_verify(&d, &layer, &error) == -EUCLEAN);
         MUST(depot_open_tree(&d, &layer, &error) == -EUCLEAN);
-        MUST(depot_make(&d, &odd, NULL, 0, &error) == -EINVAL);
+        MUST(depot_make(&d, &odd, NULL, 0, NULL, &error) == -EINVAL);
         MUST_DO(symlinkat("/etc", layers, "dd"));
         MUST(depot_open_tree(&d, &(TreeRef) { .kind = TREE_LAYER, .name = "dd" }, &error) == -ENOTDIR);
 }
@@ -287,7 +287,7 @@ static void try_again(void) {
         uint64_t size;
         int fd;
 
-        MUST_DO(depot_make(&d, &volume, NULL, 0, &error));
+        MUST_DO(depot_make(&d, &volume, NULL, 0, NULL, &error));
         fd = device_of(directory, before);
         MUST_DO(fd);
         (void) fd_close(fd);
@@ -369,8 +369,8 @@ static void try_plain(void) {
         depot_open(&d, directory, UINT64_C(1) << 60); /* no disk has that much */
         MUST(d.backing == DEPOT_PLAIN);
         MUST(strstr(d.reason, can_btrfs() ? "storage.size" : "("));
-        MUST(depot_make(&d, &disk, NULL, 0, &error) == -EOPNOTSUPP && strstr(error.text, "btrfs"));
-        MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
+        MUST(depot_make(&d, &disk, NULL, 0, NULL, &error) == -EOPNOTSUPP && strstr(error.text, "btrfs"));
+        MUST_DO(depot_make(&d, &scratch, NULL, 0, NULL, &error));
         fd = open_in(&d, TREE_SCRATCH, "s");
         MUST_DO(mkdirat(fd, "sub", 0750));
         MUST_DO(fill(fd, "sub/file", MIB));
@@ -378,7 +378,7 @@ static void try_plain(void) {
         MUST_DO(depot_publish(&d, &scratch, &layer, true, &error));
         MUST_DO(depot_usage(&d, &layer, &bytes, &error));
         MUST(bytes >= MIB);
-        MUST_DO(depot_make(&d, &scratch, &layer, 0, &error));
+        MUST_DO(depot_make(&d, &scratch, &layer, 0, NULL, &error));
         MUST_DO(depot_publish(&d, &scratch, &child, true, &error));
         (void) fd_close(fd);
         fd = open_in(&d, TREE_LAYER, "bb");
@@ -391,7 +391,7 @@ static void try_plain(void) {
         MUST_DO(depot_remove(&d, &layer, &error));
         MUST_DO(depot_verify(&d, &child, &error));
         MUST(depot_open_tree(&d, &layer, &error) == -ENOENT);
-        MUST_DO(depot_make(&d, &scratch, &child, 0, &error));
+        MUST_DO(depot_make(&d, &scratch, &child, 0, NULL, &error));
         depot_sweep(&d);
         MUST(depot_open_tree(&d, &scratch, &error) == -ENOENT);
         depot_done(&d);
@@ -419,7 +419,7 @@ static void nothing_made(void) {
         }
         depot_open(&d, "/nowhere/at/all", BYTES);
         MUST(d.backing == DEPOT_NONE && strstr(d.reason, "/nowhere/at/all"));
-        MUST(depot_make(&d, &(TreeRef) { .kind = TREE_LAYER, .name = "a" }, NULL, 0, &error) == -EOPNOTSUPP);
+        MUST(depot_make(&d, &(TreeRef) { .kind = TREE_LAYER, .name = "a" }, NULL, 0, NULL, &error) == -EOPNOTSUPP);
 }
 
 #define IN_NAMESPACE(name, needs_btrfs)                                                                   \

@@ -14,7 +14,7 @@ static void give_quota(World *w, const char *tenant, uint64_t disk) {
         Error error = { 0 };
 
         (void) snprintf(t.name, sizeof(t.name), "%s", tenant);
-        check_true("tenant", access_tenant_put(w->access, &t, &error) >= 0);
+        check_true("tenant", access_tenant_put(w->access, &t, /* inherit= */ false, &error) >= 0);
 }
 
 TEST(random_charges_add_up) {

@@ -149,7 +149,7 @@ static const NamedCall closed[] = {
 };
 
 static const NamedCall not_there[] = {
-        CALL(clone3), CALL(io_cancel), CALL(io_destroy), CALL(io_getevents),
+        CALL(clone3), CALL(copy_file_range), CALL(io_cancel), CALL(io_destroy), CALL(io_getevents),
         CALL(io_pgetevents), CALL(io_setup), CALL(io_submit), CALL(memfd_secret),
         { "cachestat", NR_cachestat },
         { "listmount", NR_listmount },
@@ -164,7 +164,7 @@ static const NamedCall not_there[] = {
  * package managers, debuggers. */
 static const NamedCall open_calls[] = {
         CALL(accept4), CALL(brk), CALL(capset), CALL(chroot),
-        CALL(clock_nanosleep), CALL(clone), CALL(close_range), CALL(copy_file_range),
+        CALL(clock_nanosleep), CALL(clone), CALL(close_range),
         CALL(epoll_pwait2), CALL(eventfd2), CALL(execve), CALL(execveat),
         CALL(exit_group), CALL(faccessat2), CALL(fallocate), CALL(fchownat),
         CALL(flock), CALL(futex), CALL(futex_waitv), CALL(getdents64),
@@ -271,7 +271,9 @@ static const Attempt attempts[] = {
         { "SUBVOL_CREATE", SYS_ioctl, { -1, BTRFS_IOC_SUBVOL_CREATE }, 3, DENIED(EPERM) },
         { "SUBVOL_CREATE_V2", SYS_ioctl, { -1, BTRFS_IOC_SUBVOL_CREATE_V2 }, 3, DENIED(EPERM) },
         { "SUBVOL_SETFLAGS", SYS_ioctl, { -1, BTRFS_IOC_SUBVOL_SETFLAGS }, 3, DENIED(EPERM) },
-        { "FICLONE", SYS_ioctl, { -1, FICLONE }, 3, PASSES(EBADF) },
+        { "FICLONE", SYS_ioctl, { -1, FICLONE }, 3, DENIED(EOPNOTSUPP) },
+        { "FICLONERANGE", SYS_ioctl, { -1, FICLONERANGE }, 3, DENIED(EOPNOTSUPP) },
+        { "FIDEDUPERANGE", SYS_ioctl, { -1, FIDEDUPERANGE }, 3, DENIED(EOPNOTSUPP) },
         { "KDSKBENT", SYS_ioctl, { -1, KDSKBENT }, 3, DENIED(EPERM) },
         { "KDSKBSENT", SYS_ioctl, { -1, KDSKBSENT }, 3, DENIED(EPERM) },
         { "KDSKBDIACR", SYS_ioctl, { -1, KDSKBDIACR }, 3, DENIED(EPERM) },

@@ -471,3 +471,16 @@ TEST(migrations_are_not_edited) {
                 check_uint("sum of a migration", sum, sums[i]);
         }
 }
+
+/* A table whose rows are a tenant's is one of those that keep its name from being used again (store_tenant_left()), or is cleared when the tenant goes. */
+TEST(tables_of_tenants_are_known) {
+        Error error = { 0 };
+        sqlite3 *db = NULL;
+
+        check_result("open", sqlite3_open(":memory:", &db), SQLITE_OK);
+        check_result("migrate", migrations_apply(&store_migrations, db, "db", &error), 0);
+        check_int("others", ask(db, "SELECT count(*) FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'tenant' AND m.name NOT IN ("
+                                    "'sandbox', 'snapshot', 'volume', 'template', 'build', 'build_cache', 'making', 'job', 'artifact', 'secret', 'approval',"
+                                    " 'network_grant', 'usage', 'usage_hour', 'secret_note', 'key')"), 0);
+        (void) sqlite3_close(db);
+}

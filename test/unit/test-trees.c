@@ -59,7 +59,7 @@ TEST(an_answer_comes_once_and_to_its_asker) {
         World w;
 
         world_new(&w, "trees-answers");
-        check_result("make", trees_make(w.manager, &a, &b, 4096, on_tree, &first, NULL, &error), 0);
+        check_result("make", trees_make(w.manager, "", &a, &b, 4096, on_tree, &first, NULL, &error), 0);
         check_uint("operation", w.fake.tree.operation, TREE_MAKE);
         check_uint("limit", w.fake.tree.bytes, 4096);
         check_uint("refs", w.fake.tree.n_refs, 2);
@@ -114,11 +114,11 @@ TEST(without_a_depot_the_reason_is_told) {
         world_new(&w, "trees-none");
         w.fake.provider.trees = NULL;
         w.fake.provider.no_disks = "no btrfs here: modprobe btrfs";
-        check_result("make", trees_make(w.manager, &a, NULL, 0, on_tree, NULL, NULL, &error), -EOPNOTSUPP);
+        check_result("make", trees_make(w.manager, "", &a, NULL, 0, on_tree, NULL, NULL, &error), -EOPNOTSUPP);
         check_string("text", error.text, "no btrfs here: modprobe btrfs");
         w.fake.provider.trees = &fake_trees;
         w.fake.tree_result = -ENOBUFS;
-        check_result("make", trees_make(w.manager, &a, NULL, 0, on_tree, NULL, NULL, &error), -ENOBUFS);
+        check_result("make", trees_make(w.manager, "", &a, NULL, 0, on_tree, NULL, NULL, &error), -ENOBUFS);
         world_close(&w);
 }
 

@@ -11,6 +11,7 @@ static const Option set_options[] = {
         { "cpus",      0, "N",    "cores of all of them together",  BODY_CPUS("quotas.cpuCores")      },
         { "memory",    0, "SIZE", "memory of all of them together", BODY_MEGABYTES("quotas.memoryMB") },
         { "disk",      0, "SIZE", "disk of all of them together",   BODY_MEGABYTES("quotas.diskMB")   },
+        { "inherit",   0, NULL,   "a former tenant of that name has left things, which become its own", BODY_TRUE("inherit") },
         { "profile",   0, "NAME", "the profile that its keys are bound to", BODY_TEXT("profile")      },
 };
 

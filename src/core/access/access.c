@@ -326,6 +326,19 @@ const Tenant *access_tenant(const Access *a, const char *name) {
         return entry ? &entry->tenant : NULL;
 }
 
+/* 48 bits, so that it can be that of a group of trees; with 10,000 tenants two of them meet once in five million times. */
+uint64_t tenant_number(const Tenant *t) {
+        uint8_t hash[SECRET_HASH_SIZE];
+        char text[sizeof(t->name) + 32];
+        uint64_t number = 0;
+
+        (void) snprintf(text, sizeof(text), "%s/%llu", t->name, (unsigned long long) t->created_at);
+        secret_hash(text, strlen(text), hash);
+        for (size_t i = 0; i < 6; i++)
+                number = number << 8 | hash[i];
+        return number > 0 ? number : 1;
+}
+
 static int tenant_write(Access *a, const Tenant *tenant, Error *reterr) {
         int r;
 
@@ -335,7 +348,34 @@ static int tenant_write(Access *a, const Tenant *tenant, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot write tenant '%s' down: %m", tenant->name) : 0;
 }
 
-int access_tenant_put(Access *a, const Tenant *tenant, Error *reterr) {
+typedef struct TenantLeft {
+        char text[ERROR_TEXT_MAX / 2];
+        size_t used;
+} TenantLeft;
+
+static int tenant_add_left(const char *what, uint64_t n, void *userdata) {
+        TenantLeft *left = userdata;
+
+        if (left->used < sizeof(left->text))
+                left->used += (size_t) snprintf(left->text + left->used, sizeof(left->text) - left->used, "%s%s: %llu", left->used > 0 ? ", " : "", what,
+                                (unsigned long long) n);
+        return 0;
+}
+
+/* Things belong to a name: the next tenant of that name would have them. */
+static int tenant_check_left(Access *a, const char *name, Error *reterr) {
+        TenantLeft left = { 0 };
+        int r = store_tenant_left(a->store, name, tenant_add_left, &left);
+
+        if (r < 0)
+                return error_set(reterr, r, "cannot look for what a former tenant '%s' has left: %m", name);
+        if (left.used == 0)
+                return 0;
+        return error_set(reterr, -EEXIST, "there was a tenant '%s', and what is left of it would belong to the new one (%s): remove that, take another name, or say that it inherits",
+                        name, left.text);
+}
+
+int access_tenant_put(Access *a, const Tenant *tenant, bool inherit, Error *reterr) {
         TenantEntry *entry;
         Tenant copy = *tenant;
         int r;
@@ -346,6 +386,9 @@ int access_tenant_put(Access *a, const Tenant *tenant, Error *reterr) {
         entry = core_access_tenant_find(a, tenant->name);
         if (!entry && HASH_COUNT(a->tenants) >= TENANTS_MAX)
                 return error_set(reterr, -ENOSPC, "there are %d tenants already: remove some", TENANTS_MAX);
+        r = entry || inherit ? 0 : tenant_check_left(a, tenant->name, reterr);
+        if (r < 0)
+                return r;
 
         copy.created_at = entry ? entry->tenant.created_at : clock_wall_usec();
         r = tenant_write(a, &copy, reterr);

@@ -87,7 +87,7 @@ int sandbox_disk_make(Sandbox *sb, Error *reterr) {
                 from = tree_ref(TREE_SCRATCH, sb->spec.scratch);
         else if (sb->spec.snapshot)
                 from = tree_ref(TREE_SNAPSHOT, sb->spec.snapshot);
-        return trees_make(sb->manager, &disk, sb->spec.scratch[0] || sb->spec.snapshot ? &from : NULL, sb->spec.limits.disk_bytes, disk_on_made, sb, &d->making, reterr);
+        return trees_make(sb->manager, sb->spec.tenant, &disk, sb->spec.scratch[0] || sb->spec.snapshot ? &from : NULL, sb->spec.limits.disk_bytes, disk_on_made, sb, &d->making, reterr);
 }
 
 /* Removing. */

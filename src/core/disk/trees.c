@@ -138,8 +138,19 @@ static int ask_about(Manager *m, TreeOperation operation, const TreeRef *first, 
         return trees_ask(m, &request, /* fds= */ NULL, /* item= */ NULL, done, userdata, ret, reterr);
 }
 
-int trees_make(Manager *m, const TreeRef *ref, const TreeRef *from, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr) {
-        return ask_about(m, TREE_MAKE, ref, from, limit, done, userdata, ret, reterr);
+static TreeGroup trees_group(const Manager *m, const char *tenant) {
+        const Tenant *t = tenant && *tenant ? access_tenant(m->access, tenant) : NULL;
+
+        return t ? (TreeGroup) { .id = tenant_number(t), .bytes = t->disk_bytes_max } : (TreeGroup) { 0 };
+}
+
+int trees_make(Manager *m, const char *tenant, const TreeRef *ref, const TreeRef *from, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret,
+                Error *reterr) {
+        TreeRequest request = { .operation = TREE_MAKE, .bytes = limit, .group = trees_group(m, tenant), .n_refs = from ? 2 : 1, .refs = { *ref } };
+
+        if (from)
+                request.refs[1] = *from;
+        return trees_ask(m, &request, /* fds= */ NULL, /* item= */ NULL, done, userdata, ret, reterr);
 }
 
 int trees_take(Manager *m, const TreeRef *disk, const TreeRef *scratch, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr) {

@@ -38,9 +38,15 @@ static const Shape quota_shape = SHAPE_BODY(quota_fields);
 static const ShapeField tenant_usage_fields[] = { AMOUNTS(0) };
 static const Shape tenant_usage_shape = SHAPE_BODY(tenant_usage_fields);
 
+typedef struct TenantBody {
+        Tenant tenant;
+        bool inherit;
+} TenantBody;
+
 static const Shape native_tenant_shape = SHAPE_FIELDS(
-        { "quotas",  SHAPE_OBJECT, 0, SHAPE_NULLABLE, .shape = &quota_shape },
-        { "profile", SHAPE_CHARS,  SHAPE_AT(Tenant, profile), .flags = SHAPE_NULLABLE, .min = 1, .max = ACCESS_NAME_MAX });
+        { "quotas",  SHAPE_OBJECT, offsetof(TenantBody, tenant), SHAPE_NULLABLE, .shape = &quota_shape },
+        { "profile", SHAPE_CHARS,  SHAPE_AT(TenantBody, tenant.profile), .flags = SHAPE_NULLABLE, .min = 1, .max = ACCESS_NAME_MAX },
+        { "inherit", SHAPE_BOOL,   offsetof(TenantBody, inherit), SHAPE_NULLABLE });
 
 /* What counts against the quotas: everything that has not ended. */
 static Tenant tenants_usage_of(const Manager *m, const char *name) {
@@ -60,7 +66,7 @@ typedef struct NativeTenant {
 } NativeTenant;
 
 SHAPE_SHOWN(tenant_show_name, NativeTenant, t, json_text_or_null(t->tenant->name));
-SHAPE_SHOWN(tenant_show_profile, NativeTenant, t, json_text_or_null(t->tenant->profile));
+SHAPE_SHOWN(tenant_show_profile, NativeTenant, t, json_text_or_null(t->tenant->profile[0] ? t->tenant->profile : NULL));
 SHAPE_SHOWN(tenant_show_created, NativeTenant, t, json_time(t->tenant->created_at));
 
 static const Shape native_tenant_answer = SHAPE_FIELDS(
@@ -86,20 +92,20 @@ static const Tenant *tenants_find(ApiRequest *q) {
 static void native_tenant_put(ApiRequest *q) {
         const char *name = q->parameters[0];
         const Tenant *before = access_tenant(q->manager->access, name);
-        Tenant b = { .created_at = before ? before->created_at : clock_wall_usec() };
+        TenantBody b = { .tenant.created_at = before ? before->created_at : clock_wall_usec() };
         unsigned status = before ? 200 : 201;
         Error error = { 0 };
         int r;
 
-        if (api_read(q, &b) < 0 || native_profile_there(q, b.profile) < 0)
+        if (api_read(q, &b) < 0 || native_profile_there(q, b.tenant.profile) < 0)
                 return;
         if (strlen(name) > ACCESS_NAME_MAX) {
                 (void) api_error(q, 400, "invalid", NULL, "the name of a tenant has at most %d bytes, '%.80s…' has %zu",
                                 ACCESS_NAME_MAX, name, strlen(name));
                 return;
         }
-        memcpy(b.name, name, strlen(name) + 1);
-        r = access_tenant_put(q->manager->access, &b, &error);
+        memcpy(b.tenant.name, name, strlen(name) + 1);
+        r = access_tenant_put(q->manager->access, &b.tenant, b.inherit, &error);
         if (r < 0) {
                 (void) api_errno(q, r, error.text);
                 return;
