@@ -101,8 +101,8 @@ static void native_quarantine_restore(ApiRequest *q) {
 }
 
 const ApiRoute quarantine_routes[] = {
-        { "GET",    "/api/quarantine",         SCOPE_ADMIN, .handle = native_quarantine, ANSWER(quarantine) },
-        { "DELETE", "/api/quarantine/{thing}", SCOPE_ADMIN, .handle = native_quarantine_remove, ANSWER(deleted_name) },
-        { "POST",   "/api/quarantine/{thing}/restore", SCOPE_ADMIN, .handle = native_quarantine_restore, JSON_BODY(sandbox), ANSWER(sandbox) },
+        { "GET",    "/api/quarantine",         MAY_ADMIN, .handle = native_quarantine, ANSWER(quarantine) },
+        { "DELETE", "/api/quarantine/{thing}", MAY_ADMIN, .handle = native_quarantine_remove, ANSWER(deleted_name) },
+        { "POST",   "/api/quarantine/{thing}/restore", MAY_ADMIN, .handle = native_quarantine_restore, JSON_BODY(sandbox), ANSWER(sandbox) },
         { 0 },
 };
