@@ -43,16 +43,29 @@ static void book_make_id(char ret[static BUILD_ID_LENGTH + 1]) {
                         hex + 17, hex + 20);
 }
 
-static int book_make_room(Builds *b, Error *reterr) {
+static unsigned book_count(const Builds *b, const char *tenant) {
+        const BuildRecord *k, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, b->records, k, next)
+                n += strcmp(k->tenant, tenant) == 0;
+        return n;
+}
+
+/* The tenant's own oldest go, and nobody else's. */
+static int book_make_room(Builds *b, const char *tenant, Error *reterr) {
+        unsigned n = book_count(b, tenant);
         BuildRecord *k, *next;
 
         HASH_ITER(hh, b->records, k, next) {
-                if (HASH_COUNT(b->records) < BUILD_RECORDS_MAX)
+                if (n < BUILD_RECORDS_MAX)
                         return 0;
-                if (k->status != BUILD_RUNNING)
+                if (k->status != BUILD_RUNNING && strcmp(k->tenant, tenant) == 0) {
                         book_drop(k);
+                        n--;
+                }
         }
-        return HASH_COUNT(b->records) < BUILD_RECORDS_MAX ? 0 : error_set(reterr, -EDQUOT, "%d builds are under way, and there may not be more", BUILD_RECORDS_MAX);
+        return n < BUILD_RECORDS_MAX ? 0 : error_set(reterr, -EDQUOT, "%d builds are under way, and there may not be more", BUILD_RECORDS_MAX);
 }
 
 static int book_fill(BuildRecord *k, const char *tenant, const char *name, const Strv *tags) {
@@ -69,7 +82,7 @@ static int book_fill(BuildRecord *k, const char *tenant, const char *name, const
 
 int build_record_new(Builds *b, const char *tenant, const char *name, const Strv *tags, uint32_t cpu_milli, uint64_t memory_bytes, BuildRecord **ret, Error *reterr) {
         BuildRecord *k;
-        int r = book_make_room(b, reterr);
+        int r = book_make_room(b, tenant ? tenant : "", reterr);
 
         if (r < 0)
                 return r;

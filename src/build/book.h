@@ -15,7 +15,7 @@
 
 #define BUILD_ID_LENGTH   36   /* a UUID */
 #define BUILD_TAGS_MAX    32
-#define BUILD_RECORDS_MAX 5000 /* then the oldest go, that nobody builds */
+#define BUILD_RECORDS_MAX 5000 /* of one tenant; then its oldest go, that nobody builds */
 #define BUILD_LINES_MAX   100000
 #define BUILD_MAKING_SIZE 32
 

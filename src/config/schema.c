@@ -22,7 +22,7 @@ static const ShapeField limits_config_fields[] = {
           .help = "live at once, of a tenant without a quota of its own; 0: no limit" },
         { "queueTimeout", KEY_TIME(LimitsConfig, queue_timeout_usec), .max = DAY, .initial = "30s",
           .help = "how long a caller waits for a place who says nothing else" },
-        { "maxQueued", KEY_COUNT(LimitsConfig, queue_max), .max = COUNT_MOST, .initial = "10000", .help = "callers that wait at once" },
+        { "maxQueued", KEY_COUNT(LimitsConfig, queue_max), .max = COUNT_MOST, .initial = "10000", .help = "callers that wait at once; half of them of one tenant" },
         { "answerMemory", KEY_SIZE(LimitsConfig, answer_bytes), .min = 8 * MB, .initial = "128MB",
           .help = "of answers that clients have not read yet; half of it for one tenant" },
         { "diskReserve", KEY_SIZE(LimitsConfig, disk_reserve_bytes), .initial = "256MB",

@@ -441,6 +441,27 @@ TEST(the_queue_has_an_end) {
         world_close(&w);
 }
 
+TEST(one_tenant_does_not_fill_the_queue) {
+        World w;
+        Asker first, a[3], other;
+
+        begin(&w, "queue-share", 1);
+        w.settings->limits.queue_max = 4;
+        ask(&w, &first, (Wish) { .wait = LONG });
+        for (size_t i = 0; i < ELEMENTSOF(a); i++)
+                ask(&w, &a[i], (Wish) { .tenant = "A", .wait = LONG });
+        check_result("the third", a[2].code, -EDQUOT);
+        check_part("words", a[2].text, "2 of tenant 'A' wait already");
+        ask(&w, &other, (Wish) { .tenant = "B", .wait = LONG });
+        check_uint("another", other.n_answers, 0);
+        check_uint("waiting", waiting(&w), 3);
+        acquisition_cancel(a[0].acquisition);
+        acquisition_cancel(a[1].acquisition);
+        acquisition_cancel(other.acquisition);
+        spin(&w);
+        world_close(&w);
+}
+
 TEST(a_higher_cap_is_seen_when_it_comes) {
         World w;
         Asker a[5];

@@ -301,21 +301,34 @@ static int admission_on_timeout(sd_event_source *source, uint64_t usec, void *us
         return 0;
 }
 
+/* One tenant has half of the queue at most, so that there is room for others. */
+static int admission_check_queue(const Admission *a, const char *tenant, unsigned most, Error *reterr) {
+        uint64_t own = *tenant ? admission_waiting(a, tenant) : 0;
+
+        if (a->n_waiting >= most)
+                return error_set(reterr, -EDQUOT, "Maximum sandbox limit reached: %llu wait already, and no more than %u may (limits.maxQueued)",
+                                (unsigned long long) a->n_waiting, most);
+        if (own > 0 && own >= most / 2)
+                return error_set(reterr, -EDQUOT, "Maximum sandbox limit reached: %llu of tenant '%s' wait already, and no more than half of %u may (limits.maxQueued)",
+                                (unsigned long long) own, tenant, most);
+        return 0;
+}
+
 int admission_wait(Admission *a, const SandboxSpec *spec, unsigned priority, usec_t wait_usec, AdmissionDone done, AdmissionOffer offer,
                 void *userdata, AdmissionWait **ret, Error *reterr) {
         unsigned most = core_settings(a->manager->settings).limits->queue_max;
+        const char *tenant = spec->tenant ? spec->tenant : "";
         AdmissionWait *w;
         AdmissionLine *line;
         Lane *lane;
         int r;
 
-        if (a->n_waiting >= most) {
+        if (admission_check_queue(a, tenant, most, reterr) < 0) {
                 a->n_refused++;
-                return error_set(reterr, -EDQUOT, "Maximum sandbox limit reached: %llu wait already, and no more than %u may (limits.maxQueued)",
-                                (unsigned long long) a->n_waiting, most);
+                return -EDQUOT;
         }
         w = calloc(1, sizeof(*w));
-        line = w ? line_need(a, spec->tenant ? spec->tenant : "") : NULL;
+        line = w ? line_need(a, tenant) : NULL;
         lane = line ? lane_need(line, spec->profile ? spec->profile : "") : NULL;
         if (!lane) {
                 if (line)
