@@ -72,7 +72,7 @@ void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
 /* manager.c */
-int sandbox_write_ledger(Sandbox *sb); /* before any of it is made */
+int sandbox_write_footprint(Sandbox *sb); /* before any of it is made */
 int sandbox_proceed(Sandbox *sb, Error *reterr); /* its row is there, and its disk: the network, and what follows */
 int sandbox_make(Sandbox *sb, Error *reterr); /* its row is there, and its network prepared: asks the provider */
 int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr); /* for nobody yet; watch it */

@@ -11,6 +11,7 @@
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/recorder.h"
+#include "core/ledger.h"
 #include "core/tally.h"
 
 /* Loading: rows become objects. */
@@ -120,6 +121,8 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         (void) manager_trusts_calendar(m);
         r = tallies_new(&m->tallies);
         if (r >= 0)
+                r = ledger_new(m);
+        if (r >= 0)
                 r = acquisitions_new(m);
         if (r >= 0)
                 r = admission_new(m, &m->admission);
@@ -158,6 +161,7 @@ Manager *manager_free(Manager *m) {
         zygote_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);
+        ledger_free(m);
         sd_event_unref(m->event);
         free(m);
         return NULL;
@@ -188,16 +192,16 @@ static int check_ceiling(Manager *m, Error *reterr) {
 }
 
 /* Before any of it is made: so that whoever comes after us knows what to look for. */
-int sandbox_write_ledger(Sandbox *sb) {
+int sandbox_write_footprint(Sandbox *sb) {
         const struct {
-                LedgerKind kind;
+                FootprintKind kind;
                 const char *prefix, *suffix;
         } objects[] = {
-                { LEDGER_DIRECTORY, "box/", "-*"    },
-                { LEDGER_SOCKET,    "run/", ".sock" },
-                { LEDGER_CGROUP,    "cove-*-", ""   },
-                { LEDGER_PROCESS,   "", ""          },
-                { LEDGER_TREE,      "disk/", ""     },
+                { FOOTPRINT_DIRECTORY, "box/", "-*"    },
+                { FOOTPRINT_SOCKET,    "run/", ".sock" },
+                { FOOTPRINT_CGROUP,    "cove-*-", ""   },
+                { FOOTPRINT_PROCESS,   "", ""          },
+                { FOOTPRINT_TREE,      "disk/", ""     },
         };
         int r = 0;
 
@@ -205,7 +209,7 @@ int sandbox_write_ledger(Sandbox *sb) {
                 char name[64];
 
                 (void) snprintf(name, sizeof(name), "%s%s%s", objects[i].prefix, sb->id, objects[i].suffix);
-                r = store_ledger_add(sb->manager->store, sb->id, objects[i].kind, name);
+                r = store_footprint_add(sb->manager->store, sb->id, objects[i].kind, name);
         }
         return r;
 }
@@ -217,7 +221,7 @@ static int manager_write_down(Sandbox *sb) {
         (void) store_begin(store);
         r = store_sandbox_insert(store, sb);
         if (r >= 0)
-                r = sandbox_write_ledger(sb);
+                r = sandbox_write_footprint(sb);
         if (r >= 0)
                 r = store_counter_set(store, "total_created", sb->manager->total_created + 1);
         if (r >= 0)

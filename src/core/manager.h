@@ -57,6 +57,7 @@ struct Manager {
         SandboxBirth newest;   /* of the one that came last */
         bool out_of_order;     /* the table is not in order of creation: the clock was set back */
         struct Tallies *tallies;
+        struct Ledger *ledger; /* ledger.h: what tenants hold */
         struct Acquisitions *acquisitions; /* under way */
         usec_t started_at;
         CoreObserver *observers;

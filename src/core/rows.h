@@ -1,4 +1,4 @@
-/* rows.h: rows of sandboxes, executions, events, keys and tenants, and the ledger. As core/store.h. */
+/* rows.h: rows of sandboxes, executions, events, keys and tenants, and footprints. As core/store.h. */
 #pragma once
 
 #include "core/access.h"
@@ -12,7 +12,7 @@ extern const StoreTable sandbox_table;
 STORE_WRITE(store_sandbox_insert, store_insert, sandbox_table, Sandbox);
 STORE_WRITE(store_sandbox_update, store_update, sandbox_table, Sandbox);
 int store_sandbox_update_all(Store *s, const Sandbox *sb); /* what was asked for as well: it has another owner */
-STORE_DELETE(store_sandbox_delete, sandbox_table); /* with executions, events and ledger rows */
+STORE_DELETE(store_sandbox_delete, sandbox_table); /* with executions, events and footprint */
 
 /* In order of creation. The row is the callee's to take from (spec by memcpy and memset); return < 0 to stop. */
 STORE_EACH(store_sandbox_each, sandbox_table, Sandbox);
@@ -23,20 +23,20 @@ STORE_WRITE(store_execution_update, store_update, execution_table, Execution); /
 int store_execution_delete(Store *s, const char *sandbox_id, uint64_t number);
 int store_execution_each(Store *s, int (*each)(const char *sandbox_id, Execution *row, void *userdata), void *userdata);
 
-/* What exists in the kernel and on disk on our behalf: written before it is made, removed after it is gone. */
-typedef enum LedgerKind {
-        LEDGER_CGROUP,
-        LEDGER_PROCESS,
-        LEDGER_SOCKET,
-        LEDGER_DIRECTORY,
-        LEDGER_TREE,
-        _LEDGER_MAX,
-} LedgerKind;
+/* The footprint of a sandbox: what exists in the kernel and on disk on our behalf: written before it is made, removed after it is gone. */
+typedef enum FootprintKind {
+        FOOTPRINT_CGROUP,
+        FOOTPRINT_PROCESS,
+        FOOTPRINT_SOCKET,
+        FOOTPRINT_DIRECTORY,
+        FOOTPRINT_TREE,
+        _FOOTPRINT_MAX,
+} FootprintKind;
 
-const char *ledger_kind_name(LedgerKind k);
-int store_ledger_add(Store *s, const char *sandbox_id, LedgerKind kind, const char *name);
-int store_ledger_remove(Store *s, const char *sandbox_id); /* all of it */
-int store_ledger_each(Store *s, int (*each)(const char *sandbox_id, LedgerKind kind, const char *name, void *userdata),
+const char *footprint_kind_name(FootprintKind k);
+int store_footprint_add(Store *s, const char *sandbox_id, FootprintKind kind, const char *name);
+int store_footprint_remove(Store *s, const char *sandbox_id); /* all of it */
+int store_footprint_each(Store *s, int (*each)(const char *sandbox_id, FootprintKind kind, const char *name, void *userdata),
                 void *userdata);
 
 int store_event_add(Store *s, const StoreEvent *event, uint64_t *ret_serial);

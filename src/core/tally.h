@@ -13,7 +13,7 @@ typedef struct Tallies Tallies;
 typedef struct TallySums {
         uint64_t n_by_status[_SANDBOX_STATUS_MAX];
         uint64_t n_alive; /* executions that have not ended */
-        uint64_t live, cpu_milli, memory_bytes, disk_bytes; /* of those that have not ended */
+        uint64_t live, cpu_milli, memory_bytes, disk_bytes, pids, nofile; /* of those that have not ended */
 } TallySums;
 
 int tallies_new(Tallies **ret);
@@ -21,6 +21,7 @@ Tallies *tallies_free(Tallies *t);
 
 /* All zeros: there is none. Profiles are told apart without regard to case. */
 TallySums tally_of_tenant(const Manager *m, const char *tenant);
+TallySums tally_of_nobody(const Manager *m); /* those that were claimed and have no tenant */
 TallySums tally_of_profile(const Manager *m, const char *profile);
 TallySums tally_of_pooled(const Manager *m);
 TallySums tally_of_all(const Manager *m); /* pooled ones too */

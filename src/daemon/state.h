@@ -5,7 +5,7 @@
  *      DIR/cove.db       the store
  *      DIR/admin.token   for whoever may read it
  *      DIR/cove.sock
- *      DIR/run/ID.sock   the PID 1 of each sandbox listens there
+ *      DIR/run           sockets between our processes (core/run-names.h)
  *      DIR/box/ID-e1.out journals
  *      DIR/depot, DIR/depot.img   the spawner's; root's own
  *

@@ -6,10 +6,10 @@
  * nor a sandbox. A sandbox that is not attached has sockets that nobody accepts on: nothing gets out.
  *
  *  coved → gate
- *      {"do":"hello","version":1,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
+ *      {"do":"hello","version":2,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
        "authorities":"PEM"}                               first, and after a reload. authorities: certificates that count beside the host's trust
                                                           store (and SSL_CERT_FILE) when upstream's are checked; may be absent
- *              → {"hello":1,"version":1,"pid":N}
+ *              → {"hello":1,"version":2,"pid":N}
  *      {"do":"attach","serial":N,"id":"…","mode":"egress|open|isolated","network":{egress.h, normalised},
  *       "credentials":[{"name":"…","placeholder":"…","value":"…","domain":"…","in":["header",…]}],
  *       "names":{"db":"10.213.0.3"},                       isolated: who is in the group
@@ -44,7 +44,7 @@
 
 #include "json/json.h"
 
-#define CONTROL_VERSION     1
+#define CONTROL_VERSION     2 /* 2: it holds a claim (claim.h) */
 #define CONTROL_MESSAGE_MAX (160 * 1024)
 #define CONTROL_FDS_MAX     4
 

@@ -42,8 +42,8 @@ bool gate_opens_tls(const GateSandbox *s) {
         for (size_t i = 0; i < s->policy.n_rules; i++)
                 if (s->policy.rules[i].inspect || s->policy.rules[i].methods || s->policy.rules[i].paths)
                         return true;
-        for (size_t i = 0; i < s->n_grants; i++)
-                if (s->grants[i].inspect || s->grants[i].methods || s->grants[i].paths)
+        for (size_t i = 0; i < s->grants.n; i++)
+                if (s->grants.rules[i].inspect || s->grants.rules[i].methods || s->grants.rules[i].paths)
                         return true;
         return false;
 }
@@ -56,11 +56,11 @@ const EgressRule *gate_rule(const GateSandbox *s, int index) {
         if (i < s->policy.n_rules)
                 return s->policy.rules + i;
         i -= s->policy.n_rules;
-        return i < s->n_grants ? s->grants + i : NULL;
+        return i < s->grants.n ? s->grants.rules + i : NULL;
 }
 
 EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q) {
-        EgressVerdict v = egress_decide_with(&s->policy, s->grants, s->n_grants, s->gate->reachable, s->gate->n_reachable, q);
+        EgressVerdict v = egress_decide_with(&s->policy, &s->grants, s->gate->reachable, s->gate->n_reachable, q);
 
         if (v.action != EGRESS_DENY && q->has_address && !gate_is_reachable(s->gate, &q->address) && address_is_own(&q->address))
                 return (EgressVerdict) { .action = EGRESS_DENY, .reason = EGRESS_SPECIAL_ADDRESS, .rule = -1 };
@@ -119,7 +119,7 @@ int gate_new(sd_event *event, Gate **ret, Error *reterr) {
         if (!g)
                 return error_set(reterr, -ENOMEM, "%m");
         g->event = sd_event_ref(event);
-        g->control_fd = -EBADF;
+        g->control_fd = g->claim_fd = -EBADF;
         g->connections_max = find_room();
         g->has_ipv6 = address_has_ipv6();
         r = asks_new(g, &g->asks);
@@ -148,6 +148,7 @@ Gate *gate_free(Gate *g) {
         free(g->reachable);
         explicit_bzero(g->seed, sizeof(g->seed));
         sd_event_unref(g->event);
+        (void) fd_close(g->claim_fd); /* last: whoever comes next finds nobody served */
         free(g);
         return NULL;
 }

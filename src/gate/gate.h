@@ -7,7 +7,7 @@
  *
  *      gate.c          attached sandboxes (GateSandbox), decisions and counts                              [this header]
  *      sandbox.c       one of them: its policy (read by settings.c), sockets, grants
- *      server.c        who connects and how long we stay; peer.c coved's connection; messages.c what it says. single.c: for one `cove run`
+ *      server.c        who connects and how long we stay; claim.c that we are the only one; peer.c coved's connection; messages.c what it says. single.c: for one `cove run`
  *      listener.c      accepts, and waits where there is no room
  *      connection.c    one TCP connection: its life; judge.c what it is, by its first bytes, and whether it may pass; dial.c connects
  *      relay.c         bytes from one socket to another by splice(2) through pipes that are lent (pipe.c), with a rate (bucket.c)
@@ -48,8 +48,7 @@ struct GateSandbox {
         Gate *gate;
         char id[32];
         EgressPolicy policy;
-        EgressRule *grants; /* approved since; asked after the policy's own deny rules */
-        size_t n_grants;
+        EgressGrants grants; /* approved since; asked after the policy's own deny rules */
         json_t *names;      /* isolated: name → address */
         struct Credentials *credentials; /* credential.h; NULL: none */
         struct Authority *authority;     /* authority.h; made when first needed */
@@ -77,6 +76,8 @@ struct GateSandbox {
 struct Gate {
         sd_event *event;
         int control_fd; /* -EBADF: no coved */
+        const char *claim_path; /* claim.h; NULL: it was not asked for */
+        int claim_fd;
         struct Peer *peer; /* peer.h; NULL: no coved */
         void (*tell)(Gate *g, json_t *event, void *userdata); /* where events go to; takes the event */
         void *tell_userdata;

@@ -189,7 +189,7 @@ static int gate_serve(Gate *g, Options *o, Error *reterr) {
         int fd = o->fd, r = 0;
 
         if (o->socket_path)
-                r = server_listen(o->socket_path, &fd, reterr);
+                r = server_listen(g, o->socket_path, &fd, reterr);
         if (r >= 0)
                 r = gate_confine(reterr);
         if (r >= 0)

@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "base/array.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "gate/ask.h"
@@ -132,7 +131,6 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
         GateSettings old = {
                 .policy = s->policy,
                 .grants = s->grants,
-                .n_grants = s->n_grants,
                 .names = s->names,
                 .credentials = s->credentials,
         };
@@ -141,7 +139,6 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "%m");
         s->policy = n->policy;
         s->grants = n->grants;
-        s->n_grants = n->n_grants;
         s->names = n->names;
         s->credentials = n->credentials;
         *n = (GateSettings) { 0 };
@@ -184,17 +181,7 @@ int gate_sandbox_set_names(GateSandbox *s, json_t *names, Error *reterr) {
 }
 
 int gate_sandbox_grant(GateSandbox *s, json_t *rule, Error *reterr) {
-        int r;
-
-        if (s->n_grants >= EGRESS_RULES_MAX)
-                return error_set(reterr, -E2BIG, "it has %d grants already: make a policy of them", EGRESS_RULES_MAX);
-        if (ARRAY_EXTEND(s->grants, s->n_grants) < 0)
-                return error_set(reterr, -ENOMEM, "%m");
-        r = egress_rule_from_json(rule, EGRESS_ALLOW, s->grants + s->n_grants, reterr);
-        if (r < 0)
-                return error_prefix(reterr, r, "grant");
-        s->n_grants++;
-        return 0;
+        return gate_grant_add(&s->grants, rule, reterr);
 }
 
 static GateSandbox *gate_sandbox_new(Gate *g, const char *id) {
@@ -301,7 +288,7 @@ GateSandbox *gate_sandbox_free(GateSandbox *s) {
         gate_events_free(s->events);
         authority_free(s->authority);
         gate_settings_done(&(GateSettings) {
-                .policy = s->policy, .grants = s->grants, .n_grants = s->n_grants, .names = s->names, .credentials = s->credentials });
+                .policy = s->policy, .grants = s->grants, .names = s->names, .credentials = s->credentials });
         free(s);
         if (g->on_change)
                 g->on_change(g, g->change_userdata);

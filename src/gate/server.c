@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -12,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "gate/claim.h"
 #include "gate/messages.h"
 #include "gate/peer.h"
 
@@ -34,7 +36,7 @@ static int make_address(const char *path, const char *suffix, struct sockaddr_un
         return 0;
 }
 
-/* What lies there may be from one that was killed: then nobody answers. */
+/* What lies there may be from one that was killed: then nobody answers. One of a version without the lock does. */
 static int check_alone(const struct sockaddr_un *address, Error *reterr) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -57,8 +59,38 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address) {
         return r;
 }
 
+/* Somebody has touched the lock's file. */
+static int server_on_claim(sd_event_source *source, const struct inotify_event *event, void *userdata) {
+        Gate *g = userdata;
+
+        if (claim_is_held(g->claim_path, g->claim_fd))
+                return 0;
+        log_warning("the lock of '%s' is not ours any more: another gate may serve, so this one ends", g->claim_path);
+        return sd_event_exit(g->event, 0);
+}
+
+/* From here on we are the gate. */
+static int take_claim(Gate *g, const char *path, Error *reterr) {
+        char lock[PATH_MAX];
+        sd_event_source *source = NULL;
+        int r = claim_take(path, &g->claim_fd, reterr);
+
+        if (r < 0)
+                return r;
+        g->claim_path = path;
+        r = claim_path(path, lock);
+        if (r >= 0)
+                r = sd_event_add_inotify(g->event, &source, lock, IN_ATTRIB | IN_MOVE_SELF, server_on_claim, g);
+        if (r >= 0)
+                r = sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT - 1); /* before anybody is let through */
+        if (r >= 0)
+                r = sd_event_source_set_floating(source, true);
+        sd_event_source_unref(source);
+        return r < 0 ? error_set(reterr, r, "cannot watch the lock of '%s': %m", path) : 0;
+}
+
 /* Made under another name: whoever finds it under its own can connect. */
-int server_listen(const char *path, int *ret_fd, Error *reterr) {
+int server_listen(Gate *g, const char *path, int *ret_fd, Error *reterr) {
         struct sockaddr_un address, made;
         _cleanup_close_ int fd = -EBADF;
         int r;
@@ -66,6 +98,8 @@ int server_listen(const char *path, int *ret_fd, Error *reterr) {
         r = make_address(path, "", &address, reterr);
         if (r >= 0)
                 r = make_address(path, NEW_SUFFIX, &made, reterr);
+        if (r >= 0)
+                r = take_claim(g, path, reterr);
         if (r >= 0)
                 r = check_alone(&address, reterr);
         if (r < 0)

@@ -8,15 +8,9 @@
 
 #define NAMES_MAX 4096
 
-void gate_rules_free(EgressRule *rules, size_t n) {
-        for (size_t i = 0; i < n; i++)
-                egress_rule_done(rules + i);
-        free(rules);
-}
-
 void gate_settings_done(GateSettings *s) {
         egress_policy_done(&s->policy);
-        gate_rules_free(s->grants, s->n_grants);
+        egress_grants_done(&s->grants);
         json_decref(s->names);
         credentials_free(s->credentials);
         *s = (GateSettings) { 0 };
@@ -57,27 +51,42 @@ int gate_list_check(json_t *list, const char *name, const char *items, size_t ma
         return error_set(reterr, -EINVAL, "%s: must be a list of %zu %s at most", name, max, items);
 }
 
-int gate_rules_read(json_t *list, EgressRule **ret, size_t *ret_n, Error *reterr) {
-        EgressRule *rules;
+static int gate_grant_take(EgressGrants *grants, json_t *item, Error *reterr) {
+        _cleanup_(egress_rule_done) EgressRule rule = { 0 };
+        int r = egress_rule_from_json(item, EGRESS_ALLOW, &rule, reterr);
+
+        if (r < 0)
+                return r;
+        r = egress_grants_add(grants, &rule);
+        if (r == -E2BIG)
+                return error_set(reterr, r, "it has %d grants already: make a policy of them", EGRESS_RULES_MAX);
+        return r < 0 ? error_set(reterr, r, "%m") : 0;
+}
+
+int gate_grant_add(EgressGrants *grants, json_t *rule, Error *reterr) {
+        int r = gate_grant_take(grants, rule, reterr);
+
+        if (r < 0)
+                return error_prefix(reterr, r, "grant");
+        r = egress_grants_finish(grants, reterr);
+        if (r < 0)
+                egress_rule_done(grants->rules + --grants->n);
+        return r;
+}
+
+static int read_grants(json_t *list, EgressGrants *ret, Error *reterr) {
         json_t *item;
         size_t i;
 
         if (gate_list_check(list, "grants", "rules", EGRESS_RULES_MAX, reterr) < 0)
                 return -EINVAL;
-        rules = calloc(json_array_size(list) + 1, sizeof(*rules));
-        if (!rules)
-                return error_set(reterr, -ENOMEM, "%m");
         json_array_foreach(list, i, item) {
-                int r = egress_rule_from_json(item, EGRESS_ALLOW, rules + i, reterr);
+                int r = gate_grant_take(ret, item, reterr);
 
-                if (r < 0) {
-                        gate_rules_free(rules, i);
+                if (r < 0)
                         return error_prefix(reterr, r, "grants[%zu]", i);
-                }
         }
-        *ret = rules;
-        *ret_n = json_array_size(list);
-        return 0;
+        return egress_grants_finish(ret, reterr);
 }
 
 int gate_names_check(json_t *names, Error *reterr) {
@@ -144,7 +153,7 @@ int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error 
         if (r >= 0)
                 r = gate_settings_check_mode(message, &s.policy, reterr);
         if (r >= 0)
-                r = gate_rules_read(json_object_get(message, "grants"), &s.grants, &s.n_grants, reterr);
+                r = read_grants(json_object_get(message, "grants"), &s.grants, reterr);
         if (r >= 0)
                 r = gate_settings_read_names(message, &s.names, reterr);
         if (r >= 0)

@@ -7,8 +7,7 @@
 
 typedef struct GateSettings {
         EgressPolicy policy;
-        EgressRule *grants;
-        size_t n_grants;
+        EgressGrants grants;
         json_t *names;
         struct Credentials *credentials;
         uint64_t used_bytes;
@@ -17,9 +16,8 @@ typedef struct GateSettings {
 int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error *reterr);
 void gate_settings_done(GateSettings *s);
 
-/* A list of rules, objects or text, all to allow. */
 /* A list that a message may have; null is one, too. */
 int gate_list_check(json_t *list, const char *name, const char *items, size_t max, Error *reterr);
-int gate_rules_read(json_t *list, EgressRule **ret, size_t *ret_n, Error *reterr);
-void gate_rules_free(EgressRule *rules, size_t n);
+/* One more rule, object or text, to allow. */
+int gate_grant_add(EgressGrants *grants, json_t *rule, Error *reterr);
 int gate_names_check(json_t *names, Error *reterr);

@@ -31,8 +31,8 @@ static void tell_explain(const GateSandbox *s, EgressVerdict v, const EgressQues
 
         if (v.rule >= 0 && (size_t) v.rule >= p.n_rules) {
                 v.rule -= (int) p.n_rules;
-                p.rules = s->grants;
-                p.n_rules = s->n_grants;
+                p.rules = s->grants.rules;
+                p.n_rules = s->grants.n;
         }
         if (v.rule >= 0 && (size_t) v.rule >= p.n_rules)
                 v.rule = -1; /* the policy was changed since */

@@ -5,33 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "config/config.h"
 #include "gatekeeper/internal.h"
 
-typedef struct Grants {
-        EgressRule *rules;
-        size_t n, room;
-} Grants;
-
 static int take_grant(const NetworkGrant *g, void *userdata) {
-        Grants *all = userdata;
+        _cleanup_(egress_rule_done) EgressRule rule = { 0 };
 
-        if (ARRAY_RESERVE(all->rules, all->room, all->n + 1) < 0)
-                return -ENOMEM;
-        if (egress_rule_parse(g->rule, EGRESS_ALLOW, all->rules + all->n, &(Error) { 0 }) >= 0)
-                all->n++;
-        return 0;
-}
-
-static void grants_done(Grants *g) {
-        for (size_t i = 0; i < g->n; i++)
-                egress_rule_done(g->rules + i);
-        free(g->rules);
+        if (egress_rule_parse(g->rule, EGRESS_ALLOW, &rule, &(Error) { 0 }) < 0)
+                return 0;
+        return egress_grants_add(userdata, &rule) == -ENOMEM ? -ENOMEM : 0;
 }
 
 /* A verdict by a grant, in words: as if the grants were the policy. */
-static json_t *explain_answer(const EgressPolicy *p, const Grants *grants, EgressVerdict v, const EgressQuestion *q) {
+static json_t *explain_answer(const EgressPolicy *p, const EgressGrants *grants, EgressVerdict v, const EgressQuestion *q) {
         bool granted = v.rule >= 0 && (size_t) v.rule >= p->n_rules;
         EgressPolicy view = *p;
         json_t *j;
@@ -52,7 +38,7 @@ int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const 
         _cleanup_json_ json_t *network = sandbox_network_json(sb);
         JsonComplaints complaints = { 0 };
         EgressPolicy p = { 0 };
-        Grants grants = { 0 };
+        EgressGrants grants = { 0 };
         EgressVerdict v;
         EgressUrl u;
         int r = egress_url_parse(url, method, &u, reterr);
@@ -61,13 +47,15 @@ int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const 
                 r = egress_policy_parse(network, "network", c->reachable, c->n_reachable, &p, &complaints);
         if (r >= 0)
                 r = store_grant_each(k->manager->store, sb->id, sb->spec.tenant ? sb->spec.tenant : "", sb->spec.profile, take_grant, &grants);
+        if (r >= 0)
+                r = egress_grants_finish(&grants, reterr);
         if (r >= 0) {
-                v = egress_decide_with(&p, grants.rules, grants.n, c->reachable, c->n_reachable, &u.question);
+                v = egress_decide_with(&p, &grants, c->reachable, c->n_reachable, &u.question);
                 *ret = explain_answer(&p, &grants, v, &u.question);
                 r = *ret ? 0 : -ENOMEM;
         }
         json_complaints_done(&complaints);
-        grants_done(&grants);
+        egress_grants_done(&grants);
         egress_policy_done(&p);
         return r;
 }

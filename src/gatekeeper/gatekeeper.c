@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/run-names.h"
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
 #include "vault/vault.h"
@@ -155,7 +156,7 @@ static int gatekeeper_take_stock(Gatekeeper *k) {
 }
 
 static int make_paths(Gatekeeper *k, const GatekeeperConfig *config) {
-        if (asprintf(&k->socket_path, "%s/gate.sock", config->run_dir) < 0) {
+        if (asprintf(&k->socket_path, "%s/" RUN_GATE, config->run_dir) < 0) {
                 k->socket_path = NULL;
                 return -ENOMEM;
         }

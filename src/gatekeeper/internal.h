@@ -59,6 +59,7 @@ typedef struct GateLink {
         usec_t up_since;
         usec_t waiting_since; /* nothing was heard, and something is asked; or the last thing that was heard */
         usec_t pause;    /* before it is tried again */
+        bool evicting;   /* one that cannot be reached was killed, and is not gone yet */
         bool fresh;      /* started by us: knows nothing */
         unsigned n_starts;
         LinkItem *items; /* that did not fit into the socket */

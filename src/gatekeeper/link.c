@@ -3,7 +3,8 @@
  *      down → (starting) → greeting → listing → up
  *        └──────┴─────────────┴──────────┴───────┴── down: it died, or does not answer; tried again, later each time
  *
- * One that an earlier coved has left is taken as it is; of another version, it is told to go, and its place is taken. */
+ * One that an earlier coved has left is taken as it is; of another version, it is told to go, and its place is taken. There is never a second one:
+ * a gate holds a lock (gate/claim.h), and one that holds it and cannot be reached is killed before another is started. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -257,12 +258,28 @@ static int gatekeeper_link_on_child(sd_event_source *source, const siginfo_t *in
         return 0;
 }
 
+/* True: there is no other one. A gate without its socket would go on by what it was told last, beside the one that we start. */
+static bool gatekeeper_link_is_alone(Gatekeeper *k) {
+        int r = gate_evict(k->socket_path);
+
+        if (r > 0 && !k->link.evicting)
+                log_warning("a cove-gate lives that its socket '%s' does not lead to: it is killed, another one takes its place", k->socket_path);
+        k->link.evicting = r > 0;
+        if (r > 0)
+                gatekeeper_link_look_in(k, LOOK_AGAIN);
+        else if (r < 0)
+                gatekeeper_link_fail(k, "one that its socket '%s' does not lead to cannot be ended: %s", k->socket_path, strerror(-r));
+        return r == 0;
+}
+
 static void gatekeeper_link_start(Gatekeeper *k) {
         GateLink *l = &k->link;
         Error error = { 0 };
         pid_t pid;
         int r;
 
+        if (!gatekeeper_link_is_alone(k))
+                return;
         r = gate_start(k->program, k->socket_path, &pid, &error);
         if (r < 0) {
                 gatekeeper_link_fail(k, "%s", error.text);

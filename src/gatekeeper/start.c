@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "base/program.h"
 #include "base/reserve.h"
 #include "base/strv.h"
+#include "gate/claim.h"
 
 #define CHANNEL_BUFFER (4 << 20)
 #define VARIABLES_MAX  16
@@ -73,6 +75,17 @@ int gate_connect(const char *socket_path) {
         if (connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0)
                 return -errno;
         return TAKE_FD(fd);
+}
+
+int gate_evict(const char *socket_path) {
+        _cleanup_close_ int pidfd = -EBADF;
+        int r = claim_find(socket_path, &pidfd);
+
+        if (r == -ESRCH)
+                return 0;
+        if (r >= 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
+                r = -errno;
+        return r < 0 ? r : 1;
 }
 
 /* While it is connected, its pid is its own. */

@@ -10,4 +10,6 @@
 int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *reterr);
 /* Not blocking. -ENOENT, -ECONNREFUSED: nobody listens. */
 int gate_connect(const char *socket_path);
+/* One that lives, and cannot be reached by its socket: killed. 1: one was, and will be gone. 0: there is none. */
+int gate_evict(const char *socket_path);
 void gate_kill_peer(int fd); /* whoever is at the other end */

@@ -1,10 +1,12 @@
 /* decide.c: may this leave? Deny wins, then allow, then ask; else the nearest miss says why not. Nothing is allocated. */
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "policy/internal.h"
-
-#define LOOSE_MAX 8192 /* what servers take for a path at most */
+#include "policy/path-set.h"
 
 static const char *const reasons[_EGRESS_REASON_MAX] = {
         [EGRESS_BY_RULE] = "by_rule",
@@ -49,6 +51,15 @@ typedef struct Miss {
         int rank, rule;
 } Miss;
 
+/* One list of rules while it is looked through. */
+typedef struct DecisionRules {
+        const EgressRule *rules;
+        size_t n, offset; /* offset: how the verdict counts them */
+        const PathSet *paths;
+        bool walked;
+        PathHits hits;
+} DecisionRules;
+
 typedef struct Decision {
         const EgressPolicy *policy;
         const EgressQuestion *question;
@@ -58,48 +69,6 @@ typedef struct Decision {
         bool inspect;
         Miss miss;
 } Decision;
-
-/* "*" is any run of characters. Piece by piece, each as early as it is found: patterns are a tenant's and paths a guest's, and no two of them may
- * make this slow. */
-static bool glob_matches(const char *pattern, const char *text) {
-        size_t n = strcspn(pattern, "*"), left;
-
-        if (strncmp(pattern, text, n) != 0)
-                return false;
-        pattern += n;
-        text += n;
-        left = strlen(text);
-        while (*pattern) {
-                const char *found;
-
-                pattern += strspn(pattern, "*");
-                n = strcspn(pattern, "*");
-                if (!pattern[n]) /* the last piece stands at the end */
-                        return n <= left && memcmp(text + left - n, pattern, n) == 0;
-                found = memmem(text, left, pattern, n);
-                if (!found)
-                        return false;
-                left -= (size_t) (found - text) + n;
-                text = found + n;
-                pattern += n;
-        }
-        return left == 0;
-}
-
-/* A deny is for the path in whatever way a server may be made to understand it. One so long and odd is better refused. */
-static bool glob_matches_loosely(const char *pattern, const char *path) {
-        char loose[LOOSE_MAX], loose_pattern[LOOSE_MAX];
-
-        if (egress_path_is_plain(path) && egress_path_is_plain(pattern))
-                return false; /* it was compared already */
-        for (int cut = 0; cut < 2; cut++) {
-                if (egress_path_loosen(path, cut, loose, sizeof(loose)) < 0)
-                        return true;
-                if (egress_path_loosen(pattern, cut, loose_pattern, sizeof(loose_pattern)) >= 0 && glob_matches(loose_pattern, loose))
-                        return true;
-        }
-        return false;
-}
 
 static Match match_methods(const EgressRule *r, const EgressQuestion *q) {
         if (!r->methods)
@@ -112,15 +81,16 @@ static Match match_methods(const EgressRule *r, const EgressQuestion *q) {
         return MATCH_NO;
 }
 
-static Match match_paths(const EgressRule *r, const EgressQuestion *q) {
-        if (!r->paths)
+/* The path is walked along once for all rules, when the first of them gets so far. */
+static Match match_paths(DecisionRules *l, size_t i, const EgressQuestion *q) {
+        if (!l->rules[i].paths)
                 return MATCH_YES;
         if (!q->path)
                 return MATCH_MAYBE;
-        for (char **p = r->paths; *p; p++)
-                if (glob_matches(*p, q->path) || (r->action == EGRESS_DENY && glob_matches_loosely(*p, q->path)))
-                        return MATCH_YES;
-        return MATCH_NO;
+        if (!l->walked)
+                path_set_find(l->paths, q->path, &l->hits);
+        l->walked = true;
+        return path_hits_has(&l->hits, i) ? MATCH_YES : MATCH_NO;
 }
 
 /* An allow is for the address itself, a deny also for what routers make of it. */
@@ -158,8 +128,10 @@ static Match missed_protocol(Decision *d, const EgressRule *r, int i, EgressReas
         return missed(d, i, reason, reason == EGRESS_PORT ? 1 : 2);
 }
 
-static Match match(Decision *d, const EgressRule *r, int i) {
+static Match match(Decision *d, DecisionRules *l, size_t index) {
         const EgressQuestion *q = d->question;
+        const EgressRule *r = l->rules + index;
+        int i = (int) (l->offset + index);
         Match protocol, methods, paths;
 
         if (!match_target(d, r))
@@ -174,7 +146,7 @@ static Match match(Decision *d, const EgressRule *r, int i) {
         methods = match_methods(r, q);
         if (methods == MATCH_NO)
                 return missed(d, i, EGRESS_METHOD, 3);
-        paths = match_paths(r, q);
+        paths = match_paths(l, index, q);
         if (paths == MATCH_NO)
                 return missed(d, i, EGRESS_PATH, 4);
         methods = MIN_OF(methods, paths);
@@ -201,16 +173,13 @@ static void decide_note(Decision *d, const EgressRule *r, int i, Match m) {
                 d->inspect = true;
 }
 
-static void decide_look(Decision *d, const EgressRule *rules, size_t n, size_t offset) {
-        for (size_t i = 0; i < n; i++) {
+static void decide_look(Decision *d, DecisionRules *l) {
+        for (size_t i = 0; i < l->n; i++) {
+                const EgressRule *r = l->rules + i;
                 Miss before = d->miss;
-                int k = (int) (offset + i);
 
-                if (d->question->protocol == EGRESS_DNS)
-                        decide_note(d, rules + i, k, match_name(d, rules + i));
-                else
-                        decide_note(d, rules + i, k, match(d, rules + i, k));
-                if (rules[i].action == EGRESS_DENY)
+                decide_note(d, r, (int) (l->offset + i), d->question->protocol == EGRESS_DNS ? match_name(d, r) : match(d, l, i));
+                if (r->action == EGRESS_DENY)
                         d->miss = before; /* a deny that does not apply explains nothing */
         }
 }
@@ -258,8 +227,7 @@ static EgressVerdict decide_conclude(const Decision *d) {
         return v;
 }
 
-EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressRule *grants, size_t n_grants, const EgressRange *reachable, size_t n_reachable,
-                const EgressQuestion *q) {
+EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressGrants *grants, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q) {
         Decision d = { .policy = p, .question = q, .yes = { -1, -1, -1 }, .maybe = { -1, -1, -1 }, .miss.rule = -1 };
 
         if (p->mode != NETWORK_EGRESS && p->mode != NETWORK_OPEN)
@@ -267,11 +235,43 @@ EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressRule *grants
         if (q->has_address && !egress_is_reachable(reachable, n_reachable, &q->address))
                 return (EgressVerdict) { EGRESS_DENY, EGRESS_SPECIAL_ADDRESS, -1, false };
         d.has_embedded = q->has_address && egress_address_embedded(&q->address, &d.embedded);
-        decide_look(&d, p->rules, p->n_rules, 0);
-        decide_look(&d, grants, n_grants, p->n_rules);
+        decide_look(&d, &(DecisionRules) { .rules = p->rules, .n = p->n_rules, .paths = p->paths });
+        if (grants)
+                decide_look(&d, &(DecisionRules) { .rules = grants->rules, .n = grants->n, .offset = p->n_rules, .paths = grants->paths });
         return decide_conclude(&d);
 }
 
 EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q) {
-        return egress_decide_with(p, /* grants= */ NULL, 0, reachable, n_reachable, q);
+        return egress_decide_with(p, /* grants= */ NULL, reachable, n_reachable, q);
+}
+
+/* Grants. */
+
+int egress_grants_add(EgressGrants *g, EgressRule *rule) {
+        if (g->n >= EGRESS_RULES_MAX)
+                return -E2BIG;
+        if (ARRAY_EXTEND(g->rules, g->n) < 0)
+                return -ENOMEM;
+        g->rules[g->n++] = *rule;
+        *rule = (EgressRule) { 0 };
+        return 0;
+}
+
+int egress_grants_finish(EgressGrants *g, Error *reterr) {
+        PathSet *paths;
+        int r = path_set_new(g->rules, g->n, &paths, reterr);
+
+        if (r < 0)
+                return error_prefix(reterr, r, "what was granted");
+        path_set_free(g->paths);
+        g->paths = paths;
+        return 0;
+}
+
+void egress_grants_done(EgressGrants *g) {
+        for (size_t i = 0; i < g->n; i++)
+                egress_rule_done(g->rules + i);
+        free(g->rules);
+        path_set_free(g->paths);
+        *g = (EgressGrants) { 0 };
 }

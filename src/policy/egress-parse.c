@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "policy/internal.h"
+#include "policy/path-set.h"
 
 #define GROUP_MAX     63
 #define SECONDS_MAX   86400.0
@@ -35,6 +36,7 @@ int network_mode_from_string(const char *text) {
 void egress_policy_done(EgressPolicy *p) {
         for (size_t i = 0; i < p->n_rules; i++)
                 egress_rule_done(p->rules + i);
+        path_set_free(p->paths);
         free(p->rules);
         free(p->group);
         *p = (EgressPolicy) { 0 };
@@ -243,6 +245,16 @@ static void check_size(NetworkReader *n) {
                                 EGRESS_JSON_MAX);
 }
 
+static void egress_parse_make_paths(NetworkReader *n) {
+        Error error = { 0 };
+        int r = path_set_new(n->policy.rules, n->policy.n_rules, &n->policy.paths, &error);
+
+        if (r == -E2BIG)
+                policy_complain(&n->reader, n->prefix, "%s", error.text);
+        else if (r < 0)
+                n->reader.error = r;
+}
+
 void egress_policy_init(EgressPolicy *p) {
         *p = (EgressPolicy) { .mode = NETWORK_NONE, .ask_timeout_usec = 60 * USEC_PER_SEC, .require_tls = true };
 }
@@ -261,6 +273,7 @@ int egress_policy_parse(json_t *network, const char *prefix, const EgressRange *
         egress_policy_check(&n.reader, prefix, &n.policy, &n.places);
         if (!json_has_complaints(c))
                 check_size(&n);
+        egress_parse_make_paths(&n);
         if (n.reader.error < 0) {
                 egress_policy_done(&n.policy);
                 return n.reader.error;

@@ -101,6 +101,7 @@ typedef struct EgressPolicy {
         char *group;
         EgressRule *rules;
         size_t n_rules;
+        struct PathSet *paths;        /* of the rules, made ready; NULL: none has any */
         usec_t ask_timeout_usec;      /* 60 s */
         bool require_tls;             /* true */
         bool inspect_all;
@@ -183,9 +184,19 @@ typedef struct EgressVerdict {
  * says yes with inspect. reachable as above. */
 EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q);
 
-/* The same with rules that were added since (what was approved); the verdict's rule counts on from the policy's own. Their action counts. */
-EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressRule *grants, size_t n_grants, const EgressRange *reachable, size_t n_reachable,
-                const EgressQuestion *q);
+/* Rules that were added since: what was approved. */
+typedef struct EgressGrants {
+        EgressRule *rules;
+        size_t n;
+        struct PathSet *paths; /* as above */
+} EgressGrants;
+
+int egress_grants_add(EgressGrants *g, EgressRule *rule); /* takes the rule; -E2BIG: there are EGRESS_RULES_MAX */
+int egress_grants_finish(EgressGrants *g, Error *reterr);  /* after the last one; on failure `paths` is as it was */
+void egress_grants_done(EgressGrants *g);
+
+/* The same with grants; the verdict's rule counts on from the policy's own. Their action counts. */
+EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressGrants *grants, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q);
 
 /* "GET http://example.org/ is denied: …" and the JSON line that would allow it: {"allow": ["http://example.org"]} (or a word on why
  * none would). Both end up in 403 bodies, events, `cove policy explain`. */

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/reserve.h"
 #include "core/enforce.h"
+#include "core/run-names.h"
 #include "core/zygote.h"
 #include "provider/native-internal.h"
 #include "wire/channel.h"
@@ -75,14 +76,14 @@ void native_guest_release(Provider *p, Sandbox *sb) {
 /* A path through a descriptor: a socket's name has room for 107 bytes only. */
 static socklen_t socket_address(const Native *n, const char *id, struct sockaddr_un *ret) {
         *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
-        (void) snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s.sock", n->run_fd, id);
+        (void) snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s" RUN_SOCKET_SUFFIX, n->run_fd, id);
         return sizeof(*ret);
 }
 
 void native_remove_socket(Native *n, const char *id) {
         char name[SANDBOX_ID_LENGTH + 8];
 
-        (void) snprintf(name, sizeof(name), "%.*s.sock", SANDBOX_ID_LENGTH, id);
+        (void) snprintf(name, sizeof(name), "%.*s" RUN_SOCKET_SUFFIX, SANDBOX_ID_LENGTH, id);
         (void) unlinkat(n->run_fd, name, 0);
 }
 
@@ -101,7 +102,7 @@ static int bind_name(Native *n, const char *id) {
 }
 
 static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
-        (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, "spare-%u", (unsigned) i);
+        (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, RUN_SPARE_PREFIX "%u", (unsigned) i);
 }
 
 /* A socket's name is a file, and making one may take long (core/execution/journal.c tells why): some are made ahead and renamed. */
@@ -151,8 +152,8 @@ static int bind_socket(Native *n, const char *id) {
         fd = n->sockets[--n->n_sockets];
         (void) sd_event_source_set_enabled(n->stock, SD_EVENT_ON);
         spare_id(n->n_sockets, number);
-        (void) snprintf(spare, sizeof(spare), "%s.sock", number);
-        (void) snprintf(name, sizeof(name), "%.*s.sock", SANDBOX_ID_LENGTH, id);
+        (void) snprintf(spare, sizeof(spare), "%s" RUN_SOCKET_SUFFIX, number);
+        (void) snprintf(name, sizeof(name), "%.*s" RUN_SOCKET_SUFFIX, SANDBOX_ID_LENGTH, id);
         if (renameat(n->run_fd, spare, n->run_fd, name) == 0)
                 return fd;
         (void) fd_close(fd);

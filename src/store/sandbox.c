@@ -133,50 +133,50 @@ int store_execution_each(Store *s, int (*each)(const char *sandbox_id, Execution
         return store_each(s, &execution_table, &(StoreReader) { execution_row, (void (*)(void)) each, userdata });
 }
 
-/* The ledger. */
+/* Footprints; the table is called by their former name. */
 
-static const char *const ledger_kinds[_LEDGER_MAX] = {
-        [LEDGER_CGROUP]    = "cgroup",
-        [LEDGER_PROCESS]   = "process",
-        [LEDGER_SOCKET]    = "socket",
-        [LEDGER_DIRECTORY] = "directory",
-        [LEDGER_TREE]      = "tree",
+static const char *const footprint_kinds[_FOOTPRINT_MAX] = {
+        [FOOTPRINT_CGROUP]    = "cgroup",
+        [FOOTPRINT_PROCESS]   = "process",
+        [FOOTPRINT_SOCKET]    = "socket",
+        [FOOTPRINT_DIRECTORY] = "directory",
+        [FOOTPRINT_TREE]      = "tree",
 };
-static const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_kinds);
+static const ShapeNames footprint_kind_names = SHAPE_WORDS(footprint_kinds);
 
-const char *ledger_kind_name(LedgerKind k) {
-        return shape_name(&ledger_kind_names, (int) k);
+const char *footprint_kind_name(FootprintKind k) {
+        return shape_name(&footprint_kind_names, (int) k);
 }
 
-typedef struct LedgerRow {
+typedef struct FootprintRow {
         const char *sandbox;
-        int kind; /* LedgerKind */
+        int kind; /* FootprintKind */
         const char *name;
-} LedgerRow;
+} FootprintRow;
 
-static const ShapeField ledger_table_fields[] = {
-        FIELD("sandbox", borrowed, LedgerRow, sandbox),
-        FIELD("kind",    named,    LedgerRow, kind, .names = &ledger_kind_names),
-        FIELD("name",    borrowed, LedgerRow, name),
+static const ShapeField footprint_table_fields[] = {
+        FIELD("sandbox", borrowed, FootprintRow, sandbox),
+        FIELD("kind",    named,    FootprintRow, kind, .names = &footprint_kind_names),
+        FIELD("name",    borrowed, FootprintRow, name),
 };
-TABLE(ledger_table, LedgerRow, "ledger", 1, PUTS | DELETES, .conflict = "DO NOTHING", IN_ORDER("sandbox, kind, name"));
+TABLE(footprint_table, FootprintRow, "ledger", 1, PUTS | DELETES, .conflict = "DO NOTHING", IN_ORDER("sandbox, kind, name"));
 
-int store_ledger_add(Store *s, const char *sandbox_id, LedgerKind kind, const char *name) {
-        return store_put(s, &ledger_table, &(const LedgerRow) { sandbox_id, (int) kind, name });
+int store_footprint_add(Store *s, const char *sandbox_id, FootprintKind kind, const char *name) {
+        return store_put(s, &footprint_table, &(const FootprintRow) { sandbox_id, (int) kind, name });
 }
 
-int store_ledger_remove(Store *s, const char *sandbox_id) {
-        return store_delete_id(s, &ledger_table, sandbox_id);
+int store_footprint_remove(Store *s, const char *sandbox_id) {
+        return store_delete_id(s, &footprint_table, sandbox_id);
 }
 
-static int ledger_row(StoreReader *reader, void *row) {
-        const LedgerRow *l = row;
+static int footprint_row(StoreReader *reader, void *row) {
+        const FootprintRow *l = row;
 
-        return ((int (*)(const char *, LedgerKind, const char *, void *)) reader->each)(l->sandbox, (LedgerKind) l->kind, l->name,
+        return ((int (*)(const char *, FootprintKind, const char *, void *)) reader->each)(l->sandbox, (FootprintKind) l->kind, l->name,
                         reader->userdata);
 }
 
-int store_ledger_each(Store *s, int (*each)(const char *sandbox_id, LedgerKind kind, const char *name, void *userdata),
+int store_footprint_each(Store *s, int (*each)(const char *sandbox_id, FootprintKind kind, const char *name, void *userdata),
                 void *userdata) {
-        return store_each(s, &ledger_table, &(StoreReader) { ledger_row, (void (*)(void)) each, userdata });
+        return store_each(s, &footprint_table, &(StoreReader) { footprint_row, (void (*)(void)) each, userdata });
 }

@@ -4,7 +4,7 @@
 
 #define STORE_TABLES(table)                                                                                       \
         table(sandbox_table) table(sandbox_state_table) table(execution_table) table(execution_state_table)       \
-        table(ledger_table) table(event_table) table(counter_table) table(key_table) table(tenant_table)          \
+        table(footprint_table) table(event_table) table(counter_table) table(key_table) table(tenant_table)          \
         table(artifact_table) table(artifact_sums_table)                                                          \
         table(job_table) table(job_state_table) table(job_line_table) table(job_line_state_table)                 \
         table(job_id_table) table(attempt_table)                                                                  \

@@ -50,7 +50,7 @@ static inline int count_execution(const char *sandbox_id, Execution *row, void *
         return 0;
 }
 
-static inline int count_ledger(const char *sandbox_id, LedgerKind kind, const char *name, void *userdata) {
+static inline int count_footprint(const char *sandbox_id, FootprintKind kind, const char *name, void *userdata) {
         ++*(size_t *) userdata;
         return 0;
 }
@@ -74,10 +74,10 @@ static inline size_t n_executions(Store *s) {
         return n;
 }
 
-static inline size_t n_ledger(Store *s) {
+static inline size_t n_footprint(Store *s) {
         size_t n = 0;
 
-        check_result("store_ledger_each", store_ledger_each(s, count_ledger, &n), 0);
+        check_result("store_footprint_each", store_footprint_each(s, count_footprint, &n), 0);
         return n;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policy/egress.h"
+#include "policy/path-set.h"
 
 typedef struct Case {
         const char *policy; /* NULL: that of the row above */
@@ -512,20 +513,90 @@ TEST(too_many_rules) {
 
 TEST(grants_count_on) {
         _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
-        _cleanup_(egress_rule_done) EgressRule grant = { 0 };
+        _cleanup_(egress_grants_done) EgressGrants grants = { 0 };
+        EgressRule grant;
         EgressVerdict v;
         Error error;
         Asked a;
 
         read_policy("{\"ask\":[\"*\"],\"deny\":[\"bad.example\"]}", &p);
         check_result("grant", egress_rule_parse("https://a.example", EGRESS_ALLOW, &grant, &error), 0);
+        check_result("taken", egress_grants_add(&grants, &grant), 0);
+        check_result("finished", egress_grants_finish(&grants, &error), 0);
         read_question("https a.example - 443", &a);
         check_int("asks", decide(&p, &a.q).action, EGRESS_ASK);
-        v = egress_decide_with(&p, &grant, 1, NULL, 0, &a.q);
+        v = egress_decide_with(&p, &grants, NULL, 0, &a.q);
         check_int("allowed", v.action, EGRESS_ALLOW);
         check_int("rule", v.rule, 2);
         read_question("https bad.example - 443", &a);
-        check_int("deny wins", egress_decide_with(&p, &grant, 1, NULL, 0, &a.q).action, EGRESS_DENY);
+        check_int("deny wins", egress_decide_with(&p, &grants, NULL, 0, &a.q).action, EGRESS_DENY);
+}
+
+/* Stars as everybody understands them, by trying everything. */
+static bool glob_plainly(const char *pattern, const char *text) {
+        if (*pattern == '*')
+                return glob_plainly(pattern + 1, text) || (*text && glob_plainly(pattern, text + 1));
+        return *pattern == *text && (!*pattern || glob_plainly(pattern + 1, text + 1));
+}
+
+static void random_text(uint64_t *seed, const char *alphabet, size_t n, char *ret) {
+        for (size_t i = 0; i < n; i++) {
+                *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                ret[i] = alphabet[(*seed >> 33) % strlen(alphabet)];
+        }
+        ret[n] = '\0';
+}
+
+TEST(a_set_of_paths_finds_what_each_of_them_does) {
+        uint64_t seed = 1;
+        size_t hits = 0, misses = 0;
+
+        for (int round = 0; round < 3000; round++) {
+                EgressRule rules[6] = { 0 };
+                char patterns[6][3][16], path[40];
+                char *lists[6][4] = { 0 };
+                PathHits found;
+                PathSet *set;
+
+                for (size_t i = 0; i < 6; i++) {
+                        for (size_t k = 0; k < 3; k++) {
+                                random_text(&seed, "ab**", (size_t) round % 9, patterns[i][k]);
+                                lists[i][k] = patterns[i][k];
+                        }
+                        rules[i] = (EgressRule) { .action = EGRESS_ALLOW, .paths = lists[i] };
+                }
+                check_result("made", path_set_new(rules, 6, &set, &(Error) { 0 }), 0);
+                for (size_t n = 0; n < 24; n += 1 + n / 4) {
+                        random_text(&seed, "aab", n, path);
+                        path_set_find(set, path, &found);
+                        for (size_t i = 0; i < 6; i++) {
+                                bool wanted = glob_plainly(patterns[i][0], path) || glob_plainly(patterns[i][1], path) || glob_plainly(patterns[i][2], path);
+
+                                check_int(path, path_hits_has(&found, i), wanted);
+                                *(wanted ? &hits : &misses) += 1;
+                        }
+                }
+                path_set_free(set);
+        }
+        check_true("both", hits > 10000 && misses > 10000);
+}
+
+TEST(a_set_of_paths_has_limits) {
+        char texts[17][32], *list[18] = { 0 };
+        EgressRule rule = { .action = EGRESS_DENY, .paths = list };
+        Error error = { 0 };
+        PathSet *set;
+
+        for (size_t i = 0; i < 17; i++) {
+                (void) snprintf(texts[i], sizeof(texts[i]), "/*%.*s*", (int) (i % 13 + 1), "aaaaaaaaaaaaa");
+                list[i] = texts[i];
+        }
+        check_result("thirteen within each other", path_set_new(&rule, 1, &set, &error), 0);
+        path_set_free(set);
+        for (size_t i = 0; i < 17; i++)
+                (void) snprintf(texts[i], sizeof(texts[i]), "*%.*s*", (int) i + 1, "aaaaaaaaaaaaaaaaaaaa");
+        check_result("seventeen", path_set_new(&rule, 1, &set, &error), -E2BIG);
+        check_true("words", strstr(error.text, "17") != NULL);
 }
 
 TEST(a_limit_of_nobody_in_particular) {

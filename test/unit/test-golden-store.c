@@ -204,9 +204,9 @@ static int copy_execution(const char *sandbox, Execution *row, void *userdata) {
         return copied(c, "execution", store_execution_update(c->to, row));
 }
 
-static int copy_ledger(const char *sandbox, LedgerKind kind, const char *name, void *userdata) {
+static int copy_footprint(const char *sandbox, FootprintKind kind, const char *name, void *userdata) {
         Copy *c = userdata;
-        return copied(c, "ledger", store_ledger_add(c->to, sandbox, kind, name));
+        return copied(c, "ledger", store_footprint_add(c->to, sandbox, kind, name));
 }
 
 static int copy_network_use(const NetworkUse *row, void *userdata) {
@@ -364,7 +364,7 @@ static void copy_sandboxes(Copy *c) {
         check_result("keys", store_key_each(c->from, copy_key, c), 0);
         check_result("sandboxes", store_sandbox_each(c->from, copy_sandbox, c), 0);
         check_result("executions", store_execution_each(c->from, copy_execution, c), 0);
-        check_result("ledger", store_ledger_each(c->from, copy_ledger, c), 0);
+        check_result("ledger", store_footprint_each(c->from, copy_footprint, c), 0);
         check_result("network use", store_network_use_each(c->from, copy_network_use, c), 0);
         check_result("approvals", store_approval_each(c->from, NULL, NULL, 0, EVERY, copy_approval, c), 0);
         check_result("previews", store_previews(c->from, copy_preview, c), 0);

@@ -657,7 +657,23 @@ TEST(pressure_words_say_what_is_short) {
         config_free(c);
 }
 
+static bool is_there(const World *w, const char *name) {
+        char path[600];
+
+        (void) snprintf(path, sizeof(path), "%s/%s", w->state, name);
+        return access(path, F_OK) == 0;
+}
+
+static void plant(const World *w, const char *name) {
+        char path[600];
+
+        (void) snprintf(path, sizeof(path), "%s/%s", w->state, name);
+        unit_write_text(path, "");
+}
+
 TEST(item_160_records_and_kernel_are_compared_in_both_directions) {
+        static const char *const others[] = { "run/gate.sock", "run/gate.sock.new", "run/gate.sock.lock", "run/spare-3.sock", "run/other.sock",
+                                              "run/Zzzzzzzzzzzzzzzzzzzzz.sock" };
         World w;
         Result r;
         char path[600];
@@ -672,6 +688,8 @@ TEST(item_160_records_and_kernel_are_compared_in_both_directions) {
         unit_write_text(path, "left behind");
         (void) snprintf(path, sizeof(path), "%s/run/%s.sock", w.state, w.fake.listed[1]);
         unit_write_text(path, "");
+        for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                plant(&w, others[i]);
         sweep_run_request(&w, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, &r);
         check_true("inconsistent", !cleanup_is_consistent(&r.report));
         check_uint("records without a sandbox", r.report.counts.lost, 1);
@@ -684,6 +702,8 @@ TEST(item_160_records_and_kernel_are_compared_in_both_directions) {
         check_uint("161: all gone", r.report.counts.removed, 4);
         check_uint("failed", r.report.counts.failed, 0);
         check_true("file", access(path, F_OK) < 0);
+        for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                check_true(others[i], is_there(&w, others[i]));
         w.fake.verify_result = 0;
         sweep_run_request(&w, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, &r);
         check_true("169: consistent", cleanup_is_consistent(&r.report));

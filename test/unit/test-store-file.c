@@ -36,8 +36,8 @@ static void write_one(Store *s, unsigned i) {
 
         check_result("begin", store_begin(s), 0);
         check_result("insert", store_sandbox_insert(s, &sb), 0);
-        for (LedgerKind k = 0; k < _LEDGER_MAX; k++)
-                check_result("ledger", store_ledger_add(s, sb.id, k, "x"), 0);
+        for (FootprintKind k = 0; k < _FOOTPRINT_MAX; k++)
+                check_result("ledger", store_footprint_add(s, sb.id, k, "x"), 0);
         check_result("execution", store_execution_insert(s, &x), 0);
         check_result("event", store_event_add(s, &event, NULL), 0);
         check_result("counter", store_counter_set(s, "made", i + 1), 0);
@@ -78,7 +78,7 @@ static unsigned check_after_crash(unsigned told) {
         check_result("each", store_sandbox_each(s, check_crash_row, &c), 0);
         check_true("what was told is there", c.n >= told && c.n <= told + 1);
         check_true("updates too", c.n_ready >= told && c.n_ready <= c.n);
-        check_uint("ledger rows", n_ledger(s), (size_t) c.n * _LEDGER_MAX);
+        check_uint("ledger rows", n_footprint(s), (size_t) c.n * _FOOTPRINT_MAX);
         check_uint("executions", n_executions(s), c.n);
         check_result("counter", store_counter_get(s, "made", &made), 0);
         check_uint("counter", made, c.n);

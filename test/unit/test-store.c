@@ -484,15 +484,15 @@ TEST(errors) {
         check_result("execution again", store_execution_insert(s, &x), -EEXIST);
         check_result("execution of no sandbox", store_execution_insert(s, &orphan), -ENOENT);
 
-        check_result("ledger", store_ledger_add(s, sb.id, LEDGER_SOCKET, "x"), 0);
-        check_result("ledger again", store_ledger_add(s, sb.id, LEDGER_SOCKET, "x"), 0);
-        check_result("ledger of no sandbox", store_ledger_add(s, absent.id, LEDGER_SOCKET, "x"), -ENOENT);
+        check_result("ledger", store_footprint_add(s, sb.id, FOOTPRINT_SOCKET, "x"), 0);
+        check_result("ledger again", store_footprint_add(s, sb.id, FOOTPRINT_SOCKET, "x"), 0);
+        check_result("ledger of no sandbox", store_footprint_add(s, absent.id, FOOTPRINT_SOCKET, "x"), -ENOENT);
         check_result("event of no sandbox", store_event_add(s, &event, NULL), -ENOENT);
         check_result("key of no tenant", store_key_insert(s, &key), -ENOENT);
 
         check_uint("sandboxes", n_sandboxes(s), 1);
         check_uint("executions", n_executions(s), 1);
-        check_uint("ledger", n_ledger(s), 1);
+        check_uint("ledger", n_footprint(s), 1);
         store_close(s);
 }
 
@@ -506,7 +506,7 @@ TEST(delete_takes_all) {
 
                 check_result("sandbox", store_sandbox_insert(s, sb), 0);
                 check_result("execution", store_execution_insert(s, &x), 0);
-                check_result("ledger", store_ledger_add(s, sb->id, LEDGER_CGROUP, "x"), 0);
+                check_result("ledger", store_footprint_add(s, sb->id, FOOTPRINT_CGROUP, "x"), 0);
                 check_result("event", store_event_add(s, &event, NULL), 0);
                 if (sb == &b)
                         break;
@@ -514,7 +514,7 @@ TEST(delete_takes_all) {
         check_result("delete", store_sandbox_delete(s, a.id), 0);
         check_uint("sandboxes", n_sandboxes(s), 1);
         check_uint("executions", n_executions(s), 1);
-        check_uint("ledger", n_ledger(s), 1);
+        check_uint("ledger", n_footprint(s), 1);
         check_uint("events of it", n_events(s, a.id), 0);
         check_uint("events of the other", n_events(s, b.id), 1);
         store_close(s);
@@ -522,30 +522,30 @@ TEST(delete_takes_all) {
 
 /* Ledger, counters. */
 
-static int check_ledger_row(const char *sandbox_id, LedgerKind kind, const char *name, void *userdata) {
+static int check_footprint_row(const char *sandbox_id, FootprintKind kind, const char *name, void *userdata) {
         unsigned *seen = userdata;
 
         check_string("sandbox", sandbox_id, "a00000000000000000001");
-        check_string("name", name, ledger_kind_name(kind));
+        check_string("name", name, footprint_kind_name(kind));
         *seen |= 1u << kind;
         return 0;
 }
 
-TEST(ledger) {
+TEST(footprints) {
         Store *s = open_store("ledger.db");
         Sandbox sb = plain_sandbox(1);
         unsigned seen = 0;
 
         check_result("sandbox", store_sandbox_insert(s, &sb), 0);
-        for (LedgerKind k = 0; k < _LEDGER_MAX; k++)
-                check_result(ledger_kind_name(k), store_ledger_add(s, sb.id, k, ledger_kind_name(k)), 0);
-        check_result("each", store_ledger_each(s, check_ledger_row, &seen), 0);
-        check_uint("kinds", seen, (1u << _LEDGER_MAX) - 1);
-        check_string("no kind", ledger_kind_name(_LEDGER_MAX), NULL);
+        for (FootprintKind k = 0; k < _FOOTPRINT_MAX; k++)
+                check_result(footprint_kind_name(k), store_footprint_add(s, sb.id, k, footprint_kind_name(k)), 0);
+        check_result("each", store_footprint_each(s, check_footprint_row, &seen), 0);
+        check_uint("kinds", seen, (1u << _FOOTPRINT_MAX) - 1);
+        check_string("no kind", footprint_kind_name(_FOOTPRINT_MAX), NULL);
 
-        check_result("remove", store_ledger_remove(s, sb.id), 0);
-        check_result("remove again", store_ledger_remove(s, sb.id), 0);
-        check_uint("rows", n_ledger(s), 0);
+        check_result("remove", store_footprint_remove(s, sb.id), 0);
+        check_result("remove again", store_footprint_remove(s, sb.id), 0);
+        check_uint("rows", n_footprint(s), 0);
         check_uint("sandboxes", n_sandboxes(s), 1);
         store_close(s);
 }
@@ -798,11 +798,11 @@ static void fill_the_disk(void *userdata) {
 
         b.spec.metadata = metadata;
         check_result("begin", store_begin(s), 0);
-        check_result("a small one", store_ledger_add(s, a.id, LEDGER_CGROUP, "x"), 0);
+        check_result("a small one", store_footprint_add(s, a.id, FOOTPRINT_CGROUP, "x"), 0);
         (void) store_sandbox_insert(s, &b); /* fails here or at the commit */
         check_true("commit", store_commit(s) < 0);
         check_uint("sandboxes", n_sandboxes(s), 1);
-        check_uint("ledger", n_ledger(s), 0);
+        check_uint("ledger", n_footprint(s), 0);
 
         limit.rlim_cur = limit.rlim_max;
         check_result("setrlimit", setrlimit(RLIMIT_FSIZE, &limit), 0);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/ledger.h"
 #include "core/settings.h"
 #include "core/tally.h"
 
@@ -107,11 +108,12 @@ static int check_means_now(const Means *m, const char *tenant, Error *ret_why) {
                         (double) m->used / m->unit, (double) m->max / m->unit, m->what, tenant, (double) m->wanted / m->unit);
 }
 
-static int caps_check_quota(const Tenant *t, const TallySums *held, const CapAsk *ask, Error *ret_why) {
+static int caps_check_quota(const Manager *m, const Tenant *t, const TallySums *held, const CapAsk *ask, Error *ret_why) {
+        LedgerSums sums = ledger_of_tenant(m, t->name);
         const Means means[] = {
                 { "CPUs",         1000,    held->cpu_milli,    ask->cpu_milli,    t->cpu_milli_max    },
                 { "MB of memory", 1 << 20, held->memory_bytes, ask->memory_bytes, t->memory_bytes_max },
-                { "MB of disk",   1 << 20, held->disk_bytes,   ask->disk_bytes,   t->disk_bytes_max   },
+                { "MB of disk",   1 << 20, ledger_disk(&sums), ask->disk_bytes,   t->disk_bytes_max   },
         };
         int r = 0;
 
@@ -134,7 +136,7 @@ int cap_check_tenant(const Manager *m, const CapAsk *ask, Error *ret_why) {
                 return 0; /* whoever belongs to no tenant has no quota */
         tenant = access_tenant(m->access, ask->tenant);
         held = tally_of_tenant(m, ask->tenant);
-        r = tenant ? caps_check_quota(tenant, &held, ask, ret_why) : 0;
+        r = tenant ? caps_check_quota(m, tenant, &held, ask, ret_why) : 0;
         return r < 0 ? r : check_number(m, tenant, ask->tenant, held.live, ret_why);
 }
 

@@ -18,7 +18,7 @@ struct Tally {
 
 struct Tallies {
         Tally *tenants, *profiles;
-        TallySums all, pooled;
+        TallySums all, pooled, nobody;
         Sandbox *ended; /* in the order of their ends */
 };
 
@@ -95,6 +95,10 @@ TallySums tally_of_tenant(const Manager *m, const char *tenant) {
         return t ? t->sums : (TallySums) { 0 };
 }
 
+TallySums tally_of_nobody(const Manager *m) {
+        return m->tallies->nobody;
+}
+
 TallySums tally_of_profile(const Manager *m, const char *profile) {
         const Tally *t = tally_find(m->tallies->profiles, profile, /* fold= */ true);
 
@@ -125,16 +129,22 @@ static void tally_add(TallySums *s, const Sandbox *sb, SandboxStatus status, int
         s->cpu_milli += one * sb->spec.limits.cpu_milli;
         s->memory_bytes += one * sb->spec.limits.memory_bytes;
         s->disk_bytes += one * sb->spec.limits.disk_bytes;
+        s->pids += one * sb->spec.limits.pids;
+        s->nofile += one * sb->spec.limits.nofile;
+}
+
+/* Exactly one of them has it. */
+static TallySums *tally_owner(Sandbox *sb) {
+        Tallies *t = sb->manager->tallies;
+
+        return sb->tally_pooled ? &t->pooled : sb->tally_tenant ? &sb->tally_tenant->sums : &t->nobody;
 }
 
 static void add_everywhere(Sandbox *sb, SandboxStatus status, int sign) {
         Tallies *t = sb->manager->tallies;
 
         tally_add(&t->all, sb, status, sign);
-        if (sb->tally_pooled)
-                tally_add(&t->pooled, sb, status, sign);
-        if (sb->tally_tenant)
-                tally_add(&sb->tally_tenant->sums, sb, status, sign);
+        tally_add(tally_owner(sb), sb, status, sign);
         if (sb->tally_profile)
                 tally_add(&sb->tally_profile->sums, sb, status, sign);
 }
@@ -191,22 +201,20 @@ void tally_executions(Sandbox *sb, int change) {
         if (!sb->tallied)
                 return;
         add_executions(&t->all, change);
-        if (sb->tally_pooled)
-                add_executions(&t->pooled, change);
-        if (sb->tally_tenant)
-                add_executions(&sb->tally_tenant->sums, change);
+        add_executions(tally_owner(sb), change);
         if (sb->tally_profile)
                 add_executions(&sb->tally_profile->sums, change);
 }
 
 /* Counting anew. */
 
-typedef enum Counted { COUNT_ALL, COUNT_POOLED, COUNT_TENANT, COUNT_PROFILE } Counted;
+typedef enum Counted { COUNT_ALL, COUNT_POOLED, COUNT_NOBODY, COUNT_TENANT, COUNT_PROFILE } Counted;
 
 static bool counts(const Sandbox *sb, Counted what, const Tally *t) {
         switch (what) {
         case COUNT_ALL: return true;
         case COUNT_POOLED: return sb->tally_pooled;
+        case COUNT_NOBODY: return !sb->tally_pooled && !sb->tally_tenant;
         case COUNT_TENANT: return sb->tally_tenant == t;
         default: return sb->tally_profile == t;
         }
@@ -222,7 +230,7 @@ static int core_tally_verify(const Manager *m, Counted what, const Tally *t, con
         if (memcmp(&sums, kept, sizeof(sums)) == 0)
                 return 0;
         return error_set(reterr, -EUCLEAN, "the tally of '%s' is wrong: %llu live and %llu executions, counted %llu and %llu",
-                        t ? t->key : what == COUNT_ALL ? "all" : "pooled", (unsigned long long) kept->live,
+                        t ? t->key : what == COUNT_ALL ? "all" : what == COUNT_POOLED ? "pooled" : "no tenant", (unsigned long long) kept->live,
                         (unsigned long long) kept->n_alive, (unsigned long long) sums.live, (unsigned long long) sums.n_alive);
 }
 
@@ -247,6 +255,8 @@ int tally_verify(const Manager *m, Error *reterr) {
                 r = core_tally_verify(m, COUNT_ALL, NULL, &t->all, reterr);
         if (r >= 0)
                 r = core_tally_verify(m, COUNT_POOLED, NULL, &t->pooled, reterr);
+        if (r >= 0)
+                r = core_tally_verify(m, COUNT_NOBODY, NULL, &t->nobody, reterr);
         for (const Tally *k = t->tenants; k && r >= 0; k = k->hh.next)
                 r = core_tally_verify(m, COUNT_TENANT, k, &k->sums, reterr);
         for (const Tally *k = t->profiles; k && r >= 0; k = k->hh.next)

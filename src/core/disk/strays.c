@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "core/internal.h"
 #include "core/reap.h"
+#include "core/run-names.h"
 
 #define PATH_BYTES 320 /* a name of the file system, and the directory in front */
 
@@ -33,18 +34,20 @@ struct Strays {
         DIR *directory;
 };
 
-/* "ID.sock"; those made ahead ("spare-0.sock") are the provider's own. */
+bool run_name_is_sandbox(const char *name, char ret_id[static ID_LENGTH + 1]) {
+        if (strlen(name) != ID_LENGTH + strlen(RUN_SOCKET_SUFFIX) || strcmp(name + ID_LENGTH, RUN_SOCKET_SUFFIX) != 0)
+                return false;
+        memcpy(ret_id, name, ID_LENGTH);
+        ret_id[ID_LENGTH] = '\0';
+        return id_is_valid(ret_id);
+}
+
 static bool is_stray_socket(Manager *m, const char *name) {
         char id[SANDBOX_ID_LENGTH + 1];
-        const char *dot = strrchr(name, '.');
         const Sandbox *sb;
 
-        if (!dot || strcmp(dot, ".sock") != 0 || strncmp(name, "spare-", 6) == 0)
+        if (!run_name_is_sandbox(name, id))
                 return false;
-        if (dot - name != SANDBOX_ID_LENGTH)
-                return true;
-        memcpy(id, name, SANDBOX_ID_LENGTH);
-        id[SANDBOX_ID_LENGTH] = '\0';
         sb = manager_by_id(m, id);
         return !sb || sandbox_status_is_ended(sb->status);
 }

@@ -53,7 +53,7 @@ int sandbox_delete_row(Sandbox *sb) {
 static void finish_end(Sandbox *sb, SandboxStatus status) {
         char *reason = sb->reason ? strdup(sb->reason) : NULL;
 
-        (void) store_ledger_remove(sb->manager->store, sb->id);
+        (void) store_footprint_remove(sb->manager->store, sb->id);
         (void) sandbox_move(sb, (SandboxState) { .status = status, .parked = sb->parked }, reason);
         (void) sandbox_arm_timers(sb);
         free(reason);

@@ -247,7 +247,7 @@ bool sandbox_on_unloaded(Sandbox *sb) {
         if (sb->provider_data)
                 p->ops->release(p, sb);
         sb->pid = 0;
-        (void) store_ledger_remove(sb->manager->store, sb->id);
+        (void) store_footprint_remove(sb->manager->store, sb->id);
         if (!sb->parked)
                 sandbox_end_executions(sb, sb->shift->why);
         if (sb->activity == ACTIVITY_UNLOADING)
@@ -271,7 +271,7 @@ static int boot_admit(void *object, Error *reterr) {
 
 static int boot_write_down(void *object, Error *reterr) {
         Sandbox *sb = ((SandboxShift *) object)->sandbox;
-        int r = sandbox_write_ledger(sb);
+        int r = sandbox_write_footprint(sb);
 
         if (r >= 0)
                 r = store_sandbox_update_all(sb->manager->store, sb);

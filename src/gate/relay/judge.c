@@ -203,7 +203,7 @@ static void judge_hello(Connection *c, const TlsHello *hello) {
 static bool needs_no_look(const GateSandbox *s) {
         const EgressPolicy *p = &s->policy;
 
-        return p->mode == NETWORK_OPEN && !p->learn && p->n_rules == 0 && s->n_grants == 0 && !s->credentials && !p->inspect_all &&
+        return p->mode == NETWORK_OPEN && !p->learn && p->n_rules == 0 && s->grants.n == 0 && !s->credentials && !p->inspect_all &&
                         p->requests_max == 0 && p->request_bytes_max == 0 && p->response_bytes_max == 0;
 }
 

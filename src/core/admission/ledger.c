@@ -1,0 +1,287 @@
+#include "core/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "core/admission.h"
+#include "core/tally.h"
+
+typedef struct LedgerSlot {
+        uint64_t amount, count;
+        LedgerEntry *entries;
+} LedgerSlot;
+
+typedef struct LedgerRow {
+        Ledger *ledger;
+        uint64_t n; /* entries of all kinds; with the last one it goes */
+        LedgerSlot slots[_LEDGER_MAX];
+        UT_hash_handle hh;
+        char tenant[]; /* "": none */
+} LedgerRow;
+
+struct Ledger {
+        Manager *manager;
+        LedgerRow *rows; /* by tenant */
+};
+
+static const char *const ledger_words[_LEDGER_MAX] = {
+        [LEDGER_DISK]        = "disks",
+        [LEDGER_VOLUME]      = "volumes",
+        [LEDGER_SNAPSHOT]    = "snapshots",
+        [LEDGER_TEMPLATE]    = "templates",
+        [LEDGER_CACHE]       = "caches",
+        [LEDGER_JOURNAL]     = "journals",
+        [LEDGER_ARTIFACT]    = "artifacts",
+        [LEDGER_RECORDING]   = "recordings",
+        [LEDGER_AUDIT]       = "audit",
+        [LEDGER_ANSWER]      = "answers",
+        [LEDGER_SANDBOXES]   = "sandboxes",
+        [LEDGER_EXECUTIONS]  = "executions",
+        [LEDGER_MEMORY]      = "memory",
+        [LEDGER_PIDS]        = "pids",
+        [LEDGER_DESCRIPTORS] = "descriptors",
+        [LEDGER_BUILDS]      = "builds",
+        [LEDGER_GATE_CPU]    = "gateCpu",
+};
+const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_words);
+
+bool ledger_is_on_disk(LedgerKind kind) {
+        return kind <= LEDGER_RECORDING;
+}
+
+static bool ledger_is_of_tally(LedgerKind kind) {
+        return kind == LEDGER_DISK || (kind >= LEDGER_SANDBOXES && kind <= LEDGER_DESCRIPTORS);
+}
+
+int ledger_new(Manager *m) {
+        Ledger *l = calloc(1, sizeof(*l));
+
+        if (!l)
+                return -ENOMEM;
+        l->manager = m;
+        m->ledger = l;
+        return 0;
+}
+
+static void ledger_row_free(LedgerRow *row) {
+        HASH_DEL(row->ledger->rows, row);
+        free(row);
+}
+
+void ledger_free(Manager *m) {
+        LedgerRow *row, *next;
+
+        if (!m->ledger)
+                return;
+        HASH_ITER(hh, m->ledger->rows, row, next) {
+                for (LedgerKind k = 0; k < _LEDGER_MAX; k++)
+                        for (LedgerEntry *e = row->slots[k].entries; e; e = e->next)
+                                e->row = NULL;
+                ledger_row_free(row);
+        }
+        free(m->ledger);
+        m->ledger = NULL;
+}
+
+static LedgerRow *ledger_find(const Manager *m, const char *tenant) {
+        LedgerRow *row;
+
+        HASH_FIND_STR(m->ledger->rows, tenant ? tenant : "", row);
+        return row;
+}
+
+static LedgerRow *ledger_need(Manager *m, const char *tenant) {
+        LedgerRow *row = ledger_find(m, tenant);
+        size_t size = strlen(tenant ? tenant : "") + 1;
+
+        if (row)
+                return row;
+        row = calloc(1, sizeof(*row) + size);
+        if (!row)
+                return NULL;
+        row->ledger = m->ledger;
+        memcpy(row->tenant, tenant ? tenant : "", size);
+        HASH_ADD_STR(m->ledger->rows, tenant, row);
+        return row;
+}
+
+int ledger_charge(Manager *m, LedgerEntry *e, const char *tenant, LedgerKind kind, uint64_t amount) {
+        LedgerSlot *slot;
+
+        assert(!ledger_is_of_tally(kind));
+        assert(!e->row || (e->kind == kind && strcmp(e->row->tenant, tenant ? tenant : "") == 0));
+        if (!e->row) {
+                LedgerRow *row = ledger_need(m, tenant);
+
+                if (!row)
+                        return -ENOMEM;
+                *e = (LedgerEntry) { .row = row, .kind = kind };
+                DL_APPEND(row->slots[kind].entries, e);
+                row->slots[kind].count++;
+                row->n++;
+        }
+        slot = &e->row->slots[kind];
+        slot->amount = slot->amount - e->amount + amount;
+        e->amount = amount;
+        return 0;
+}
+
+void ledger_release(LedgerEntry *e) {
+        LedgerRow *row = e->row;
+        LedgerSlot *slot;
+
+        if (!row)
+                return;
+        slot = &row->slots[e->kind];
+        slot->amount -= e->amount;
+        slot->count--;
+        DL_DELETE(slot->entries, e);
+        if (ledger_is_on_disk(e->kind))
+                admission_wake(row->ledger->manager->admission); /* somebody may wait for the room */
+        *e = (LedgerEntry) { 0 };
+        if (--row->n == 0)
+                ledger_row_free(row);
+}
+
+static LedgerSums ledger_sums(const LedgerRow *row, TallySums held) {
+        LedgerSums sums = {
+                .amounts = {
+                        [LEDGER_DISK] = held.disk_bytes,
+                        [LEDGER_SANDBOXES] = held.live,
+                        [LEDGER_EXECUTIONS] = held.n_alive,
+                        [LEDGER_MEMORY] = held.memory_bytes,
+                        [LEDGER_PIDS] = held.pids,
+                        [LEDGER_DESCRIPTORS] = held.nofile,
+                },
+        };
+
+        for (LedgerKind k = 0; k < _LEDGER_MAX; k++) {
+                sums.amounts[k] += row ? row->slots[k].amount : 0;
+                sums.counts[k] = ledger_is_of_tally(k) ? held.live : row ? row->slots[k].count : 0;
+        }
+        return sums;
+}
+
+LedgerSums ledger_of_tenant(const Manager *m, const char *tenant) {
+        return ledger_sums(ledger_find(m, tenant), tenant && *tenant ? tally_of_tenant(m, tenant) : tally_of_nobody(m));
+}
+
+LedgerSums ledger_of_all(const Manager *m) {
+        LedgerSums sums = ledger_sums(/* row= */ NULL, tally_of_all(m));
+        const LedgerRow *row, *next;
+
+        HASH_ITER(hh, m->ledger->rows, row, next)
+                for (LedgerKind k = 0; k < _LEDGER_MAX; k++) {
+                        sums.amounts[k] += row->slots[k].amount;
+                        sums.counts[k] += row->slots[k].count;
+                }
+        return sums;
+}
+
+uint64_t ledger_disk(const LedgerSums *sums) {
+        uint64_t bytes = 0;
+
+        for (LedgerKind k = 0; ledger_is_on_disk(k); k++)
+                bytes += sums->amounts[k];
+        return bytes;
+}
+
+uint64_t ledger_limit(const Manager *m, const char *tenant, LedgerKind kind) {
+        const Tenant *t = tenant && *tenant ? access_tenant(m->access, tenant) : NULL;
+
+        if (!t)
+                return 0;
+        return ledger_is_on_disk(kind) ? t->disk_bytes_max : kind == LEDGER_MEMORY ? t->memory_bytes_max : kind == LEDGER_SANDBOXES ? t->sandboxes_max : 0;
+}
+
+int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr) {
+        uint64_t limit = ledger_limit(m, tenant, kind), used;
+        const double mb = 1 << 20;
+        LedgerSums sums;
+
+        if (limit == 0)
+                return 0;
+        sums = ledger_of_tenant(m, tenant);
+        used = ledger_is_on_disk(kind) ? ledger_disk(&sums) : sums.amounts[kind];
+        if (used <= limit && more <= limit - used)
+                return 0;
+        if (ledger_is_on_disk(kind))
+                return error_set(reterr, more > limit ? -EOVERFLOW : -EDQUOT,
+                                "over quota: tenant '%s' may have %.15g MB on disk and has %.15g MB (%.15g MB of them %s), and %.15g MB more are "
+                                "wanted: remove something (`cove top --tenants` shows what), or ask for a higher quota",
+                                tenant, (double) limit / mb, (double) used / mb, (double) sums.amounts[kind] / mb, ledger_words[kind], (double) more / mb);
+        return error_set(reterr, more > limit ? -EOVERFLOW : -EDQUOT,
+                        "over quota: tenant '%s' may have %llu of %s and has %llu: wait until one has ended, or ask for a higher quota", tenant,
+                        (unsigned long long) limit, ledger_words[kind], (unsigned long long) used);
+}
+
+static int ledger_compare(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+int ledger_each(const Manager *m, int (*each)(const char *tenant, const LedgerSums *sums, void *userdata), void *userdata) {
+        _cleanup_free_ const Tenant *const *tenants = NULL;
+        size_t n_tenants = access_tenants(m->access, &tenants), n = 0;
+        _cleanup_free_ const char **names = calloc(n_tenants + HASH_COUNT(m->ledger->rows) + 1, sizeof(*names));
+        const LedgerRow *row, *next;
+        int r = 0;
+
+        if (!tenants || !names)
+                return -ENOMEM;
+        names[n++] = "";
+        for (size_t i = 0; i < n_tenants; i++)
+                names[n++] = tenants[i]->name;
+        HASH_ITER(hh, m->ledger->rows, row, next)
+                if (*row->tenant && !access_tenant(m->access, row->tenant))
+                        names[n++] = row->tenant;
+        qsort(names, n, sizeof(*names), ledger_compare);
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                LedgerSums sums = ledger_of_tenant(m, names[i]);
+
+                r = each(names[i], &sums, userdata);
+        }
+        return r;
+}
+
+LedgerEntry *ledger_heaviest(const Manager *m, LedgerKind kind) {
+        const LedgerRow *row, *next, *heaviest = NULL;
+
+        HASH_ITER(hh, m->ledger->rows, row, next)
+                if (row->slots[kind].entries && (!heaviest || row->slots[kind].amount > heaviest->slots[kind].amount))
+                        heaviest = row;
+        return heaviest ? heaviest->slots[kind].entries : NULL;
+}
+
+uint64_t ledger_share(const Manager *m, LedgerKind kind, uint64_t budget) {
+        const LedgerRow *row, *next;
+        uint64_t n = 0;
+
+        HASH_ITER(hh, m->ledger->rows, row, next)
+                n += row->slots[kind].entries != NULL;
+        return budget / MAX_OF(n, UINT64_C(1));
+}
+
+/* Counting anew. */
+
+static int ledger_verify_slot(const LedgerRow *row, LedgerKind k, Error *reterr) {
+        uint64_t amount = 0, count = 0;
+
+        for (const LedgerEntry *e = row->slots[k].entries; e; e = e->next, count++)
+                amount += e->amount;
+        if (amount == row->slots[k].amount && count == row->slots[k].count)
+                return 0;
+        return error_set(reterr, -EUCLEAN, "the ledger of '%s' has %llu in %llu %s, counted %llu in %llu", row->tenant,
+                        (unsigned long long) row->slots[k].amount, (unsigned long long) row->slots[k].count, ledger_words[k],
+                        (unsigned long long) amount, (unsigned long long) count);
+}
+
+int ledger_verify(const Manager *m, Error *reterr) {
+        const LedgerRow *row, *next;
+        int r = tally_verify(m, reterr);
+
+        HASH_ITER(hh, m->ledger->rows, row, next)
+                for (LedgerKind k = 0; k < _LEDGER_MAX && r >= 0; k++)
+                        r = ledger_verify_slot(row, k, reterr);
+        return r;
+}
