@@ -85,6 +85,7 @@ struct Gate {
         void *change_userdata;
         GateSandbox *sandboxes;
         size_t n_connections, connections_max; /* of all */
+        size_t n_flows, flows_max; /* likewise */
         sd_event_source *room_timer; /* looks again whether there are descriptors */
         EgressRange *reachable;
         size_t n_reachable;

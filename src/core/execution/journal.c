@@ -180,19 +180,23 @@ int journals_sweep(Manager *m) {
 int journal_create(const Execution *x, ExecutionStream stream) {
         Journals *j = x->sandbox->manager->journals;
         char name[NAME_BYTES], spare[NAME_BYTES];
-        int fd = -1;
+        bool has_spare = false;
+        int fd;
 
         if (j->n_spares < SPARES_STOCK / 2)
                 (void) sd_event_source_set_enabled(j->stock, SD_EVENT_ON);
         journal_name(x, stream, name);
         if (j->n_spares > 0) {
                 spare_name(--j->n_spares, spare);
-                if (renameat(j->box_fd, spare, j->box_fd, name) == 0)
-                        fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+                has_spare = renameat(j->box_fd, spare, j->box_fd, name) == 0;
         }
-        if (fd < 0)
-                fd = openat(j->box_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        return fd < 0 ? -errno : fd;
+        fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (has_spare ? 0 : O_CREAT | O_EXCL), 0600);
+        if (fd >= 0)
+                return fd;
+        fd = -errno;
+        if (has_spare)
+                (void) unlinkat(j->box_fd, name, 0);
+        return fd;
 }
 
 /* Only when nobody can be left who writes to it. */
