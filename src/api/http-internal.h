@@ -44,6 +44,8 @@ typedef struct HttpTls HttpTls;
 #define HTTP_DISCARD_MAX       ((uint64_t) 1 << 30)
 #define HTTP_RESERVE(max)      MIN_OF((max) / 4 + 16, 64u) /* connections of a listener beyond the limit, to be told so */
 
+#define HTTP_LOCAL 8 /* … of which so many are served on the unix socket: whoever runs the daemon gets in */
+
 typedef enum HttpFlow {
         HTTP_RUNNING,
         HTTP_PAUSING,
