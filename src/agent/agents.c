@@ -229,7 +229,7 @@ static int agents_on_expiry(sd_event_source *source, uint64_t usec, void *userda
         for (size_t i = 0; i < e.n; i++) {
                 Error error = { 0 };
 
-                if (agents_delete(a, &(Principal) { .scope = SCOPE_ADMIN }, e.ids[i], &error) < 0) {
+                if (agents_delete(a, &principal_daemon, e.ids[i], &error) < 0) {
                         log_warning("agent execution %s: cannot be forgotten: %s", e.ids[i], error.text);
                         break; /* nor can the others, as on a full disk */
                 }

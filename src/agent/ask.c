@@ -83,7 +83,7 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
         r = request_make_job(a, who, q, &j, ret_field, reterr);
         if (r < 0)
                 return r;
-        r = secrets_check(a->manager, j.sandbox.tenant, &j.sandbox.env, reterr);
+        r = secrets_check(a->manager, who, j.sandbox.tenant, &j.sandbox.env, reterr);
         if (r < 0)
                 return r;
         r = check_room(a, who->tenant, reterr);
@@ -104,7 +104,7 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
 /* Looking. */
 
 static bool agent_ask_may_see(const Principal *who, const Job *j) {
-        return !who->tenant || strcmp(who->tenant, j->sandbox.tenant ? j->sandbox.tenant : "") == 0;
+        return principal_sees(who, j->sandbox.tenant);
 }
 
 int agents_find(Agents *a, const Principal *who, const char *id, Job *ret) {

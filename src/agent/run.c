@@ -104,7 +104,7 @@ void run_set_sandbox(Run *run, Sandbox *sb) {
 
 Sandbox *run_named_sandbox(const Run *run) {
         const char *tenant = run->job.sandbox.tenant;
-        Principal who = { .scope = SCOPE_USE, .tenant = tenant && *tenant ? tenant : NULL };
+        Principal who = { .kind = PRINCIPAL_USE_KEY, .tenant = tenant && *tenant ? tenant : NULL };
         char name[SANDBOX_NAME_MAX + 1];
 
         run_name(run, name, sizeof(name));
@@ -321,9 +321,9 @@ static int run_execute(Run *run, Sandbox *sb, Error *reterr) {
         int r = agent_run_make_spec(run, sb, &spec);
 
         if (r >= 0) /* what the request may have was settled when it came */
-                r = sandbox_execution_time(sb, &(Principal) { .scope = SCOPE_ADMIN }, &(TimeAsked) { .usec = spec.timeout_usec }, &spec.timeout_usec, &error);
+                r = sandbox_execution_time(sb, &principal_daemon, &(TimeAsked) { .usec = spec.timeout_usec }, &spec.timeout_usec, &error);
         if (r >= 0)
-                r = execution_start(sb, &spec, &run->execution, &error);
+                r = execution_start(sb, &principal_daemon, &spec, &run->execution, &error);
         if (r == -E2BIG || r == -ENOEXEC || r == -ENOKEY)
                 return run_failed(run, RUN_REFUSED, r == -ENOEXEC ? "language_not_allowed" : r == -ENOKEY ? "secret_missing" : "invalid_command", reterr, "%s",
                                 error.text);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/stranger.h"
+#include "core/stranger.h"
 #include "observe/audit.h"
 #include "observe/observe.h"
 
@@ -31,6 +33,7 @@ static void tell_audit(ApiRequest *q, unsigned status, const char *remote) {
                 .method = http_method(q->http),
                 .route = q->route ? q->route->path : NULL,
                 .path = path_of(q),
+                .path_max = q->has_proved ? 0 : STRANGER_PATH_BYTES,
                 .file = file_of(q),
                 .sandbox = q->sandbox_id,
                 .execution = q->execution_id,
@@ -42,11 +45,13 @@ static void tell_audit(ApiRequest *q, unsigned status, const char *remote) {
         audit_call(q->api->rooms.audit, &call);
 }
 
-/* What a reviewer should see without reading every call. */
-static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
+/* What a reviewer should see without reading every call. told: it is written down, and not only counted. */
+static void tell_security(ApiRequest *q, unsigned status, const char *remote, bool told) {
         const char *method = http_method(q->http), *path = path_of(q), *file = file_of(q);
 
-        if (status == 401 && q->gave_secret)
+        if (status == 401 && q->gave_secret && !told)
+                observe_security_count(q->manager, "auth-failed");
+        else if (status == 401 && q->gave_secret)
                 observe_security(q->manager, "auth-failed", /* sb= */ NULL, "%s %.200s from %s: the key is not known", method, path, remote);
         else if (q->over_scope)
                 observe_security(q->manager, "policy", /* sb= */ NULL, "%s %.200s from %s: not allowed to %s", method, path, remote,
@@ -68,15 +73,17 @@ static void tell_metrics(const ApiRequest *q, unsigned status) {
 
 void account_call(ApiRequest *q, unsigned status) {
         char remote[96];
+        bool told;
 
         if (q->accounted)
                 return;
         q->accounted = true;
         tell_metrics(q, status);
-        if (q->route && q->route->open && status < 400)
+        if (q->route && q->route->needs == MAY_PING && status < 400)
                 return; /* a health check is not about anything */
         http_peer_print(q->http, remote, sizeof(remote));
-        if (q->api->rooms.audit)
+        told = q->has_proved || strangers_admit(q->api->strangers, remote, status);
+        if (q->api->rooms.audit && told)
                 tell_audit(q, status, remote);
-        tell_security(q, status, remote);
+        tell_security(q, status, remote, told);
 }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/stranger.h"
 #include "api/surface.h"
 #include "base/log.h"
 #include "config/reload.h"
-
-#define HEADER_MAX ((size_t) 32 << 10)
+#include "core/stranger.h"
 
 static HttpConfig http_config(const ApiConfig *config) {
         return (HttpConfig) {
@@ -22,7 +22,7 @@ static HttpConfig http_config(const ApiConfig *config) {
                 .socket_path = config->socket_path,
                 .connections_max = config->connections_max,
                 .idle_seconds = config->idle_seconds,
-                .header_max = HEADER_MAX,
+                .header_max = STRANGER_HEAD_BYTES,
         };
 }
 
@@ -101,6 +101,8 @@ int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig 
         a->owner = config->owner;
         a->self = geteuid();
         r = api_join_tables(a, config->surfaces);
+        if (r >= 0)
+                r = strangers_new(event, m, rooms->audit, &a->strangers);
         if (r < 0)
                 (void) error_set(reterr, r, "out of memory");
         if (r >= 0)
@@ -124,6 +126,7 @@ Api *api_free(Api *a) {
         for (size_t i = 0; a->surfaces && i < API_SURFACES_MAX && a->surfaces[i]; i++)
                 if (a->states[i])
                         a->surfaces[i]->stop(a->states[i]);
+        strangers_free(a->strangers);
         free(a->tables);
         free(a);
         return NULL;

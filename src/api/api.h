@@ -55,5 +55,5 @@ const char *api_address(const Api *a); /* NULL: no TCP */
 const char *api_tls_address(const Api *a); /* NULL: no TLS */
 void api_quiesce(Api *a);
 
-/* The tables of routes as JSON: what the contract test compares with docs/openapi.yaml. */
+/* The tables of routes as JSON, with the capability that each needs: what the contract test compares with docs/openapi.yaml. */
 int api_print_routes(const struct ApiSurface *const *surfaces, FILE *to);

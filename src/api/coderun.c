@@ -239,7 +239,7 @@ static void coderun_start(CodeRun *c, Context *x) {
         int r;
 
         (void) snprintf(c->context, sizeof(c->context), "%s", x->id);
-        r = context_run(x, c->code, &c->env, c->options.timeout_usec, &handlers, c, &c->run, &error);
+        r = context_run(x, &q->who, c->code, &c->env, c->options.timeout_usec, &handlers, c, &c->run, &error);
         if (r >= 0 && c->options.format != CODE_JSON)
                 r = coderun_start_stream(c);
         if (r < 0 && !q->answered)

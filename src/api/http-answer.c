@@ -50,7 +50,7 @@ void http_answer_done(HttpRequest *r) {
 }
 
 static int http_answer_add_headers(HttpRequest *r, struct MHD_Response *response, const char *type) {
-        bool last = r->connection->listener->server->quiesced || r->connection->over_limit;
+        bool last = r->connection->listener->server->quiesced || r->connection->over_limit || r->is_last;
         bool ok = !type || MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES;
 
         for (size_t i = 0; i < r->n_headers && ok; i++)

@@ -120,7 +120,7 @@ enum MHD_Result http_body_answer_in_time(HttpRequest *r) {
 
 static enum MHD_Result body_discard(HttpRequest *r, size_t size) {
         r->discarded += size;
-        if (r->discarded > HTTP_DISCARD_MAX)
+        if (r->discarded > STRANGER_BODY_BYTES)
                 return MHD_NO;
         return http_body_answer_in_time(r);
 }

@@ -29,6 +29,7 @@
 #include "api/http.h"
 #include "api/https.h"
 #include "base/clock.h"
+#include "core/stranger.h"
 
 typedef struct HttpListener HttpListener;
 typedef struct HttpConnection HttpConnection;
@@ -36,12 +37,9 @@ typedef struct HttpTls HttpTls;
 
 /* MHD's memory of one connection: the head of a request, and while answering, the chunk that is under way. MHD clears all of
  * it after every request, so more would cost each of them time. */
-#define HTTP_CONNECTION_MEMORY ((size_t) 64 << 10)
-#define HTTP_TARGET_MAX        ((size_t) 16 << 10) /* path and query, as they come */
-#define HTTP_QUERIES_MAX       64
+#define HTTP_CONNECTION_MEMORY STRANGER_CONNECTION_BYTES
 #define HTTP_STREAM_BLOCK      ((size_t) 256 << 10) /* of a stream whose size is known */
 #define HTTP_DISCARD_QUIETLY   ((uint64_t) 1 << 20)  /* so much of a body that nobody wants is awaited before the answer */
-#define HTTP_DISCARD_MAX       ((uint64_t) 1 << 30)
 #define HTTP_RESERVE(max)      MIN_OF((max) / 4 + 16, 64u) /* connections of a listener beyond the limit, to be told so */
 
 #define HTTP_LOCAL 8 /* … of which so many are served on the unix socket: whoever runs the daemon gets in */
@@ -85,6 +83,7 @@ struct HttpRequest {
         uint64_t received, discarded;
         bool discarding; /* answered, or about to be: the rest of the body is dropped */
         bool unframed;   /* nobody knows where the body ends */
+        bool is_last;    /* of its connection: where it ends could be read in two ways, so nothing is read behind it */
 
         bool handled;   /* plan.handle() was called */
         bool body_told; /* plan.body() was called for the end */
@@ -113,6 +112,8 @@ struct HttpConnection {
         bool is_unix, over_limit, is_quiet, is_finished;
         bool is_known, was_known; /* a request of it was taken; … when it became quiet */
         uid_t uid; /* of the peer, when is_unix */
+        size_t target_size; /* of the request that is coming, before it was cut */
+        bool target_bad;
         usec_t quiet_since;
         HttpConnection *prev, *next; /* in one of the listener's lists of quiet ones */
         HttpConnection *finished_prev, *finished_next;
@@ -187,6 +188,11 @@ enum MHD_Result http_on_request(void *cls, struct MHD_Connection *mhd, const cha
                 const char *version, const char *data, size_t *size, void **context);
 void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code);
 size_t http_unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text);
+
+/* http-strict.c */
+void *http_strict_on_target(void *cls, const char *target, struct MHD_Connection *mhd);
+bool http_strict_head(const HttpRequest *r, const char *version); /* as MHD has it: it points into the head */
+int http_strict_length(HttpRequest *r); /* of the body: -EINVAL, -EOPNOTSUPP */
 
 /* http-query.c */
 int http_read_query(HttpRequest *r);

@@ -53,7 +53,7 @@ int http_read_query(HttpRequest *r) {
         r->query_size = q.size;
         if (q.n == 0)
                 return 0;
-        if (q.n > HTTP_QUERIES_MAX)
+        if (q.n > STRANGER_QUERIES)
                 return -E2BIG;
         r->queries = calloc(q.n, sizeof(HttpPair));
         r->query_text = q.to = malloc(q.size);

@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/http-internal.h"
 #include "base/log.h"
-#include "base/parse.h"
 
 static HttpRequest *http_request_new(struct MHD_Connection *mhd, const char *path, const char *method, const char *version) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -45,43 +43,24 @@ static bool head_too_large(const HttpRequest *r) {
         return info && info->header_size > r->connection->listener->server->header_max;
 }
 
-static enum MHD_Result count_framing(void *cls, enum MHD_ValueKind kind, const char *name, const char *value) {
-        if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 ||
-                        strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
-                (*(unsigned *) cls)++;
-        return MHD_YES;
-}
-
-/* How long the body will be, said once. What one reads as the end of a request, another would read as the next one. */
-static int http_request_read_length(HttpRequest *r) {
-        const char *coding = http_header(r, MHD_HTTP_HEADER_TRANSFER_ENCODING);
-        const char *length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
-        unsigned n = 0;
-
-        if (!coding && !length)
-                return 0;
-        (void) MHD_get_connection_values(r->connection->mhd, MHD_HEADER_KIND, count_framing, &n);
-        if (n > 1)
-                return -EINVAL;
-        if (length)
-                return parse_uint64(length, 0, UINT64_MAX - 1, &r->length) < 0 ? -EINVAL : 0;
-        r->length = UINT64_MAX;
-        return strcasecmp(coding, "chunked") == 0 ? 0 : -EOPNOTSUPP;
-}
-
 /* What is wrong with any request, whatever it is about. */
-static bool request_check(HttpRequest *r) {
-        int k = http_read_query(r), framing = http_request_read_length(r);
+static bool request_check(HttpRequest *r, const char *version) {
+        bool strict = http_strict_head(r, version);
+        int k = http_read_query(r), framing = strict ? http_strict_length(r) : -EBADMSG;
 
         r->unframed = framing < 0;
-        if (framing == -EINVAL)
-                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid", "the length of the body is said more than once, or is none");
+        r->is_last = r->unframed || r->length == UINT64_MAX;
+        if (!strict)
+                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid",
+                                "the request's head can be read in more than one way: blanks, line ends, control characters or fields are not as HTTP/1.1 has them");
+        else if (framing == -EINVAL)
+                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid", "the length of the body is said in two ways, or is none");
         else if (framing < 0)
                 http_refuse(r, MHD_HTTP_NOT_IMPLEMENTED, "unsupported", "the transfer coding is not supported");
         else if (r->connection->over_limit) {
                 (void) http_add_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
                 http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "unavailable", "there are too many connections");
-        } else if (target_length(r) > HTTP_TARGET_MAX)
+        } else if (target_length(r) > STRANGER_TARGET_BYTES)
                 http_refuse(r, MHD_HTTP_URI_TOO_LONG, "too_large", "path and query are longer than 16 KiB");
         else if (head_too_large(r))
                 http_refuse(r, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large", "the request's head is too large");
@@ -94,10 +73,10 @@ static bool request_check(HttpRequest *r) {
         return !r->answered;
 }
 
-static enum MHD_Result request_begin(HttpRequest *r) {
+static enum MHD_Result request_begin(HttpRequest *r, const char *version) {
         HttpServer *s = r->connection->listener->server;
 
-        if (request_check(r)) {
+        if (request_check(r, version)) {
                 http_connection_set_quiet(r->connection, false);
                 s->route(r, &r->plan, s->userdata);
                 if (!r->answered && !r->plan.handle)
@@ -140,7 +119,7 @@ enum MHD_Result http_on_request(void *cls, struct MHD_Connection *mhd, const cha
                 if (!r)
                         return MHD_NO;
                 *context = r;
-                return request_begin(r);
+                return request_begin(r, version);
         }
         if (*size > 0)
                 return http_body_piece(r, data, size);

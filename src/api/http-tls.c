@@ -22,7 +22,6 @@
 #include "base/log.h"
 
 #define PIECE_MAX      ((size_t) 16 << 10) /* of TLS: one record */
-#define HANDSHAKE_USEC (30 * USEC_PER_SEC)
 #define LEAVE_USEC     (120 * USEC_PER_SEC) /* for what is left when MHD has closed: it is nobody's connection any more, and is not counted */
 
 /* Of one direction: what was read and could not be passed on. */
@@ -279,7 +278,7 @@ void http_tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *peer
         DL_APPEND(l->tls, t);
         l->server->n_handshakes++;
         if (https_accept(l->https, fd, &t->session) < 0 || sd_event_add_io(event, &t->client, fd, EPOLLIN, on_handshake, t) < 0 ||
-                        sd_event_add_time_relative(event, &t->deadline, CLOCK_MONOTONIC, HANDSHAKE_USEC, USEC_PER_SEC, http_tls_on_deadline, t) < 0) {
+                        sd_event_add_time_relative(event, &t->deadline, CLOCK_MONOTONIC, STRANGER_HANDSHAKE_USEC, USEC_PER_SEC, http_tls_on_deadline, t) < 0) {
                 tls_drop(t);
                 return;
         }

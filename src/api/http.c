@@ -15,6 +15,11 @@
 #include "base/log.h"
 
 #define RUNS_MAX       8 /* of one listener in a row, before others have their turn */
+#if MHD_VERSION >= 0x01000000
+#define STRICT MHD_OPTION_CLIENT_DISCIPLINE_LVL, 2
+#else
+#define STRICT MHD_OPTION_STRICT_FOR_CLIENT, 1
+#endif
 #define TIMER_ACCURACY (500 * USEC_PER_MSEC)
 
 void http_listener_wake(HttpListener *l) {
@@ -138,11 +143,12 @@ static int listener_start(HttpListener *l, Error *reterr) {
                         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, so that it hears of the others */
                         MHD_OPTION_NOTIFY_CONNECTION, http_connection_notify, l,
                         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, l,
+                        MHD_OPTION_URI_LOG_CALLBACK, http_strict_on_target, NULL,
                         MHD_OPTION_UNESCAPE_CALLBACK, http_unescape_nothing, NULL,
                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, MAX_OF(HTTP_CONNECTION_MEMORY, 2 * s->header_max),
                         MHD_OPTION_CONNECTION_LIMIT, s->connections_max + HTTP_RESERVE(s->connections_max),
                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned) (s->idle_usec / USEC_PER_SEC),
-                        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                        STRICT,
                         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
                         MHD_OPTION_END);
         if (!l->daemon)

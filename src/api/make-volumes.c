@@ -24,7 +24,7 @@ static int make_volumes_check_target(const SandboxSpec *spec, const char *field,
 }
 
 int api_make_volume(ApiRequest *q, SandboxSpec *spec, const char *field, const char *name, const char *path, bool read_only, JsonComplaints *c) {
-        Principal owner = { .scope = q->who.scope, .tenant = spec->tenant && *spec->tenant ? spec->tenant : q->who.tenant };
+        Principal owner = { .kind = q->who.kind, .tenant = spec->tenant && *spec->tenant ? spec->tenant : q->who.tenant };
         State *s = q->api->rooms.state;
         const Volume *v = s ? volume_find(s, &owner, name) : NULL;
         _cleanup_free_ char *target = NULL;

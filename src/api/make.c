@@ -6,25 +6,26 @@
 
 #include "api/policy.h"
 #include "config/config.h"
-#include "core/profile.h"
+#include "core/allowance.h"
 #include "core/secrets.h"
 #include "core/startup.h"
 #include "core/template.h"
 #include "observe/otlp.h"
 
 int api_make_profile(ApiRequest *q, SandboxSpec *spec, JsonComplaints *c) {
-        const Config *settings = q->manager->settings;
-        const Profile *p = spec->profile ? profile_find(settings, spec->profile) : NULL;
+        const Profile *p = NULL;
         Error error = { 0 };
+        int r = allowance_profile(q->manager, &q->who, spec->profile, &p, &error);
 
+        if (r == -EINVAL)
+                return json_complain(c, "profile", "%s", error.text);
+        if (r < 0)
+                return 0; /* allowance_check() says it, when the rest can be read */
         if (p)
                 return profile_apply(p, spec);
-        if (!spec->profile) {
-                profile_lend_limits(settings, spec);
-                return 0;
-        }
-        (void) profile_unknown(settings, spec->profile, &error);
-        return json_complain(c, "profile", "%s", error.text);
+        profile_lend_limits(q->manager->settings, spec);
+        allowance_lower(q->manager, &q->who, spec);
+        return 0;
 }
 
 int api_make_policy(ApiRequest *q, json_t *policy, json_t *network, const SandboxLimits *said, SandboxSpec *spec, JsonComplaints *c) {
@@ -33,8 +34,8 @@ int api_make_policy(ApiRequest *q, json_t *policy, json_t *network, const Sandbo
         const ApiPolicyRequest request = {
                 .policy = policy,
                 .network = network,
-                .of_profile = spec->policy,
-                .may_loosen = principal_may_loosen(&q->who),
+                .of_profile = spec->policy ? spec->policy : profile ? profile->policy : NULL,
+                .who = &q->who,
                 .requests_max = profile ? profile->network_requests : 0,
                 .said = said,
                 .reachable = settings->reachable,

@@ -9,7 +9,8 @@
 #include "core/acquire.h"
 #include "state/state.h"
 
-/* The profile that the spec names, into it; none named: nothing. A complaint is about "profile". */
+/* The profile that the spec names or that the caller is bound to, into it; without any, limits that nobody named stay below the ceilings. A complaint is
+ * about "profile". */
 int api_make_profile(ApiRequest *q, SandboxSpec *spec, JsonComplaints *c);
 
 /* policy and network as in api/policy.h, either may be NULL; the spec's profile counts. */

@@ -130,9 +130,10 @@ int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaint
         _cleanup_(policy_done) Policy p = { 0 };
         _cleanup_json_ json_t *j = NULL;
         size_t before = c->list ? json_array_size(c->list) : 0;
+        Error error = { 0 };
         int r;
 
-        if (q->of_profile && (q->policy || q->network) && !q->may_loosen)
+        if (q->of_profile && (q->policy || q->network) && !principal_may_loosen(q->who))
                 return refuse_second(q, c);
         if (!q->policy && !q->network)
                 return q->of_profile ? use_profile(q, spec, c) : 0;
@@ -142,6 +143,8 @@ int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaint
         r = policy_parse(j, "policy", q->reachable, q->n_reachable, &p, c);
         if (r < 0)
                 return r;
+        if (p.n_credentials > 0 && principal_check(q->who, MAY_SECRETS, &error) < 0)
+                return json_complain(c, "policy.credentials", "%s", error.text);
         if (p.network.requests_max == 0 && (p.network.mode == NETWORK_EGRESS || p.network.mode == NETWORK_OPEN))
                 p.network.requests_max = q->requests_max;
         r = policy_apply_check_request(&p, q->said, spec, c);

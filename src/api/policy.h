@@ -20,7 +20,7 @@ typedef struct ApiPolicyRequest {
         json_t *policy;  /* an object, or the name of a preset; NULL: none */
         json_t *network; /* the field of its own; NULL: none */
         const char *of_profile; /* what its profile has, as text; NULL: nothing */
-        bool may_loosen;        /* than the profile */
+        const Principal *who;
         uint64_t requests_max;  /* of an execution, by its profile, where the policy says nothing; 0: no limit */
         const SandboxLimits *said; /* limits.h: of the request itself */
         const EgressRange *reachable;

@@ -1,4 +1,4 @@
-/* routes-print.c: the tables of routes as JSON, for the contract test. */
+/* routes-print.c: the tables of routes as JSON, for the contract test and for the table of principals. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,17 +66,21 @@ static json_t *answer_json(const ApiRoute *route) {
         return route->answers_a_list ? json_pack("{s:s,s:o}", "type", "array", "items", of) : of;
 }
 
-static json_t *route_json(const ApiRoute *route) {
+/* Of a dialect: what bodies and answers look like is said elsewhere. */
+static json_t *route_json(const ApiSurface *surface, bool claimed, const ApiRoute *route) {
         static const char *const bodies[] = {
                 [HTTP_BODY_NONE] = "none",
                 [HTTP_BODY_COLLECT] = "json",
                 [HTTP_BODY_STREAM] = "bytes",
         };
-        json_t *o = json_pack("{s:s,s:s,s:s,s:b,s:b,s:s,s:o}",
+        json_t *o = json_pack("{s:s,s:b,s:s,s:s,s:s,s:s,s:b,s:b,s:s,s:o}",
+                        "surface", surface->name,
+                        "claimed", claimed, /* by its address: the path alone leads to another one */
                         "method", route->method,
                         "path", route->path,
-                        "scope", scope_name(route->scope),
-                        "open", route->open,
+                        "capability", capability_name(route->needs),
+                        "scope", scope_name(capability_scope(route->needs)),
+                        "open", route->needs == MAY_PING,
                         "whileRecovering", route->while_recovering,
                         "body", bodies[route->body],
                         "queries", queries_json(route));
@@ -88,15 +92,14 @@ static json_t *route_json(const ApiRoute *route) {
         return o;
 }
 
-static size_t routes_json(const ApiRoute *const *table, json_t *list) {
+static size_t routes_json(const ApiSurface *surface, bool claimed, json_t *list) {
+        const ApiRoute *const *table = claimed ? surface->claimed : surface->tables;
         size_t n = 0;
 
         for (; table && *table; table++)
                 for (const ApiRoute *route = *table; route->method; route++) {
-                        if (route->refuse)
-                                continue; /* of a dialect: what it looks like is said elsewhere */
                         n++;
-                        (void) json_array_append_new(list, route_json(route));
+                        (void) json_array_append_new(list, route_json(surface, claimed, route));
                 }
         return n;
 }
@@ -106,7 +109,7 @@ int api_print_routes(const ApiSurface *const *surfaces, FILE *to) {
         size_t n = 0;
 
         for (; *surfaces; surfaces++)
-                n += routes_json((*surfaces)->tables, list);
+                n += routes_json(*surfaces, /* claimed= */ false, list) + routes_json(*surfaces, /* claimed= */ true, list);
         if (json_array_size(list) != n)
                 return -ENOMEM;
         if (json_dumpf(list, to, JSON_INDENT(1)) < 0 || fputc('\n', to) < 0 || fflush(to) < 0)

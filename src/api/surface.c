@@ -234,6 +234,10 @@ static void keep_texts(ApiRequest *q) {
                 (void) snprintf(q->tenant, sizeof(q->tenant), "%s", q->who.tenant);
                 q->who.tenant = q->tenant;
         }
+        if (q->who.profile) {
+                (void) snprintf(q->profile, sizeof(q->profile), "%s", q->who.profile);
+                q->who.profile = q->profile;
+        }
         if (q->who.key_id) {
                 (void) snprintf(q->key_id, sizeof(q->key_id), "%s", q->who.key_id);
                 q->who.key_id = q->key_id;
@@ -242,27 +246,35 @@ static void keep_texts(ApiRequest *q) {
 
 /* 1: known, 0: not. A wrong secret is wrong, also where the socket would have been enough. */
 int api_authenticate(ApiRequest *q) {
-        const char *secret = bearer_of(http_header(q->http, "Authorization"));
+        const char *secret = http_header(q->http, "X-API-KEY"); /* first: beside it, the other may be for a program inside */
         uid_t uid;
         int r;
 
         if (!secret)
-                secret = http_header(q->http, "X-API-KEY");
+                secret = bearer_of(http_header(q->http, "Authorization"));
         if (secret) {
                 q->gave_secret = true;
                 r = access_check(q->manager->access, secret, &q->who);
                 if (r > 0) {
                         keep_texts(q);
+                        q->has_proved = true;
                         (void) snprintf(q->actor, sizeof(q->actor), "%s", q->who.key_id ? q->who.key_id : "admin");
                 }
                 return r;
         }
         if (http_peer_is_unix(q->http, &uid) && (uid == 0 || uid == q->api->owner || uid == q->api->self)) {
-                q->who = (Principal) { .scope = SCOPE_ADMIN };
+                q->who = (Principal) { .kind = PRINCIPAL_ADMIN };
+                q->has_proved = true;
                 (void) snprintf(q->actor, sizeof(q->actor), "uid:%u", uid);
                 return 1;
         }
         return 0;
+}
+
+void api_become(ApiRequest *q, PrincipalKind kind, const char *tenant, const char *sandbox) {
+        (void) snprintf(q->tenant, sizeof(q->tenant), "%s", tenant ? tenant : "");
+        (void) snprintf(q->only, sizeof(q->only), "%s", sandbox);
+        q->who = (Principal) { .kind = kind, .tenant = q->tenant[0] ? q->tenant : NULL, .sandbox = q->only };
 }
 
 static void refuse_stranger(ApiRequest *q) {
@@ -314,11 +326,19 @@ static int check_queries(ApiRequest *q) {
         return r;
 }
 
+static bool surface_is_open(const ApiRequest *q) {
+        return q->route && (q->route->needs == MAY_PING || (q->route->opened && q->route->opened(q->manager)));
+}
+
 static int check_rights(ApiRequest *q) {
-        if (q->who.scope < q->route->scope) {
+        if (!surface_is_open(q) && !principal_may(&q->who, q->route->needs)) {
                 q->over_scope = true;
-                (void) api_error(q, 403, "forbidden", NULL, "the key has scope '%s', this takes '%s'",
-                                scope_name(q->who.scope), scope_name(q->route->scope));
+                if (q->route->needs == MAY_OVERSEE && q->who.tenant)
+                        (void) api_error(q, 403, "forbidden", "use a key that belongs to no tenant; GET /api/sandbox/stats and GET /api/cost have the tenant's own",
+                                        "this is about all tenants, and the key belongs to tenant '%s'", q->who.tenant);
+                else
+                        (void) api_error(q, 403, "forbidden", NULL, "the key has scope '%s', this takes '%s'", principal_kind_name(q->who.kind),
+                                        scope_name(capability_scope(q->route->needs)));
                 return -EPERM;
         }
         if (q->manager->recovering && !q->route->while_recovering) {
@@ -327,7 +347,7 @@ static int check_rights(ApiRequest *q) {
                                 "the daemon has just started and looks for its sandboxes");
                 return -EAGAIN;
         }
-        if (q->api->rooms.audit && q->route->scope > SCOPE_READ && !audit_accepts(q->api->rooms.audit)) {
+        if (q->api->rooms.audit && capability_scope(q->route->needs) > SCOPE_READ && !audit_accepts(q->api->rooms.audit)) {
                 (void) http_add_header(q->http, "Retry-After", "5");
                 (void) api_error(q, 503, "audit_unavailable", "make room on the disk of the state directory",
                                 "the audit log cannot be written, and audit.required is set");
@@ -453,10 +473,6 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
                 (void) api_errno(q, r, NULL);
 }
 
-static bool surface_is_open(const ApiRequest *q) {
-        return q->route && (q->route->open || (q->route->opened && q->route->opened(q->manager)));
-}
-
 /* 1: a surface has claimed it; 0: none has; negative: has been answered. */
 static int surface_claim(ApiRequest *q) {
         for (const ApiSurface *const *s = q->api->surfaces; *s; s++) {
@@ -474,7 +490,7 @@ static int surface_claim(ApiRequest *q) {
 /* Strangers learn nothing, not even which paths there are. */
 static int admit(ApiRequest *q) {
         RouterMatch m;
-        int r, known = 1;
+        int r, known;
 
         r = surface_claim(q);
         if (r != 0)
@@ -487,9 +503,11 @@ static int admit(ApiRequest *q) {
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
-        if (!surface_is_open(q))
-                known = api_authenticate(q);
-        if (known <= 0) {
+        if (q->route && q->route->identify) {
+                known = q->route->identify(q);
+                if (known < 0)
+                        return known;
+        } else if (!surface_is_open(q) && api_authenticate(q) <= 0) {
                 refuse_stranger(q);
                 return -EACCES;
         }

@@ -2,8 +2,8 @@
  *
  * A surface registers itself as an ApiSurface: a name, tables of routes, and, where the address of a request says more than its path
  * does, who claims it. The daemon gives a list of them to api_new(); nothing here names one.
- * A route is a line of a table: method, path with {parameters}, scope, how the body comes, handler. The table is also what
- * the contract test compares with docs/openapi.yaml.
+ * A route is a line of a table: method, path with {parameters}, the capability that it needs (core/access.h), how the body comes, handler. The table is also
+ * what the contract test compares with docs/openapi.yaml, and test/api/principals with what each kind of principal gets.
  * Must not know: what the routes do, which surfaces there are. */
 #pragma once
 
@@ -34,6 +34,7 @@ typedef struct ApiTarget {
 typedef struct ApiSurface {
         const char *name;
         const ApiRoute *const *tables; /* ends with NULL; NULL: no routes. A path belongs to one surface only */
+        const ApiRoute *const *claimed; /* likewise: what admit() finds routes in; for who lists them */
         /* By the address (host, headers, signature), before any path is looked at: 1: it is for this surface; 0: it is not; negative: has been
          * answered. NULL: never. */
         int (*claims)(ApiRequest *q, ApiTarget *ret);
@@ -49,6 +50,7 @@ struct Api {
         Manager *manager;
         ApiRooms rooms;
         HttpServer *server;
+        struct Strangers *strangers;
         const ApiSurface *const *surfaces;
         void *states[API_SURFACES_MAX];
         const ApiRoute **tables; /* of all surfaces, in their order; ends with NULL */
@@ -60,9 +62,10 @@ void *api_surface_state(const Api *api, const ApiSurface *s);
 struct ApiRoute {
         const char *method;
         const char *path; /* "/api/sandbox/{id}/exec/{eid}" */
-        Scope scope;
-        bool open;        /* no key needed */
+        Capability needs; /* MAY_PING: no key needed */
         bool (*opened)(const Manager *m); /* likewise, where the configuration says so; NULL: never */
+        /* By another credential than a key: sets q->who, or answers and is negative. NULL: by key. */
+        int (*identify)(ApiRequest *q);
         bool while_recovering; /* answered also then; else 503 */
         /* How its surface words what is wrong, whoever finds it; NULL: as the native one does. One that has it also takes queries that it does not know. */
         int (*refuse)(ApiRequest *q, unsigned status, const char *message);
@@ -82,8 +85,8 @@ struct ApiRequest {
         const Api *api;
         Manager *manager;
         const ApiRoute *route;
-        Principal who; /* its texts are the two below: a key may go while its request is kept */
-        char tenant[ACCESS_NAME_MAX + 1], key_id[sizeof(((Key *) NULL)->id)];
+        Principal who; /* its texts are those below: a key may go while its request is kept */
+        char tenant[ACCESS_NAME_MAX + 1], profile[ACCESS_NAME_MAX + 1], key_id[sizeof(((Key *) NULL)->id)], only[SANDBOX_ID_LENGTH + 1];
         char *parameters[API_PARAMETERS_MAX]; /* decoded, in order of the path */
         Sandbox *sandbox;     /* found by {id}, for routes that have it; else NULL. May go while the request is kept */
         Execution *execution; /* likewise by {eid} */
@@ -96,6 +99,7 @@ struct ApiRequest {
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
         char shown_path[96]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
+        bool has_proved; /* who it is, or that it may: by a key, a token, a link, a signature, the socket's credentials; else it is a stranger's */
 
         /* Asked before the handler is called: 0: it may be; 1: later, by api_proceed(); negative: has been answered. NULL: at once. While it waits, no body is
          * taken, and stop_waiting is called when the client leaves. */
@@ -118,6 +122,9 @@ void api_proceed(ApiRequest *q);
 
 /* 1: known (then q->who is set), 0: not. Key in a header, or the socket's owner. */
 int api_authenticate(ApiRequest *q);
+
+/* Who asks is whoever has what opens one sandbox. tenant: whose it is; NULL or "": nobody's. */
+void api_become(ApiRequest *q, PrincipalKind kind, const char *tenant, const char *sandbox);
 
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
 void api_about(ApiRequest *q, Sandbox *sb, const Execution *x);

@@ -46,3 +46,29 @@ int error_prefix(Error *reterr, int code, const char *format, ...) {
         reterr->code = code;
         return code;
 }
+
+int error_suffix(Error *reterr, int code, const char *format, ...) {
+        size_t n;
+        va_list ap;
+
+        if (!reterr)
+                return code;
+        n = strlen(reterr->text);
+        va_start(ap, format);
+        (void) vsnprintf(reterr->text + n, sizeof(reterr->text) - n, format, ap);
+        va_end(ap);
+        reterr->code = code;
+        return code;
+}
+
+void error_hide(Error *e, const char *prefix) {
+        static const char dots[] = "…";
+        size_t n = strlen(prefix);
+
+        for (char *p = e->text; n >= sizeof(dots) - 1 && (p = strstr(p, prefix)); p += sizeof(dots) - 1) {
+                size_t length = n + strcspn(p + n, " '\",;:");
+
+                memmove(p + sizeof(dots) - 1, p + length, strlen(p + length) + 1);
+                memcpy(p, dots, sizeof(dots) - 1);
+        }
+}

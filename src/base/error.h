@@ -27,3 +27,9 @@ bool error_is_shortage(int code);
 
 /* Puts "context: " in front of what is there already. */
 int error_prefix(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
+
+/* Puts what follows from it, or the cure, behind what is there already. */
+int error_suffix(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
+
+/* Each path that begins with the prefix becomes "…": callers from outside need not know how the host is laid out. */
+void error_hide(Error *e, const char *prefix);

@@ -190,7 +190,6 @@ const BuildRecord *build_record_of(Builds *b, const char *tenant, const char *na
 }
 
 void build_records_forget(Builds *b, const char *tenant, const char *name) {
-        const Principal all = { .scope = SCOPE_ADMIN };
         BuildRecord *k, *next;
 
         HASH_ITER(hh, b->records, k, next) {
@@ -198,7 +197,7 @@ void build_records_forget(Builds *b, const char *tenant, const char *name) {
 
                 if (!is_meant(k, tenant, name))
                         continue;
-                making = k->status == BUILD_RUNNING ? making_find(b->images, &all, k->making) : NULL;
+                making = k->status == BUILD_RUNNING ? making_find(b->images, &principal_daemon, k->making) : NULL;
                 book_drop(k);
                 if (making)
                         making_cancel(making);

@@ -191,7 +191,9 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         if (!b)
                 return error_set(reterr, -ENOMEM, "out of memory");
         *b = (Build) { .manager = builds->manager, .images = builds->images, .survey_fd = -EBADF, .read_fd = -EBADF, .began = clock_usec(),
-                .request.context_fd = -EBADF, .who = who->scope, .may_loosen = who->may_loosen };
+                .request.context_fd = -EBADF };
+        if (who->profile && !principal_may_loosen(who))
+                (void) snprintf(b->bound, sizeof(b->bound), "%s", who->profile);
         b->tenant = who->tenant ? strdup(who->tenant) : NULL;
         r = who->tenant && !b->tenant ? -ENOMEM : sd_event_add_defer(b->manager->event, &b->failed, build_on_failed, b);
         if (r >= 0)
@@ -218,7 +220,6 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
 
 static bool is_left(Builds *builds, const Sandbox *sb) {
         _cleanup_json_ json_t *j = NULL;
-        const Principal all = { .scope = SCOPE_ADMIN };
         const char *id;
         MakingInfo info;
         Making *k;
@@ -227,7 +228,7 @@ static bool is_left(Builds *builds, const Sandbox *sb) {
                 return false;
         j = json_loads(sb->spec.metadata, 0, NULL);
         id = json_string_value(json_object_get(j, METADATA_KEY));
-        k = id ? making_find(builds->images, &all, id) : NULL;
+        k = id ? making_find(builds->images, &principal_daemon, id) : NULL;
         if (!k)
                 return false;
         making_info(k, &info);

@@ -71,8 +71,7 @@ struct Build {
         Images *images;
         Making *making;
         char *tenant; /* NULL: nobody's */
-        bool may_loosen;
-        Scope who;
+        char bound[ACCESS_NAME_MAX + 1]; /* the profile that the caller is bound to; "": none */
         BuildRequest request;
         const char *file; /* for complaints */
         Plan *plan;
@@ -134,6 +133,7 @@ int build_again(Build *b, int r); /* what was begun is a part of the step, which
 void build_stop(void *part); /* SequenceStep.cancel: what is under way is dropped, nobody hears of it any more */
 int build_drop(void *part, Error *why); /* SequenceStep.undo of the first step: the same */
 bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template; stage-base.c */
+const char *build_profile(const Build *b); /* of its sandboxes: the one that its caller is bound to, else the configured one; "": none */
 bool build_has_network(const Build *b); /* whether its steps have any; stage-sandbox.c */
 int build_sandbox(Build *b, size_t stage, Sandbox **ret, Error *reterr); /* -EPIPE: it is gone */
 

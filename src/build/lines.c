@@ -49,9 +49,8 @@ void build_record_scan(BuildRecord *k, const Making *making, const MakingInfo *i
 }
 
 static const Making *making_of(const BuildRecord *k) {
-        const Principal all = { .scope = SCOPE_ADMIN };
 
-        return *k->making ? making_find(k->builds->images, &all, k->making) : NULL;
+        return *k->making ? making_find(k->builds->images, &principal_daemon, k->making) : NULL;
 }
 
 size_t build_record_lines(BuildRecord *k, size_t from, size_t max, BuildLineEach each, void *userdata) {

@@ -32,20 +32,25 @@ static int open_network(Build *b, SandboxSpec *spec) {
         return spec->policy ? 0 : -ENOMEM;
 }
 
-bool build_has_network(const Build *b) {
-        const BuildConfig *c = &b->manager->settings->build;
+const char *build_profile(const Build *b) {
+        return *b->bound ? b->bound : b->manager->settings->build.profile;
+}
 
-        return b->request.has_network ? b->request.network != NETWORK_NONE : *c->profile || c->open; /* a profile's: not known here */
+bool build_has_network(const Build *b) {
+        bool open = b->manager->settings->build.open;
+
+        return b->request.has_network ? b->request.network != NETWORK_NONE : *build_profile(b) || open; /* a profile's: not known here */
 }
 
 static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *reterr) {
         const BuildConfig *c = &b->manager->settings->build;
-        const Profile *p = *c->profile ? profile_find(b->manager->settings, c->profile) : NULL;
+        const char *name = build_profile(b);
+        const Profile *p = *name ? profile_find(b->manager->settings, name) : NULL;
         char metadata[128];
         int r;
 
-        if (*c->profile && !p)
-                return error_set(reterr, -EINVAL, "build.profile of cove.yaml: there is no profile '%s'", c->profile);
+        if (*name && !p)
+                return error_set(reterr, -EINVAL, "%s: there is no profile '%s' in cove.yaml", *b->bound ? "the key's profile" : "build.profile", name);
         sandbox_spec_defaults(ret);
         (void) snprintf(metadata, sizeof(metadata), "{\"templateBuild\":\"%s\"}", making_id(b->making));
         r = p ? profile_apply(p, ret) : 0;
@@ -69,8 +74,8 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
         ret->persistent = true;
         ret->uid = ret->gid = 0;
         ret->timeout_usec = SANDBOX_TIMEOUT;
-        ret->limits.exec_timeout_usec = 0;
-        ret->limits.cpu_time_usec = 0;
+        if (!*b->bound) /* a step has a time of its own */
+                ret->limits.exec_timeout_usec = ret->limits.cpu_time_usec = 0;
         if (!p) {
                 ret->limits.memory_bytes = c->memory_bytes;
                 ret->limits.cpu_milli = c->cpu_milli;
@@ -97,7 +102,7 @@ static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, 
 }
 
 int stage_need_sandbox(Build *b, size_t stage, Error *reterr) {
-        const Principal who = { .scope = b->who, .tenant = b->tenant, .may_loosen = b->may_loosen };
+        const Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = b->tenant }; /* the limits are the operator's */
         Acquisition *q = NULL;
         SandboxSpec spec = { 0 };
         Error why = { 0 };

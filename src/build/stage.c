@@ -115,7 +115,7 @@ static const char *network_word(const Build *b) {
 
         if (b->request.has_network)
                 return b->request.policy ? b->request.policy : network_mode_to_string(b->request.network);
-        return *c->profile ? c->profile : c->open ? "open" : "none";
+        return *build_profile(b) ? build_profile(b) : c->open ? "open" : "none";
 }
 
 static int compute_key(Build *b, BuildScope *scope, size_t i, char before[static SCOPE_KEY_SIZE], Error *reterr) {

@@ -200,8 +200,10 @@ static int step_run_start(void *part, Error *reterr) {
                 return r;
         b->last_line[0] = '\0';
         r = step_run_make_spec(b, &spec, reterr);
+        if (sb->spec.limits.exec_timeout_usec > 0 && (spec.timeout_usec == 0 || spec.timeout_usec > sb->spec.limits.exec_timeout_usec))
+                spec.timeout_usec = sb->spec.limits.exec_timeout_usec;
         if (r >= 0)
-                r = execution_start(sb, &spec, &x, reterr);
+                r = execution_start(sb, &principal_daemon, &spec, &x, reterr);
         execution_spec_done(&spec);
         if (r >= 0)
                 r = feed_open(&b->feed, x, (uint64_t[_STREAM_MAX]) { 0 }, &reader, b);

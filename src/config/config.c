@@ -122,6 +122,7 @@ const char *config_complaint_split(const char *complaint, unsigned *ret_line, un
 CoreSettings core_settings(const Config *c) {
         return (CoreSettings) {
                 .limits = &c->limits,
+                .ceilings = &c->ceilings,
                 .profiles = c->profiles, .n_profiles = c->n_profiles,
                 .pools = c->pools,       .n_pools = c->n_pools,
                 .zygotes = c->zygotes,   .n_zygotes = c->n_zygotes,

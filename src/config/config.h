@@ -137,6 +137,8 @@ typedef struct AuditConfig { /* audit: */
         bool reads;              /* also GET and HEAD: true */
         uint64_t file_bytes;     /* a new file after so much: 64 MB */
         usec_t keep_usec;        /* 0: for ever */
+        uint64_t total_bytes;    /* of all files; the oldest go: 10 GB; 0: no limit */
+        usec_t stranger_window_usec; /* calls without a key are counted for so long, and then told by one record: 1 min */
         bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
 
@@ -207,6 +209,7 @@ typedef struct Config {
         usec_t read_at;
         Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; taken at the start only */
         LimitsConfig limits;
+        SandboxLimits ceilings;
         StorageConfig storage;
         Profile *profiles; /* the five first, as the file has changed them */
         size_t n_profiles;

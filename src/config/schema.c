@@ -14,6 +14,8 @@
 #define SECRETS_MAX        256
 
 static const ShapeField limits_config_fields[] = {
+        { "profile", KEY_NAME(LimitsConfig, profile), .example = "IMPLEMENTATION",
+          .help = "of sandboxes whose maker names none and has no key or tenant with one; admins aside" },
         { "maxSandboxes", KEY_COUNT(LimitsConfig, sandboxes_max), .max = COUNT_MOST,
           .help = "live at once; 0: as many as the machine's memory carries" },
         { "maxPerTenant", KEY_COUNT(LimitsConfig, tenant_max), .max = COUNT_MOST,
@@ -25,6 +27,19 @@ static const ShapeField limits_config_fields[] = {
           .help = "with less free space than this, new work is refused" },
 };
 static const Shape limits_config_shape = SHAPE_OF(limits_config, LimitsConfig);
+
+/* By the names that profiles have for them. */
+static const ShapeField ceilings_config_fields[] = {
+        { "memory", KEY_SIZE(SandboxLimits, memory_bytes), .help = "memory; 0: that of the machine" },
+        { "cpuCores", KEY_CORES(SandboxLimits, cpu_milli), .max = 4096, .help = "cores at once; 0: those of the machine" },
+        { "cpuTime", KEY_TIME(SandboxLimits, cpu_time_usec), .help = "CPU time of all processes together; 0: no ceiling" },
+        { "storage", KEY_SIZE(SandboxLimits, disk_bytes), .min = MB, .initial = "64GB", .help = "what may be written" },
+        { "pids", KEY_COUNT(SandboxLimits, pids), .min = 1, .max = 4194303, .initial = "32768", .help = "processes and threads" },
+        { "executionTime", KEY_TIME(SandboxLimits, exec_timeout_usec), .help = "wall time of one execution; 0: no ceiling" },
+        { "outputLimit", KEY_SIZE(SandboxLimits, output_bytes), .min = 1, .initial = "1GB", .help = "kept of one stream of one execution" },
+        { "nofile", KEY_UINT64(SandboxLimits, nofile), .min = 3, .max = 1048576, .initial = "65536", .help = "open files of one process" },
+};
+static const Shape ceilings_config_shape = SHAPE_OF(ceilings_config, SandboxLimits);
 
 static const ShapeField storage_config_fields[] = {
         { "size", KEY_SIZE(StorageConfig, bytes), .max = 1048576 * GB,
@@ -149,6 +164,9 @@ static const ShapeField audit_config_fields[] = {
         { "reads", KEY_BOOL(AuditConfig, reads), .initial = "true", .help = "also those that only look" },
         { "fileSize", KEY_SIZE(AuditConfig, file_bytes), .min = 4 * KB, .max = 100 * GB, .initial = "64MB", .help = "a new file after so much" },
         { "keep", KEY_TIME(AuditConfig, keep_usec), .help = "how long; 0: for ever" },
+        { "totalSize", KEY_SIZE(AuditConfig, total_bytes), .initial = "10GB", .help = "all of them; the oldest go; 0: no limit" },
+        { "strangerWindow", KEY_TIME(AuditConfig, stranger_window_usec), .min = 1, .max = DAY, .initial = "1m",
+          .help = "calls without a key, beyond the first few, are counted for so long and told by one record" },
         { "required", KEY_BOOL(AuditConfig, required), .help = "refuse what changes something while it cannot be written down" },
 };
 static const Shape audit_config_shape = SHAPE_OF(audit_config, AuditConfig);
@@ -235,6 +253,7 @@ static const Shape e2b_config_shape = SHAPE_OF(e2b_config, E2bConfig);
 static const ShapeField config_fields[] = {
         { NULL, SHAPE_TEXT, offsetof(Config, path) },
         SECTION("limits", limits, "what the daemon takes on", limits_config_shape),
+        SECTION("ceilings", ceilings, "the most that a key may ask for a sandbox without a profile, admins aside", ceilings_config_shape),
         SECTION("storage", storage, "templates, snapshots, disks and volumes", storage_config_shape),
         { ITEMS("profiles", profiles, profile_config_shape, profiles_yaml), .example = "REVIEW",
           .help = "NAME: limits of an agent type; the five of the box are there, and can be changed here" },

@@ -324,7 +324,7 @@ static int start_execution(ContextEntry *e, Error *reterr) {
         spec.gid = e->spec.gid;
         if (r >= 0 && (!spec.tag || !spec.cwd))
                 r = -ENOMEM;
-        r = r < 0 ? error_set(reterr, r, "out of memory") : execution_start(e->x.sandbox, &spec, &x, reterr);
+        r = r < 0 ? error_set(reterr, r, "out of memory") : execution_start(e->x.sandbox, &principal_daemon, &spec, &x, reterr);
         execution_spec_done(&spec);
         if (r < 0)
                 return r;

@@ -84,7 +84,7 @@ typedef struct ContextHandlers {
 } ContextHandlers;
 
 /* Queued behind what runs. env: on top of the sandbox's, for this run only. timeout 0: none. */
-int context_run(Context *x, const char *code, const Strv *env, usec_t timeout_usec, const ContextHandlers *handlers, void *userdata, ContextRun **ret, Error *reterr);
+int context_run(Context *x, const Principal *who, const char *code, const Strv *env, usec_t timeout_usec, const ContextHandlers *handlers, void *userdata, ContextRun **ret, Error *reterr);
 /* The asker has gone: what runs is interrupted, what waits is dropped; end() is not called any more. */
 ContextRun *contextrun_cancel(ContextRun *run);
 /* Stop and go on reading, when events come faster than they can be passed on. */

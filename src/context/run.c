@@ -265,12 +265,14 @@ static int context_run_check(const ContextEntry *e, const char *code, Error *ret
         return 0;
 }
 
-int context_run(Context *x, const char *code, const Strv *env, usec_t timeout_usec, const ContextHandlers *handlers, void *userdata, ContextRun **ret, Error *reterr) {
+int context_run(Context *x, const Principal *who, const char *code, const Strv *env, usec_t timeout_usec, const ContextHandlers *handlers, void *userdata, ContextRun **ret, Error *reterr) {
         ContextEntry *e = (ContextEntry *) x;
         _cleanup_(secrets_strv_done) Strv all = STRV_INIT(SANDBOX_ENV_MAX);
         ContextRun *run;
         int r = context_run_check(e, code, reterr);
 
+        if (r >= 0)
+                r = secrets_allow(who, env, reterr);
         if (r >= 0)
                 r = strv_extend(&all, env);
         if (r >= 0)

@@ -1,7 +1,10 @@
 /* access.h: who may do what.
  *
  * Keys, their scopes, and tenants with quotas. A key is shown once, when it is made; at rest there is its hash.
- * Must not know: HTTP headers, SQL. */
+ * A principal is whoever asks: its kind says what it may do (access/capability.c has the one table), its tenant and its sandbox say with whose
+ * objects. A tenant alone allows nothing. A route names the capability that it needs, and a rule of the core asks for one itself where a
+ * secret is resolved or a command is started.
+ * Must not know: HTTP headers, SQL, which routes there are. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,21 +29,82 @@ extern const ShapeNames scope_names;
 const char *scope_name(Scope s);
 Scope scope_from_name(const char *name);
 
+typedef enum Capability {
+        MAY_UNSAID,  /* nobody has it: of a route that names none */
+        MAY_PING,    /* learn that the daemon is there */
+        MAY_SEE,     /* objects and figures: lists, states, statistics */
+        MAY_OVERSEE, /* figures of all tenants together: a tenant's key never has it */
+        MAY_READ,    /* what sandboxes hold and print: files, output, logs, artifacts */
+        MAY_PORTS,   /* look at what is served inside: GET, HEAD */
+        MAY_SEND,    /* send to what is served inside: every other method, WebSockets */
+        MAY_WRITE,   /* files inside */
+        MAY_EXEC,    /* commands, contexts and terminals, their input and signals */
+        MAY_MANAGE,  /* make, change and delete sandboxes, snapshots, volumes, templates, agent executions */
+        MAY_NAMES,   /* names of secrets */
+        MAY_SECRETS, /* give secrets to sandboxes; set and remove them */
+        MAY_ADMIN,   /* keys, tenants, the daemon, every tenant's objects by name */
+        _CAPABILITY_MAX,
+        _CAPABILITY_INVALID = -22,
+} Capability;
+
+extern const ShapeNames capability_names;
+const char *capability_name(Capability c);
+Capability capability_from_name(const char *name);
+Scope capability_scope(Capability c); /* the lowest scope whose keys have it */
+
+typedef enum PrincipalKind {
+        PRINCIPAL_NOBODY,   /* no credential, or a wrong one */
+        PRINCIPAL_VISITOR,  /* one port of one sandbox: a signed link, its cookie, a traffic token, a port that is public */
+        PRINCIPAL_DOWNLOAD, /* one file, by its signature */
+        PRINCIPAL_UPLOAD,   /* likewise; or one archive of a build, by its link */
+        PRINCIPAL_VOLUME,   /* the files of one volume, by its token */
+        PRINCIPAL_SANDBOX,  /* one sandbox: E2B's access token, or nothing where it was made with "secure": false */
+        PRINCIPAL_READ_KEY,
+        PRINCIPAL_USE_KEY,
+        PRINCIPAL_ADMIN,    /* a key of scope admin, the admin token, the owner of the unix socket */
+        PRINCIPAL_DAEMON,   /* the daemon's own doing. What it runs was written by others, so it may name no secret */
+        _PRINCIPAL_MAX,
+        _PRINCIPAL_INVALID = -22,
+} PrincipalKind;
+
+const char *principal_kind_name(PrincipalKind k);
+
 #define ACCESS_NAME_MAX 63
 #define ACCESS_KEY_LENGTH 44 /* "e2b_" and 40 hexadecimal digits */
 
-/* Who is asking. tenant NULL: sees everything, and what it makes belongs to nobody. The strings are the key's and go with
+/* What credentials look like, so that those who pass on what strangers send can leave them out: by their form, whether they open anything or not. */
+#define CREDENTIAL_KEY      "e2b_"         /* and 40 digits */
+#define CREDENTIAL_ADMIN    "cove_"        /* and 48, as all below */
+#define CREDENTIAL_VOLUME   "cove_volume_"
+#define CREDENTIAL_SANDBOX  "_"            /* behind a sandbox's id: access and traffic tokens */
+#define CREDENTIAL_DIGITS   48
+bool credential_is_in(const char *text); /* anywhere */
+
+/* Who is asking. tenant NULL: of all tenants, and what it makes belongs to nobody. The strings are the key's and go with
  * it: whoever keeps a principal across a turn of the loop copies them. */
 typedef struct Principal {
-        Scope scope;
+        PrincipalKind kind;
         const char *tenant;
-        const char *key_id; /* NULL: the admin token or the socket's owner */
-        bool may_loosen;    /* may ask for more than a profile allows. Admins always may: principal_may_loosen() */
+        const char *sandbox; /* the id of the only one it is for; NULL: all that its tenant has */
+        const char *key_id;  /* NULL: no key */
+        const char *profile; /* that the key is bound to, or else its tenant; NULL: none. core/allowance.h has what follows from it */
+        bool may_loosen;     /* may ask for more than a profile allows. Admins always may: principal_may_loosen() */
 } Principal;
 
-static inline bool principal_may_loosen(const Principal *who) {
-        return who->may_loosen || who->scope == SCOPE_ADMIN;
+bool principal_may(const Principal *who, Capability c);
+int principal_check(const Principal *who, Capability c, Error *reterr); /* 0, or -EPERM with its sentence */
+/* Whether objects of this tenant (NULL or "": nobody's) are there for it. One that is for a single sandbox sees nothing else. */
+bool principal_sees(const Principal *who, const char *tenant);
+
+static inline PrincipalKind principal_of_scope(Scope s) {
+        return s == SCOPE_READ ? PRINCIPAL_READ_KEY : s == SCOPE_USE ? PRINCIPAL_USE_KEY : s == SCOPE_ADMIN ? PRINCIPAL_ADMIN : PRINCIPAL_NOBODY;
 }
+
+static inline bool principal_may_loosen(const Principal *who) {
+        return who->may_loosen || who->kind == PRINCIPAL_ADMIN || who->kind == PRINCIPAL_DAEMON;
+}
+
+extern const Principal principal_daemon;
 
 typedef struct Tenant {
         char name[ACCESS_NAME_MAX + 1];
@@ -48,6 +112,7 @@ typedef struct Tenant {
         uint64_t cpu_milli_max;
         uint64_t memory_bytes_max;
         uint64_t disk_bytes_max;
+        char profile[ACCESS_NAME_MAX + 1]; /* that keys of it are bound to which have none of their own; "": none */
         usec_t created_at;
 } Tenant;
 
@@ -60,6 +125,7 @@ typedef struct Key {
         char prefix[12]; /* first characters, for people who look for one */
         usec_t created_at, last_used_at;
         bool may_loosen;
+        char profile[ACCESS_NAME_MAX + 1]; /* that it is bound to; "": its tenant's */
 } Key;
 
 /* Makes <state>/admin.token if it is not there; reads it. */
@@ -69,9 +135,15 @@ Access *access_free(Access *a);
 /* 1: known, 0: not. In constant time for what was given. */
 int access_check(Access *a, const char *secret, Principal *ret);
 
-/* -EINVAL: a name that cannot be, a tenant that is not there, or an admin key of a tenant. */
-int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, bool may_loosen, const Key **ret,
-                char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr);
+/* What a key is made with; NULL or "": none. The profile has been looked up. */
+typedef struct KeyRequest {
+        const char *name, *tenant, *profile;
+        Scope scope;
+        bool may_loosen;
+} KeyRequest;
+
+/* -EINVAL: a name that cannot be, a tenant that is not there, or an admin key of a tenant or with a profile. */
+int access_key_create(Access *a, const KeyRequest *request, const Key **ret, char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr);
 int access_key_remove(Access *a, const char *id); /* -ENOENT */
 size_t access_keys(const Access *a, const Key *const **ret); /* the caller frees the list, not the keys; NULL: no memory */
 

@@ -6,7 +6,7 @@
  *      else                        → a place in the fair queue (admission.h), until there is one of the above or time is up
  *
  * The only way in for surfaces and for agents; manager_create() is for the core itself. The answer comes exactly once, possibly
- * before the call returns.
+ * before the call returns. Whoever asks for what was checked before, as agents do, asks as an admin.
  * Must not know: HTTP, agents. */
 #pragma once
 
@@ -21,7 +21,7 @@ typedef struct AcquireResult {
 } AcquireResult;
 
 /* error: -EDQUOT "Maximum sandbox limit reached: …" when the time was up in the queue or the queue is full (ret says after how many
- * seconds trying again makes sense, through Error's text only; surfaces send Retry-After), -EPERM: beyond the profile, -ENOSPC: the
+ * seconds trying again makes sense, through Error's text only; surfaces send Retry-After), -EPERM: beyond what the asker may have (allowance.h), -ENOSPC: the
  * machine's disk is (nearly) full and no new work is taken, and those of manager_create(). sb is NULL then. */
 typedef void (*AcquireDone)(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata);
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <uthash.h>
 
+#include "core/access.h"
 #include "core/sandbox.h"
 
 #define EXECUTION_ID_MAX 24 /* "e" and a number */
@@ -101,8 +102,9 @@ int execution_watch(Execution *x, ExecutionWatch *watch);
 void execution_unwatch(ExecutionWatch *watch); /* also when it never watched */
 
 /* Returns at once with a `starting` execution that is in the store and asked for; watch it for the rest. Takes the spec's
- * contents on success. -ESTALE: the sandbox is not in a state to run anything ("Sandbox not running (state: X)"). */
-int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *reterr);
+ * contents on success. -ESTALE: the sandbox is not in a state to run anything ("Sandbox not running (state: X)"). -EPERM: who may not run commands, or
+ * not give it the secrets that the spec's environment names. */
+int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr);
 
 static inline bool execution_ended(const Execution *x) {
         return x->status == EXECUTION_EXITED;

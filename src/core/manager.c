@@ -263,7 +263,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
 }
 
 static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
-        Principal owner = { .scope = SCOPE_USE, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
+        Principal owner = { .kind = PRINCIPAL_USE_KEY, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
         Sandbox *sb = spec->name ? manager_find(m, &owner, spec->name) : NULL;
 
         /* Found by its name, not by its id. */

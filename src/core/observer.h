@@ -40,7 +40,8 @@ typedef struct CoreObserver {
         /* Usage at the end of a life, read before its cgroups go. Once per sandbox, also when nothing could be read. */
         void (*usage)(Sandbox *sb, const SandboxUsage *usage, void *userdata);
         /* Something that a security reviewer wants to know of: kind is a short fixed word ("limit-kill", "oom-kill", "path-refused",
-         * "policy", "auth-failed", "escape-attempt"). sb may be NULL. */
+         * "policy", "auth-failed", "escape-attempt"). sb may be NULL. text NULL: one of many, to be counted and not
+         * to be written down. */
         void (*security)(const char *kind, Sandbox *sb, const char *text, void *userdata);
         /* What went into the events of a sandbox: "timeout", "stuck", "status", "exec.start", … x may be NULL. */
         void (*event)(Sandbox *sb, const char *type, const Execution *x, const char *text, void *userdata);
@@ -60,5 +61,6 @@ void observe_execution_ended(Execution *x);
 void observe_step(Manager *m, LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration);
 void observe_usage(Sandbox *sb, const SandboxUsage *usage);
 void observe_security(Manager *m, const char *kind, Sandbox *sb, const char *format, ...) _printf_(4, 5);
+void observe_security_count(Manager *m, const char *kind); /* one more, which is not written down */
 void observe_network(Manager *m, Sandbox *sb, const NetworkNews *news);
 void observe_event(Sandbox *sb, const char *type, const Execution *x, const char *text);

@@ -68,8 +68,5 @@ int profile_apply(const Profile *p, SandboxSpec *spec);
 /* Of a spec that names no profile: the limits of its agent type, where that is one. No ceiling comes with them. */
 void profile_lend_limits(const Config *c, SandboxSpec *spec);
 
-/* Whether every limit of `wanted` is within the profile's. -EPERM: the error says which is not, with both values and the field's API name. */
-int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr);
-
 /* What to say of a name that is none: those there are, and the nearest. Returns -EINVAL. */
 int profile_unknown(const Config *c, const char *name, Error *reterr);

@@ -81,10 +81,10 @@ static void forget_name(Sandbox *sb) {
                 manager_forget_name(sb->manager, &sb->spec);
 }
 
-static bool principal_sees(const Principal *who, const Sandbox *sb) {
+static bool sandbox_is_seen(const Sandbox *sb, const Principal *who) {
         if (sb->pooled)
                 return false;
-        return !who->tenant || (sb->spec.tenant && strcmp(who->tenant, sb->spec.tenant) == 0);
+        return who->sandbox ? strcmp(who->sandbox, sb->id) == 0 : principal_sees(who, sb->spec.tenant);
 }
 
 Sandbox *manager_by_id(const Manager *m, const char *id) {
@@ -102,7 +102,7 @@ Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) 
                 n = core_sandbox_find_name(m, who->tenant, id_or_name);
                 sb = n ? n->sandbox : NULL;
         }
-        return sb && principal_sees(who, sb) ? sb : NULL;
+        return sb && sandbox_is_seen(sb, who) ? sb : NULL;
 }
 
 static usec_t core_sandbox_since(usec_t then) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "core/access.h"
 #include "core/sandbox.h"
 
 #define SECRET_PREFIX "secret:"
@@ -23,7 +24,10 @@ typedef struct SecretKeeper {
 /* The name within "K=secret:name"; NULL: it is no reference. */
 const char *secret_reference(const char *assignment);
 
-int secrets_check(Manager *m, const char *tenant, const Strv *env, Error *reterr);
+/* Whether who may give what env says: -EPERM, before any name is looked up, so that a refusal tells nothing of what there is. */
+int secrets_allow(const Principal *who, const Strv *env, Error *reterr);
+int secrets_check(Manager *m, const Principal *who, const char *tenant, const Strv *env, Error *reterr);
+/* What the sandbox was made with, or what secrets_allow() was asked about: nothing else may be in env. */
 int secrets_resolve(Sandbox *sb, Strv *env, Error *reterr);
 
 /* What may have values in it: wiped before it is freed. */

@@ -9,6 +9,7 @@
 #include "core/profile.h"
 
 typedef struct LimitsConfig { /* limits: */
+        char profile[PROFILE_NAME_MAX + 1]; /* of sandboxes whose maker names none and is bound to none, admins aside; "": none */
         unsigned sandboxes_max;     /* live at once in the daemon; 0: from the machine's memory and the profiles */
         unsigned tenant_max;        /* per tenant that has no quota of its own; 0: none */
         usec_t queue_timeout_usec;  /* how long a caller waits for a place who says nothing else: 30 s */
@@ -24,6 +25,7 @@ typedef struct ZygoteConfig {
 
 typedef struct CoreSettings {
         const LimitsConfig *limits;
+        const SandboxLimits *ceilings; /* ceilings: what a key that is no admin's may ask for without a profile; 0: allowance.h has what counts */
         const Profile *profiles;
         size_t n_profiles;
         const PoolConfig *pools;

@@ -169,7 +169,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         Daemon *d = userdata;
         ManagerStats stats;
 
-        manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
+        manager_stats(d->manager, &principal_daemon, &stats);
         if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;

@@ -23,7 +23,7 @@
  *      {"do":"answer","ask":"…","allow":bool,"grant":rule object or absent}     absent: this once
  *      {"do":"flow","token":N,"error":errno}               + descriptor, when error is 0: the UDP socket asked for
  *      {"do":"detach","serial":N,"id":"…"} → {"done":N}
- *      {"do":"usage","serial":N,"id":"…"}  → {"done":N,"usage":{"up":B,"down":B,"requests":N,"connections":N,"denied":N}}
+ *      {"do":"usage","serial":N,"id":"…"}  → {"done":N,"usage":{"up":B,"down":B,"requests":N,"connections":N,"denied":N,"cpu":usec}}
  *      {"do":"list"}                       → {"item":"id"} …, {"end":true}
  *      {"do":"quit"}                       ends the gate (another version takes over)
  *

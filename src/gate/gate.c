@@ -14,6 +14,7 @@
 #include "gate/dns/dns.h"
 #include "gate/relay/listener.h"
 #include "gate/sandbox.h"
+#include "gate/share.h"
 #include "gate/tell.h"
 #include "gate/tls/tls.h"
 
@@ -95,12 +96,13 @@ bool gate_count_bytes(GateSandbox *s, uint64_t up, uint64_t down) {
 }
 
 json_t *gate_usage_to_json(const GateUsage *u) {
-        return json_pack("{s:I, s:I, s:I, s:I, s:I}",
+        return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
                         "up", (json_int_t) u->up_bytes,
                         "down", (json_int_t) u->down_bytes,
                         "requests", (json_int_t) u->requests,
                         "connections", (json_int_t) u->connections,
-                        "denied", (json_int_t) u->denied);
+                        "denied", (json_int_t) u->denied,
+                        "cpu", (json_int_t) u->cpu_usec);
 }
 
 /* Each connection takes two descriptors, and pipes while bytes are under way; for two of them there may be a flow of datagrams, which
@@ -147,6 +149,7 @@ Gate *gate_free(Gate *g) {
         while (g->sandboxes)
                 gate_sandbox_free(g->sandboxes);
         sd_event_source_disable_unref(g->room_timer);
+        share_gate_gone(g);
         asks_free(g->asks);
         resolver_free(g->resolver);
         tls_free(g->tls);

@@ -21,6 +21,7 @@
  *      tls.c           both halves of an opened TLS connection
  *      credential.c    placeholders to values and back again
  *      ask.c           what waits for an answer
+ *      share.c         the loop; whose work it does, and who waits
  *      tell.c          what is told to coved; events.c counts repetitions
  *      confine.c       our own walls; address.c addresses, and which are this machine's
  *
@@ -42,7 +43,16 @@ typedef struct Pins Pins;
 
 typedef struct GateUsage {
         uint64_t up_bytes, down_bytes, requests, connections, denied;
+        uint64_t cpu_usec; /* of our thread */
 } GateUsage;
+
+/* share.h */
+typedef struct GateShare {
+        usec_t debt, at; /* CPU time that is held against it, as of when */
+        bool is_late;    /* it has had more than its share */
+        struct ShareTurn *waiting;
+        sd_event_source *source; /* takes one of them after the other */
+} GateShare;
 
 struct GateSandbox {
         Gate *gate;
@@ -66,6 +76,7 @@ struct GateSandbox {
         usec_t flows_credit, flows_at; /* how many more may begin, in time; and as of when */
         struct Bucket *up, *down; /* bandwidth, shared by all its connections; NULL: no limit */
         GateUsage usage;
+        GateShare share;
         uint64_t requests_now; /* of the present execution */
         struct GateEvents *events;
         struct AskEntry *asks; /* ask.c: what waits for an answer */
@@ -86,6 +97,8 @@ struct Gate {
         GateSandbox *sandboxes;
         size_t n_connections, connections_max; /* of all */
         size_t n_flows, flows_max; /* likewise */
+        GateSandbox *working_for; /* share.h; NULL: nobody in particular */
+        sd_event_source *share_timer; /* looks again who is late */
         sd_event_source *room_timer; /* looks again whether there are descriptors */
         EgressRange *reachable;
         size_t n_reachable;

@@ -23,6 +23,7 @@
 #include "gate/gate.h"
 #include "gate/relay/pipe.h"
 #include "gate/server.h"
+#include "gate/share.h"
 #include "gate/single.h"
 
 #define EXIT_OWN_FAILURE 125
@@ -195,7 +196,7 @@ static int gate_serve(Gate *g, Options *o, Error *reterr) {
         if (r >= 0)
                 r = server_new(g, fd, &server, reterr);
         if (r >= 0)
-                r = sd_event_loop(g->event);
+                r = share_loop(g);
         server_free(server);
         return r;
 }
@@ -212,7 +213,7 @@ static int gate_serve_one(Gate *g, Options *o, Error *reterr) {
         if (r >= 0)
                 r = single_new(g, &o->config, &single, reterr);
         if (r >= 0)
-                r = sd_event_loop(g->event);
+                r = share_loop(g);
         single_free(single);
         return r;
 }

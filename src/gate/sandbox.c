@@ -19,6 +19,7 @@
 #include "gate/relay/connection.h"
 #include "gate/relay/listener.h"
 #include "gate/settings.h"
+#include "gate/share.h"
 #include "gate/tell.h"
 
 static int check_socket(int fd, int type, const char *what, Error *reterr) {
@@ -82,6 +83,7 @@ static int take_socket(GateSandbox *s, const GateSandboxSocket *k, int *fd) {
                 return r;
         sd_event_source_disable_unref(*source);
         (void) fd_close(*place);
+        (void) sd_event_source_set_priority(added, k->type < 0 ? SD_EVENT_PRIORITY_NORMAL : share_priority(s));
         *source = added;
         *place = TAKE_FD(*fd);
         return 0;
@@ -274,6 +276,7 @@ GateSandbox *gate_sandbox_free(GateSandbox *s) {
         dns_sandbox_gone(s);
         udp_sandbox_gone(s);
         asks_sandbox_gone(s);
+        share_sandbox_gone(s);
         sd_event_source_disable_unref(s->tcp_source);
         sd_event_source_disable_unref(s->dns_source);
         sd_event_source_disable_unref(s->udp_source);

@@ -105,7 +105,7 @@ void approvals_gate_is_fresh(Gatekeeper *k) {
 /* Answering. */
 
 static bool approval_may_see(const Principal *who, const StoreApproval *row) {
-        return !who->tenant || strcmp(who->tenant, row->tenant) == 0;
+        return principal_sees(who, row->tenant);
 }
 
 /* Where the profile has a policy it is the operator's word, "ask" too: who may not change the policy may not answer in the operator's place. */

@@ -23,8 +23,8 @@ int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gat
 Gatekeeper *gatekeeper_free(Gatekeeper *k); /* before the manager; the gate and its sandboxes go on */
 void gatekeeper_reloaded(Gatekeeper *k);    /* the settings are others */
 
-/* Replaces the network part while it runs. done when it is in force. -EINVAL: not for this mode. */
-int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr);
+/* Replaces the network part while it runs. done when it is in force. -EINVAL: not for this mode. -EPERM: it names secrets, and who may not. */
+int gatekeeper_set_policy(Gatekeeper *k, const Principal *who, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr);
 void gatekeeper_forget_policy(Gatekeeper *k, const char *sandbox, void *userdata); /* done is not called any more */
 
 /* What no policy can know: whether this machine allows it. -EPERM, -EOPNOTSUPP. */

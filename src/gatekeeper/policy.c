@@ -68,12 +68,14 @@ static int gatekeeper_policy_write_down(Sandbox *sb) {
         return store_end(store, r);
 }
 
-int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr) {
+int gatekeeper_set_policy(Gatekeeper *k, const Principal *who, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr) {
         Seat *s = seat_find(k, sb->id);
         uint8_t mode = sb->spec.network;
         char *text, *before = sb->spec.policy;
-        int r = gatekeeper_policy_check_change(k, sb, &policy->network, reterr);
+        int r = policy->n_credentials > 0 ? principal_check(who, MAY_SECRETS, reterr) : 0;
 
+        if (r >= 0)
+                r = gatekeeper_policy_check_change(k, sb, &policy->network, reterr);
         if (r < 0)
                 return r;
         if (!s && policy->n_credentials > 0)

@@ -41,7 +41,7 @@ int blobs_of_tenant(Images *i, const char *tenant, char **ret_path, Error *reter
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
         if (*tenant && mkdir(path, 0700) < 0 && errno != EEXIST)
-                return error_set(reterr, -errno, "cannot make '%s': %m", path);
+                return error_set(reterr, -errno, "cannot make the directory of tenant '%s' for layers: %m", tenant);
         *ret_path = TAKE_PTR(path);
         return 0;
 }

@@ -4,6 +4,7 @@
 #include "jail/cgroup.h"
 
 #define CGROUP_MOUNT "/sys/fs/cgroup"
+#define CGROUP_PIDS_MAX UINT64_C(4194304) /* the kernel takes no more */
 
 #define CGROUP_OWN_MAX      4096 /* of /proc/self/cgroup */
 #define CGROUP_OWN_PATH_MAX (CGROUP_PATH_MAX / 2)

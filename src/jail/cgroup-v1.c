@@ -136,7 +136,7 @@ static int cgroup_v1_limit_cpu(const CgroupDir *dir, const JailLimits *limits, E
 }
 
 static int cgroup_v1_limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
-        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + limits->pids_room + 1, reterr);
+        return cgroup_limit(dir, "pids.max", MIN_OF((uint64_t) limits->pids + limits->pids_room + 1, CGROUP_PIDS_MAX), reterr);
 }
 
 static int no_limit(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {

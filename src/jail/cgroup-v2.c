@@ -38,7 +38,7 @@ static int cgroup_v2_limit_memory(const CgroupDir *dir, const JailLimits *limits
 }
 
 static int cgroup_v2_limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
-        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + limits->pids_room + 1, reterr);
+        return cgroup_limit(dir, "pids.max", MIN_OF((uint64_t) limits->pids + limits->pids_room + 1, CGROUP_PIDS_MAX), reterr);
 }
 
 /* The io controller has no limit of its own: its group alone makes the sandbox one party among others for the disk, and

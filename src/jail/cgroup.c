@@ -235,8 +235,7 @@ int cgroup_kill_listed(const CgroupDir *dir) {
 int cgroup_limit(const CgroupDir *dir, const char *file, uint64_t value, Error *reterr) {
         int r = file_write_format(dir->fd, file, "%llu", (unsigned long long) value);
         if (r < 0)
-                return error_set(reterr, r, "cannot write %llu to %s/%s: %m", (unsigned long long) value,
-                                dir->path, file);
+                return error_set(reterr, r, "cannot set %s of the sandbox's cgroup to %llu: %m", file, (unsigned long long) value);
         return 0;
 }
 

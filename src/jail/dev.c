@@ -9,10 +9,8 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
-#include "base/kernel.h"
 #include "jail/tree.h"
 
-/* Nodes cannot be made in a user namespace, so the host's are bound one by one. */
 static const struct {
         const char *source, *target;
         unsigned major, minor;
@@ -35,6 +33,7 @@ static const struct {
         { "pts/ptmx",        "dev/ptmx"   },
 };
 
+/* Nodes cannot be made in a user namespace, so the host's are bound one by one. */
 static int bind_nodes(Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
                 if (mknod(nodes[i].target, S_IFREG | 0666, 0) < 0 && errno != EEXIST) /* of a former life */
@@ -61,7 +60,7 @@ static int mount_pts(Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/dev/pts") : 0;
 }
 
-static int dev_make_own(Error *reterr) {
+static int dev_bind_all(Error *reterr) {
         int r = bind_nodes(reterr);
 
         if (r < 0)
@@ -76,25 +75,25 @@ static int dev_make_own(Error *reterr) {
 }
 
 /* What is attached here goes with the old root: so a copy of all of it is given back. */
-static int jail_dev_fill(int tree, bool own, int *ret_tree, Error *reterr) {
+static int jail_dev_fill(int tree, bool bound, int *ret_tree, Error *reterr) {
         int r;
 
         r = tree_attach(tree, AT_FDCWD, "dev");
         if (r < 0)
                 return error_set(reterr, r, "directory for /dev");
-        r = own ? dev_make_own(reterr) : 0;
+        r = bound ? dev_bind_all(reterr) : 0;
         if (r < 0)
                 return r;
         r = mount_pts(reterr);
         if (r < 0)
                 return r;
         /* One call for the nodes and the directory they are in. */
-        r = own ? tree_restrict(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, /* recursive= */ true) : 0;
+        r = bound ? tree_restrict(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, /* recursive= */ true) : 0;
         if (r < 0)
                 return error_set(reterr, r, "/dev");
         if (mount("shm", "dev/shm", NULL, MS_BIND, NULL) < 0)
                 return error_set(reterr, -errno, "/dev/shm");
-        r = own ? tree_restrict(tree, MOUNT_ATTR_RDONLY, /* userns_fd= */ -EBADF, /* recursive= */ false) : 0;
+        r = bound ? tree_restrict(tree, MOUNT_ATTR_RDONLY, /* userns_fd= */ -EBADF, /* recursive= */ false) : 0;
         if (r < 0)
                 return error_set(reterr, r, "/dev read-only");
         r = tree_clone(AT_FDCWD, "dev", /* recursive= */ true);
@@ -104,24 +103,18 @@ static int jail_dev_fill(int tree, bool own, int *ret_tree, Error *reterr) {
         return 0;
 }
 
-int dev_fill(int shared_tree, int *ret_tree, Error *reterr) {
+int dev_fill(int made, int *ret_tree, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
 
-        if (shared_tree >= 0)
-                return jail_dev_fill(shared_tree, /* own= */ false, ret_tree, reterr);
+        if (made >= 0)
+                return jail_dev_fill(made, /* bound= */ false, ret_tree, reterr);
         tree = tree_clone(AT_FDCWD, "dev", false);
         if (tree < 0)
                 return error_set(reterr, tree, "directory for /dev");
-        return jail_dev_fill(tree, /* own= */ true, ret_tree, reterr);
+        return jail_dev_fill(tree, /* bound= */ true, ret_tree, reterr);
 }
 
-int dev_copy_shared(int tree) {
-        int copy = kernel_open_tree(tree, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-
-        return copy < 0 ? -errno : copy;
-}
-
-static int put_shared(int tree) {
+static int put_all(int tree) {
         for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
                 const char *name = nodes[i].target + strlen("dev/");
 
@@ -138,25 +131,19 @@ static int put_shared(int tree) {
         return 0;
 }
 
-int dev_make_shared(Error *reterr) {
+int dev_make(Error *reterr) {
         static const FsOption options[] = {
                 { "size",      "64k"  },
                 { "nr_inodes", "32"   },
                 { "mode",      "0755" },
         };
         _cleanup_close_ int tree = tree_make("tmpfs", options, ELEMENTSOF(options), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-        _cleanup_close_ int copy = -EBADF;
         int r;
 
         if (tree < 0)
                 return error_set(reterr, tree, "a file system for /dev: %m");
-        r = put_shared(tree);
-        if (r < 0)
-                return error_set(reterr, r, "nodes for /dev: %m");
-        copy = dev_copy_shared(tree);
-        if (copy < 0)
-                return error_set(reterr, -EOPNOTSUPP, "this kernel does not copy a detached tree");
-        return TAKE_FD(tree);
+        r = put_all(tree);
+        return r < 0 ? error_set(reterr, r, "nodes for /dev: %m%s", r == -EPERM ? " (root needs CAP_MKNOD for them)" : "") : TAKE_FD(tree);
 }
 
 int dev_attach(int tree, Error *reterr) {

@@ -1,19 +1,18 @@
 /* dev.h: the sandbox's /dev.
  *
- * A directory of the writable layer, read-only, with null, zero, full, random, urandom and tty of the host, its own devpts
- * instance, shm out of the same layer, and the usual links. Runs inside, as guest root. It is filled before the pivot,
- * while the host's nodes can still be named, and put in place after it. */
+ * Read-only: null, zero, full, random, urandom, tty, an own devpts instance, shm out of the writable layer, and the usual links.
+ * The nodes are in a file system of this sandbox's own, which the host's root makes outside. A plain user cannot: there it is a directory of the
+ * writable layer and the nodes are the host's, bound inside, as guest root, before the pivot, while they can still be named; a lock on
+ * one is everybody's then. */
 #pragma once
 
 #include "base/error.h"
 
-/* In the layer's directory: fills the empty directories dev/ and shm/. *ret_tree is what goes to /dev, detached.
- * shared_tree: a copy of what dev_make_shared() made, which saves making it; -EBADF: none. */
-int dev_fill(int shared_tree, int *ret_tree, Error *reterr);
+/* Outside, as the host's root: nodes and links for one sandbox, as a detached tree. */
+int dev_make(Error *reterr);
 
-/* Outside, as the host's root, for somebody who makes many sandboxes: nodes and links, as a detached tree to be copied by
- * dev_copy_shared() for each of them. To copy a detached tree takes Linux 6.15: -EOPNOTSUPP before. */
-int dev_make_shared(Error *reterr);
-int dev_copy_shared(int tree);
+/* In the layer's directory: fills the empty directories dev/ and shm/. *ret_tree is what goes to /dev, detached.
+ * made: of dev_make(); -EBADF: there is none. */
+int dev_fill(int made, int *ret_tree, Error *reterr);
 
 int dev_attach(int tree, Error *reterr);

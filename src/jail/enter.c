@@ -16,6 +16,7 @@
 #include "base/kernel.h"
 #include "confine/caps.h"
 #include "confine/landlock.h"
+#include "jail/apart.h"
 #include "jail/content.h"
 #include "jail/paths.h"
 #include "wire/channel.h"
@@ -157,10 +158,6 @@ static int enter_pivot(Enter *e, Error *reterr) {
         return rootfs_pivot(e->fs, reterr);
 }
 
-static int enter_from_host(Enter *e, Error *reterr) {
-        return rootfs_take_from_host(e->fs, e->spec, reterr);
-}
-
 static int enter_let_go(Enter *e, Error *reterr) {
         return rootfs_let_go(e->fs, reterr);
 }
@@ -227,6 +224,12 @@ static int enter_descriptors(Enter *e, Error *reterr) {
         if (kernel_close_range((unsigned) place, ~0u, 0) < 0)
                 return error_set(reterr, -errno, "close_range");
         return 0;
+}
+
+static int enter_anonymous(Enter *e, Error *reterr) {
+        int fd = apart_hold_anonymous();
+
+        return fd < 0 ? error_set(reterr, fd, "an event counter") : 0;
 }
 
 /* PID 1 is somebody else than any guest, guest root included: the kernel lets equals change each other's limits, priority
@@ -298,7 +301,6 @@ static const struct {
         { "trees",        enter_trees        },
         { "layer",        enter_layer        },
         { "pivot",        enter_pivot        },
-        { "from-host",    enter_from_host    }, /* needs the old root; walks no path inside, for others may have chosen it */
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
         { "outside",      enter_outside      }, /* before the caller's files are written: they count */
@@ -306,6 +308,7 @@ static const struct {
         { "paths",        enter_paths        }, /* rules hold for all that is there now */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
+        { "anonymous",    enter_anonymous    }, /* a descriptor more, which stays */
         { "capabilities", enter_capabilities }, /* after the last mount */
         { "no-new-privs", enter_no_new_privs }, /* Landlock asks for it */
         { "landlock",     enter_landlock     }, /* after the last mount, which it forbids */

@@ -54,14 +54,14 @@ const FurnitureDirectory furniture_directories[] = {
 const size_t furniture_n_directories = ELEMENTSOF(furniture_directories);
 
 static const char *const copied[] = {
-        "etc/bash.bashrc", "etc/services", "etc/protocols",
+        "etc/bash.bashrc", "etc/ld.so.cache", "etc/services", "etc/protocols",
 };
 
 /* Only guest root has use for these. Credentials (auth.conf) stay outside. */
 static const char *const copied_for_root[] = {
         "etc/adduser.conf", "etc/apt/sources.list", "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
         "etc/debconf.conf", "etc/debian_version", "etc/default/useradd", "etc/deluser.conf",
-        "etc/ld.so.cache", "etc/ld.so.conf", "etc/login.defs", "etc/mke2fs.conf", "etc/timezone",
+        "etc/ld.so.conf", "etc/login.defs", "etc/mke2fs.conf", "etc/timezone",
 };
 const FurnitureList furniture_copied = LIST(copied), furniture_copied_for_root = LIST(copied_for_root);
 
@@ -70,19 +70,15 @@ static const char *const links[] = {
 };
 const FurnitureList furniture_links = LIST(links);
 
-static const char *const bound[] = {
+static const char *const shown[] = {
         "etc/alternatives", "etc/ssl/certs", "etc/fonts", "etc/java-11-openjdk", "etc/java-17-openjdk",
         "etc/java-21-openjdk",
 };
-/* the largest; only root has a use for another one */
-static const char *const bound_for_user[] = {
-        "etc/ld.so.cache",
-};
-static const char *const bound_for_root[] = {
+static const char *const shown_for_root[] = {
         "etc/apt/keyrings", "etc/apt/preferences.d", "etc/apt/sources.list.d", "etc/apt/trusted.gpg.d",
         "etc/dpkg", "etc/ld.so.conf.d", "etc/perl", "etc/python3", "etc/skel", "var/lib/dpkg",
 };
-const FurnitureList furniture_bound = LIST(bound), furniture_bound_for_user = LIST(bound_for_user), furniture_bound_for_root = LIST(bound_for_root);
+const FurnitureList furniture_shown = LIST(shown), furniture_shown_for_root = LIST(shown_for_root);
 
 static const char *const skeleton[] = { ".bash_logout", ".bashrc", ".profile" };
 const FurnitureList furniture_skeleton = LIST(skeleton);

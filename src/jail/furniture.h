@@ -14,7 +14,7 @@ typedef struct FurnitureList {
 } FurnitureList;
 
 /* Directories of the host that become overlays, where they are directories: on merged-/usr systems only usr is one, and the rest are links, which are
- * made as links. Those for root guest root expects to change: packages put things there; for others they are plain read-only binds. */
+ * made as links. Those for root guest root expects to change: packages put things there; for others they are read-only. */
 extern const FurnitureList furniture_overlays, furniture_overlays_for_root;
 
 /* Where those for root in /etc are one, with everything else that is there (sharedetc.h), and what is beside it then. */
@@ -37,10 +37,11 @@ typedef struct FurnitureDirectory {
 extern const FurnitureDirectory furniture_directories[];
 extern const size_t furniture_n_directories;
 
-/* /etc on the host's template: copies, so that programs inside may replace them by rename; links, which point into /usr; binds, read-only. */
+/* /etc on the host's template: copies, so that programs inside may replace them by rename; links, which point into /usr; directories that
+ * are shown as they are, read-only. */
 extern const FurnitureList furniture_copied, furniture_copied_for_root;
 extern const FurnitureList furniture_links;
-extern const FurnitureList furniture_bound, furniture_bound_for_user, furniture_bound_for_root;
+extern const FurnitureList furniture_shown, furniture_shown_for_root;
 
 /* On a furnished one: of /etc/skel into the user's home; and a name for python3 where the host has none. */
 extern const FurnitureList furniture_skeleton;

@@ -8,6 +8,7 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
+#include "jail/apart.h"
 #include "jail/furniture.h"
 #include "jail/names.h"
 #include "jail/sharedetc.h"
@@ -28,12 +29,14 @@ static int hostetc_write_file(const JailSpec *spec, const char *path, const char
 static int hostetc_copy_one(const JailSpec *spec, int host_root_fd, const char *path, Error *reterr) {
         _cleanup_close_ int from = openat(host_root_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
         char target[128];
-        struct stat st;
+        struct stat st, there;
         int r;
 
         if (from < 0 || fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > COPY_MAX)
                 return 0;
         (void) snprintf(target, sizeof(target), "/%s", path);
+        if (jail_is_kept(spec) && lstat(target, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0)
+                (void) unlink(target); /* disks of earlier versions have places of binds */
         to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
         if (to < 0 && errno == ENOENT) {
                 (void) dir_make_parents(target, 0755);
@@ -56,50 +59,67 @@ static int link_one(const JailSpec *spec, int host_root_fd, const char *path, Er
         return 0;
 }
 
-/* Binds: cloned while the host is there, attached when it is gone. */
+/* Directories: opened while the host is there, attached when it is gone. An overlay takes the kernel its time, to make and to take away: so it is one of
+ * all of /etc, of which no path shows more than the directories that are then taken from it. */
 
-static int hostetc_open_one(int host_root_fd, const char *path, HostEtc *etc, Error *reterr) {
-        _cleanup_close_ int tree = -EBADF;
+#define HOST_ETC "lower-host-etc"
+
+/* A plain user gets none where something is mounted somewhere in /etc, as in containers. */
+static void open_whole(HostEtc *etc) {
         struct stat st;
-        int r;
 
-        if (fstatat(host_root_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode))
+        if (stat("/etc", &st) < 0 || (mkdir(HOST_ETC, 0755) < 0 && errno != EEXIST))
+                return;
+        etc->has_whole = apart_attach("/etc", "empty", HOST_ETC) >= 0;
+        etc->device = st.st_dev;
+}
+
+static int hostetc_clone(const char *path, dev_t device, const HostEtc *etc) {
+        char place[160];
+
+        (void) snprintf(place, sizeof(place), "/%s", path);
+        if (!etc->has_whole || device != etc->device || strncmp(path, "etc/", 4) != 0)
+                return apart_make(place, "empty");
+        (void) snprintf(place, sizeof(place), HOST_ETC "/%s", path + 4);
+        return tree_clone(AT_FDCWD, place, /* recursive= */ false);
+}
+
+static int hostetc_open_one(const char *path, HostEtc *etc, Error *reterr) {
+        char source[128];
+        struct stat st;
+        int tree;
+
+        (void) snprintf(source, sizeof(source), "/%s", path);
+        if (lstat(source, &st) < 0 || !S_ISDIR(st.st_mode))
                 return 0;
         if (etc->n >= HOSTETC_MAX)
-                return error_set(reterr, -E2BIG, "/%s of the host", path);
-        /* Recursive: in a plain user's namespace the kernel does not uncover what lies under a mount. */
-        tree = tree_clone(host_root_fd, path, /* recursive= */ true);
+                return error_set(reterr, -E2BIG, "%s of the host", source);
+        tree = hostetc_clone(path, st.st_dev, etc);
         if (tree < 0)
-                return error_set(reterr, tree, "/%s of the host", path);
-        r = tree_restrict(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, -EBADF, true);
-        if (r < 0)
-                return error_set(reterr, r, "/%s of the host", path);
-        etc->items[etc->n++] = (HostEtcItem) { .path = path, .tree = TAKE_FD(tree), .directory = S_ISDIR(st.st_mode) };
+                return error_set(reterr, tree, "an overlay of %s of the host", source);
+        etc->items[etc->n++] = (HostEtcItem) { .path = path, .tree = tree };
         return 0;
 }
 
-static int open_all(int host_root_fd, const FurnitureList *paths, bool (*writable)(const char *path, const void *arg), const void *arg,
-                HostEtc *etc, Error *reterr) {
+static int open_all(const FurnitureList *paths, bool (*writable)(const char *path, const void *arg), const void *arg, HostEtc *etc,
+                Error *reterr) {
         for (size_t i = 0; i < paths->n; i++) {
-                int r = writable(paths->items[i], arg) ? 0 : hostetc_open_one(host_root_fd, paths->items[i], etc, reterr);
+                int r = writable(paths->items[i], arg) ? 0 : hostetc_open_one(paths->items[i], etc, reterr);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-int hostetc_open(const JailSpec *spec, int host_root_fd, bool (*writable)(const char *path, const void *arg), const void *arg, HostEtc *ret,
-                Error *reterr) {
-        int r = jail_has_shared_etc(spec) ? 0 : open_all(host_root_fd, &furniture_bound, writable, arg, ret, reterr);
+int hostetc_open(const JailSpec *spec, bool (*writable)(const char *path, const void *arg), const void *arg, HostEtc *ret, Error *reterr) {
+        int r;
 
-        if (r < 0)
-                return r;
         ret->has_dpkg = writable("var/lib/dpkg", arg);
         if (jail_has_shared_etc(spec))
                 return 0;
-        if (!jail_is_for_root(spec))
-                return open_all(host_root_fd, &furniture_bound_for_user, writable, arg, ret, reterr);
-        return open_all(host_root_fd, &furniture_bound_for_root, writable, arg, ret, reterr);
+        open_whole(ret);
+        r = open_all(&furniture_shown, writable, arg, ret, reterr);
+        return r >= 0 && jail_is_for_root(spec) ? open_all(&furniture_shown_for_root, writable, arg, ret, reterr) : r;
 }
 
 void hostetc_done(HostEtc *etc) {
@@ -107,17 +127,13 @@ void hostetc_done(HostEtc *etc) {
                 (void) fd_close(etc->items[--etc->n].tree);
 }
 
-static int hostetc_make_place(const char *path, bool directory) {
-        return directory ? mkdir(path, 0755) : mknod(path, S_IFREG | 0644, 0);
-}
-
 static int attach_one(const HostEtcItem *item) {
         char target[128];
 
         (void) snprintf(target, sizeof(target), "/%s", item->path);
-        if (hostetc_make_place(target, item->directory) < 0) {
+        if (mkdir(target, 0755) < 0) {
                 (void) dir_make_parents(target, 0755);
-                if (hostetc_make_place(target, item->directory) < 0 && errno != EEXIST)
+                if (mkdir(target, 0755) < 0 && errno != EEXIST)
                         return -errno;
         }
         return tree_attach(item->tree, AT_FDCWD, target);

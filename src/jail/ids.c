@@ -9,8 +9,6 @@
 
 #include "base/fd.h"
 
-#define CLAIM_TRIES 256u
-
 static int ids_claim(int fd, uint32_t slot) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "cove/id-range/%u", slot);
@@ -21,17 +19,23 @@ static int ids_claim(int fd, uint32_t slot) {
         return 0;
 }
 
+/* One that comes past each slot before it comes to the first again: nothing of the count's factors, 2 and 3, is in it. */
+static uint32_t stride_of(uint32_t random) {
+        return random % (ID_RANGE_COUNT / 6) * 6 + 1;
+}
+
 int id_range_claim(uid_t *ret_base, int *ret_holder, Error *reterr) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        uint32_t start;
+        uint32_t random[2];
 
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket: %m");
-        if (getrandom(&start, sizeof(start), 0) != (ssize_t) sizeof(start))
+        if (getrandom(random, sizeof(random), 0) != (ssize_t) sizeof(random))
                 return error_set(reterr, -EIO, "cannot get random bytes");
 
-        for (uint32_t i = 0; i < CLAIM_TRIES; i++) {
-                uint32_t slot = (start + i) % ID_RANGE_COUNT;
+        /* From anywhere, in strides that nobody can foresee: neighbours say nothing of each other, and what is taken lies in no heap that would have
+         * to be walked along. Where one in ten is free, that is ten tries. */
+        for (uint32_t i = 0, slot = random[0] % ID_RANGE_COUNT; i < ID_RANGE_COUNT; i++, slot = (slot + stride_of(random[1])) % ID_RANGE_COUNT) {
                 int r = ids_claim(fd, slot);
 
                 if (r == -EADDRINUSE)
@@ -42,6 +46,5 @@ int id_range_claim(uid_t *ret_base, int *ret_holder, Error *reterr) {
                 *ret_holder = TAKE_FD(fd);
                 return 0;
         }
-        return error_set(reterr, -EBUSY, "no free user id range: %u of %u tried ones are taken", CLAIM_TRIES,
-                        ID_RANGE_COUNT);
+        return error_set(reterr, -EBUSY, "no free user id range: all %u are taken; each sandbox has one, so end some", ID_RANGE_COUNT);
 }

@@ -12,7 +12,7 @@
 
 #define ID_RANGE_SIZE  65536u
 #define ID_RANGE_FIRST UINT32_C(0x40000000) /* above what distributions give to people and to /etc/subuid */
-#define ID_RANGE_COUNT UINT32_C(12288)      /* up to 0x70000000 */
+#define ID_RANGE_COUNT UINT32_C(12288)      /* up to 0x70000000; 2¹² · 3 (ids.c) */
 
-/* The descriptor holds the range. */
+/* One at random, for as long as there is a free one. The descriptor holds the range. */
 int id_range_claim(uid_t *ret_base, int *ret_holder, Error *reterr);

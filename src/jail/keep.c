@@ -10,7 +10,7 @@
 #define DEPTH_MAX 16 /* what cove and the kernel make there is not deep */
 
 static bool is_scaffolding(const char *name) {
-        return strncmp(name, "lower-", 6) == 0 || strncmp(name, "work-", 5) == 0 || strcmp(name, "dev") == 0;
+        return strncmp(name, "lower-", 6) == 0 || strncmp(name, "work-", 5) == 0 || strcmp(name, "dev") == 0 || strcmp(name, "empty") == 0;
 }
 
 int keep_tidy(int fd, bool everything) {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -16,23 +17,109 @@
 #include "jail/net-internal.h"
 #include "jail/netlink.h"
 
-#define BRIDGE         "cove-hub"
+#define HUB            "cove-router" /* by this interface a hub is known */
+#define HUB_ADDRESS    UINT32_C(0xa9fe4001) /* 169.254.64.1 */
 #define INSIDE         "eth0"
 #define NAMES_ADDRESS  UINT32_C(0x0a400001) /* 10.64.0.1 */
-#define PREFIX_BITS    16
+#define GROUP_BITS     16
+#define GROUP_MASK     UINT32_C(0xffff0000)
 
-/* A bridge has no address, so the hub itself can be reached by nobody and reaches nobody. */
-static int make_bridge(void) {
+/* The hub routes between cables, each with one member at its end, and what it has no member for is refused. Nobody asks who has an address: of neighbours that have
+ * to be found the kernel has a table of a thousand for the whole machine, and a member who asks for all addresses of its group would fill it for everybody.
+ * So interfaces have no ARP, hardware addresses follow from the member's, and the one neighbour at the other end is entered for good, which does not count. */
+
+typedef enum CableEnd {
+        END_HUB,
+        END_MEMBER,
+} CableEnd;
+
+typedef struct HardwareAddress {
+        uint8_t bytes[6];
+} HardwareAddress;
+
+static HardwareAddress hardware_address(CableEnd end, uint32_t address) {
+        return (HardwareAddress) { { 0x02, (uint8_t) end, (uint8_t) (address >> 24), (uint8_t) (address >> 16), (uint8_t) (address >> 8), (uint8_t) address } };
+}
+
+typedef struct HubRoute {
+        uint32_t to;
+        uint8_t bits, type, table, scope;
+        uint32_t index; /* 0: none */
+        uint32_t via;   /* likewise */
+} HubRoute;
+
+static void put_route(NetlinkBatch *b, const HubRoute *route) {
+        const struct rtmsg head = {
+                .rtm_family = AF_INET,
+                .rtm_dst_len = route->bits,
+                .rtm_table = route->table,
+                .rtm_protocol = RTPROT_STATIC,
+                .rtm_scope = route->scope,
+                .rtm_type = route->type,
+        };
+        const uint32_t to = htonl(route->to), via = htonl(route->via);
+
+        /* Of a former member at this address, whose cable is still there, something may be left. */
+        netlink_begin(b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+        netlink_put(b, RTA_DST, &to, sizeof(to));
+        if (route->index)
+                netlink_put(b, RTA_OIF, &route->index, sizeof(route->index));
+        if (route->via)
+                netlink_put(b, RTA_GATEWAY, &via, sizeof(via));
+}
+
+static void put_neighbour(NetlinkBatch *b, int index, uint32_t address, HardwareAddress hardware) {
+        const struct ndmsg head = { .ndm_family = AF_INET, .ndm_ifindex = index, .ndm_state = NUD_PERMANENT };
+        const uint32_t to = htonl(address);
+
+        netlink_begin(b, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+        netlink_put(b, NDA_DST, &to, sizeof(to));
+        netlink_put(b, NDA_LLADDR, &hardware, sizeof(hardware));
+}
+
+static void put_address(NetlinkBatch *b, int index, uint32_t address) {
+        const struct ifaddrmsg head = { .ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_scope = RT_SCOPE_UNIVERSE, .ifa_index = (uint32_t) index };
+        const uint32_t own = htonl(address);
+
+        netlink_begin(b, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
+        netlink_put(b, IFA_LOCAL, &own, sizeof(own));
+        netlink_put(b, IFA_ADDRESS, &own, sizeof(own));
+}
+
+static int net_hub_index_of(const char *name) {
+        _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        struct ifreq request = { 0 };
+
+        if (fd < 0)
+                return -errno;
+        (void) snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+        return ioctl(fd, SIOCGIFINDEX, &request) < 0 ? -errno : request.ifr_ifindex;
+}
+
+/* A bridge that leads nowhere: an interface that every kernel with veth has, for the address that refusals come from. */
+static int make_hub(void) {
         const struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
         NetlinkBatch b = { 0 };
         size_t info;
+        int r;
 
         netlink_begin(&b, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
-        netlink_put_string(&b, IFLA_IFNAME, BRIDGE);
+        netlink_put_string(&b, IFLA_IFNAME, HUB);
         info = netlink_open(&b, IFLA_LINKINFO);
         netlink_put_string(&b, IFLA_INFO_KIND, "bridge");
         netlink_close(&b, info);
-        return netlink_commit(&b);
+        r = netlink_commit(&b);
+        if (r < 0)
+                return r;
+        r = net_hub_index_of(HUB);
+        if (r < 0)
+                return r;
+        b = (NetlinkBatch) { 0 };
+        put_address(&b, r, HUB_ADDRESS);
+        r = netlink_commit(&b);
+        if (r >= 0)
+                r = file_write(AT_FDCWD, "/proc/sys/net/ipv4/icmp_ratelimit", "0"); /* it refuses every time */
+        return r < 0 ? r : file_write(AT_FDCWD, "/proc/sys/net/ipv4/ip_forward", "1");
 }
 
 static int enter_hub(int hub_fd, int *ret_fd) {
@@ -47,21 +134,11 @@ static int enter_hub(int hub_fd, int *ret_fd) {
         }
         if (unshare(CLONE_NEWNET) < 0)
                 return -errno;
-        r = make_bridge();
+        r = make_hub();
         if (r < 0)
                 return r;
         *ret_fd = net_open_own();
         return MIN_OF(*ret_fd, 0);
-}
-
-static int net_hub_index_of(const char *name) {
-        _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        struct ifreq request = { 0 };
-
-        if (fd < 0)
-                return -errno;
-        (void) snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-        return ioctl(fd, SIOCGIFINDEX, &request) < 0 ? -errno : request.ifr_ifindex;
 }
 
 /* What is left of a former life of the sandbox: the kernel takes namespaces down when it finds the time, and their ends of cables with them. */
@@ -76,29 +153,44 @@ static int unplug(const char *name) {
         return r == -ENODEV ? 0 : r;
 }
 
-/* A cable: one end at the bridge, up, named after the sandbox; the other one in the sandbox. */
-static int plug_in(const char *name, int netns_fd) {
-        const struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
+/* A cable: one end in the hub, up, named after the sandbox; the other one in the sandbox. */
+static int plug_in(const char *name, int netns_fd, uint32_t address) {
+        const struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP | IFF_NOARP, .ifi_change = IFF_UP | IFF_NOARP };
         const struct ifinfomsg peer_head = { .ifi_family = AF_UNSPEC };
+        const HardwareAddress ours = hardware_address(END_HUB, address), theirs = hardware_address(END_MEMBER, address);
         NetlinkBatch b = { 0 };
-        int bridge = net_hub_index_of(BRIDGE);
         size_t info, data, peer;
+        int r = net_hub_index_of(HUB);
 
-        if (bridge < 0)
-                return bridge;
+        if (r < 0)
+                return r;
         netlink_begin(&b, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
         netlink_put_string(&b, IFLA_IFNAME, name);
-        netlink_put(&b, IFLA_MASTER, &bridge, sizeof(bridge));
+        netlink_put(&b, IFLA_ADDRESS, &ours, sizeof(ours));
         info = netlink_open(&b, IFLA_LINKINFO);
         netlink_put_string(&b, IFLA_INFO_KIND, "veth");
         data = netlink_open(&b, IFLA_INFO_DATA);
         peer = b.size;
         netlink_put(&b, VETH_INFO_PEER, &peer_head, sizeof(peer_head)); /* a header, then attributes */
         netlink_put_string(&b, IFLA_IFNAME, INSIDE);
+        netlink_put(&b, IFLA_ADDRESS, &theirs, sizeof(theirs));
         netlink_put(&b, IFLA_NET_NS_FD, &netns_fd, sizeof(netns_fd));
         netlink_close(&b, peer);
         netlink_close(&b, data);
         netlink_close(&b, info);
+        return netlink_commit(&b);
+}
+
+/* From here on others reach it. Its own end must be up: without a carrier there is no route. */
+static int put_on_the_map(const char *name, uint32_t address) {
+        int index = net_hub_index_of(name);
+        NetlinkBatch b = { 0 };
+
+        if (index < 0)
+                return index;
+        put_route(&b, &(HubRoute) { .to = address & GROUP_MASK, .bits = GROUP_BITS, .type = RTN_UNREACHABLE, .table = RT_TABLE_MAIN });
+        put_route(&b, &(HubRoute) { .to = address, .bits = 32, .type = RTN_UNICAST, .table = RT_TABLE_MAIN, .scope = RT_SCOPE_LINK, .index = (uint32_t) index });
+        put_neighbour(&b, index, address, hardware_address(END_MEMBER, address));
         return netlink_commit(&b);
 }
 
@@ -115,33 +207,13 @@ static void put_no_ipv6(NetlinkBatch *b, const struct ifinfomsg *head) {
         netlink_close(b, families);
 }
 
-static void put_local_route(NetlinkBatch *b, uint32_t address) {
-        const struct rtmsg head = {
-                .rtm_family = AF_INET,
-                .rtm_dst_len = 32,
-                .rtm_table = RT_TABLE_LOCAL,
-                .rtm_protocol = RTPROT_STATIC,
-                .rtm_scope = RT_SCOPE_HOST,
-                .rtm_type = RTN_LOCAL,
-        };
-        const uint32_t lo = NET_LO_INDEX, destination = htonl(address);
-
-        netlink_begin(b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
-        netlink_put(b, RTA_DST, &destination, sizeof(destination));
-        netlink_put(b, RTA_OIF, &lo, sizeof(lo));
-}
-
 static int settle_in(uint32_t address) {
         int index = net_hub_index_of(INSIDE);
         const struct ifinfomsg quiet = { .ifi_family = AF_UNSPEC, .ifi_index = index };
-        const struct ifinfomsg up = { .ifi_family = AF_UNSPEC, .ifi_index = index, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
-        const struct ifaddrmsg head = {
-                .ifa_family = AF_INET,
-                .ifa_prefixlen = PREFIX_BITS,
-                .ifa_scope = RT_SCOPE_UNIVERSE,
-                .ifa_index = (uint32_t) index,
-        };
-        const uint32_t own = htonl(address);
+        const struct ifinfomsg up = { .ifi_family = AF_UNSPEC, .ifi_index = index, .ifi_flags = IFF_UP | IFF_NOARP, .ifi_change = IFF_UP | IFF_NOARP };
+        const HubRoute local = { .to = NAMES_ADDRESS, .bits = 32, .type = RTN_LOCAL, .table = RT_TABLE_LOCAL, .scope = RT_SCOPE_HOST, .index = NET_LO_INDEX };
+        const HubRoute hub = { .to = HUB_ADDRESS, .bits = 32, .type = RTN_UNICAST, .table = RT_TABLE_MAIN, .scope = RT_SCOPE_LINK, .index = (uint32_t) index };
+        const HubRoute group = { .to = address & GROUP_MASK, .bits = GROUP_BITS, .type = RTN_UNICAST, .table = RT_TABLE_MAIN, .index = (uint32_t) index, .via = HUB_ADDRESS };
         NetlinkBatch b = { 0 };
         int r;
 
@@ -152,18 +224,18 @@ static int settle_in(uint32_t address) {
         if (r < 0 && r != -EAFNOSUPPORT && r != -EOPNOTSUPP && r != -EINVAL) /* a kernel without has nothing to be kept from */
                 return r;
         b = (NetlinkBatch) { 0 };
-        netlink_begin(&b, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
-        netlink_put(&b, IFA_LOCAL, &own, sizeof(own));
-        netlink_put(&b, IFA_ADDRESS, &own, sizeof(own));
+        put_address(&b, index, address);
         netlink_begin(&b, RTM_NEWLINK, 0, &up, sizeof(up));
-        put_local_route(&b, NAMES_ADDRESS);
+        put_neighbour(&b, index, HUB_ADDRESS, hardware_address(END_HUB, address));
+        put_route(&b, &hub);
+        put_route(&b, &group);
+        put_route(&b, &local);
         return netlink_commit(&b);
 }
 
 static int net_hub_explain(int r, Error *reterr) {
         switch (-r) {
-        case EXFULL: return error_set(reterr, r, "the group's network is full: a bridge has 1023 ports");
-        case ENODEV: return error_set(reterr, r, "the descriptor is no hub of a group's network: there is no bridge in it");
+        case ENODEV: return error_set(reterr, r, "the descriptor is no hub of a group's network: there is no %s in it (one of an earlier version? end the sandboxes of the group)", HUB);
         case EOPNOTSUPP: return error_set(reterr, r, "this kernel has no bridges or veth pairs: modprobe bridge veth");
         default: return error_set(reterr, r, "cannot link the sandbox to its group: %m");
         }
@@ -176,17 +248,22 @@ int net_setup_linked(const NetRequest *q, Network *n, Error *reterr) {
         (void) snprintf(name + 1, sizeof(name) - 1, "%.*s", IFNAMSIZ - 2, q->id);
         r = enter_hub(q->hub_fd, n->fds + 1);
         if (r >= 0)
-                r = plug_in(name, n->netns_fd);
+                r = plug_in(name, n->netns_fd, q->address);
         if (r == -EEXIST) {
                 r = unplug(name);
                 if (r >= 0)
-                        r = plug_in(name, n->netns_fd);
+                        r = plug_in(name, n->netns_fd, q->address);
         }
-        if (r < 0)
-                return net_hub_explain(r, reterr);
-        r = net_enter(n->netns_fd);
+        if (r >= 0)
+                r = net_enter(n->netns_fd);
         if (r >= 0)
                 r = settle_in(q->address);
+        if (r >= 0)
+                r = net_enter(n->fds[1]);
+        if (r >= 0)
+                r = put_on_the_map(name, q->address);
+        if (r >= 0)
+                r = net_enter(n->netns_fd);
         if (r < 0)
                 return net_hub_explain(r, reterr);
         n->fds[0] = net_open_names(NAMES_ADDRESS);

@@ -12,7 +12,7 @@ static const struct {
         [SPAWN_NETWORK_NONE] = { "none", "loopback only", "made one", "" },
         [SPAWN_NETWORK_GATED] = { "gated", "a way out through the gate: modes egress and open", "all addresses local, tproxy rules set",
                 "modprobe nft_tproxy (a kernel with CONFIG_NF_TABLES_INET, CONFIG_NFT_TPROXY and IPv6)" },
-        [SPAWN_NETWORK_LINKED] = { "linked", "a network between sandboxes: mode isolated", "veth to a bridge in a namespace of its own",
+        [SPAWN_NETWORK_LINKED] = { "linked", "a network between sandboxes: mode isolated", "veth to a namespace that routes",
                 "modprobe bridge veth (a kernel with CONFIG_BRIDGE and CONFIG_VETH)" },
 };
 

@@ -1,6 +1,7 @@
 /* rootfs-inside.c: the root directory, from within: layer, overlays, pivot, what goes into it. */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
+#include "jail/apart.h"
 #include "jail/content.h"
 #include "jail/dev.h"
 #include "jail/furniture.h"
@@ -67,25 +69,6 @@ static int rootfs_inside_make_place(const char *name, mode_t mode) {
         return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-static int number_apart(const char *low, Error *reterr) {
-        _cleanup_close_ int tree = -EBADF;
-        char layers[80];
-        const FsOption options[] = {
-                { "lowerdir",  layers },
-                { "userxattr", NULL   },
-        };
-        int r = rootfs_inside_make_place("empty", 0755);
-
-        if (r < 0)
-                return error_set(reterr, r, "writable layer");
-        (void) snprintf(layers, sizeof(layers), "%s:empty", low);
-        tree = tree_make("overlay", options, ELEMENTSOF(options), OVERLAY_ATTRIBUTES | MOUNT_ATTR_RDONLY);
-        if (tree < 0)
-                return error_set(reterr, tree, "an overlay of %s alone", low);
-        r = tree_attach(tree, AT_FDCWD, low);
-        return r < 0 ? error_set(reterr, r, "%s", low) : 0;
-}
-
 static int rootfs_inside_make_directories(const Lower *lower, const char *low, const char *up, const char *work, Error *reterr) {
         int r = rootfs_inside_make_place(low, 0755);
 
@@ -117,9 +100,9 @@ static int make_overlay(const Lower *lower, bool kept, int *ret_tree, Error *ret
         r = tree_attach(lower->tree, AT_FDCWD, low);
         if (r < 0)
                 return error_set(reterr, r, "lower layer of /%s", lower->path);
-        r = kept && is_on_btrfs(lower->tree) ? number_apart(low, reterr) : 0;
+        r = kept && is_on_btrfs(lower->tree) ? apart_cover(low, "empty") : 0;
         if (r < 0)
-                return r;
+                return error_set(reterr, r, "an overlay of %s alone", low);
         tree = tree_make("overlay", options, ELEMENTSOF(options) - (kept ? 0 : 1), OVERLAY_ATTRIBUTES);
         if (tree < 0)
                 return error_set(reterr, tree, "overlay of /%s%s", lower->path,
@@ -160,6 +143,8 @@ static int make_places(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         r = rootfs_inside_make_place("root", 0755);
         if (r >= 0)
                 r = rootfs_inside_make_place("dev", 0755);
+        if (r >= 0)
+                r = rootfs_inside_make_place("empty", 0755);
         return r < 0 ? error_set(reterr, r, "writable layer") : make_shm(fs, spec, reterr);
 }
 
@@ -177,6 +162,34 @@ static int make_root_mount(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "root directory") : 0;
 }
 
+static bool is_overlay(const char *path, const void *arg) {
+        const Rootfs *fs = arg;
+
+        for (size_t i = 0; i < fs->n_lowers; i++)
+                if (strcmp(fs->lowers[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+/* Of the directory that the program is in only the program is shown. */
+static int make_sudo(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        char path[NAME_MAX + 16];
+        int r = rootfs_inside_make_place("lower-sudo", 0755);
+
+        if (r >= 0)
+                r = tree_attach(fs->sudo_tree, AT_FDCWD, "lower-sudo");
+        if (r >= 0)
+                r = apart_cover("lower-sudo", "empty");
+        (void) snprintf(path, sizeof(path), "lower-sudo%s", strrchr(spec->sudo_program, '/'));
+        if (r >= 0)
+                r = tree_clone(AT_FDCWD, path, /* recursive= */ false);
+        if (r < 0)
+                return error_set(reterr, r, "%s", spec->sudo_program);
+        (void) fd_close(fs->sudo_tree);
+        fs->sudo_tree = r;
+        return 0;
+}
+
 int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
 
@@ -189,11 +202,15 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r >= 0)
                 r = bootid_make(&fs->boot, reterr);
         if (r >= 0)
-                r = dev_fill(fs->dev_shared, &fs->dev_tree, reterr);
+                r = dev_fill(fs->dev_made, &fs->dev_tree, reterr);
         if (r >= 0)
                 r = proc_make(&fs->proc_tree, reterr);
         if (r >= 0)
                 r = make_overlays(fs, spec, reterr);
+        if (r >= 0 && !jail_has_template(spec))
+                r = hostetc_open(spec, is_overlay, fs, &fs->host_etc, reterr);
+        if (r >= 0 && fs->sudo_tree >= 0)
+                r = make_sudo(fs, spec, reterr);
         for (size_t i = 0; i < spec->n_binds && r >= 0; i++)
                 if (spec->binds[i].layer)
                         r = layered_make(spec->binds + i, i, fs->bind_layers[i], fs->bind_trees + i, reterr);
@@ -208,19 +225,6 @@ int rootfs_pivot(Rootfs *fs, Error *reterr) {
                 return error_set(reterr, -errno, "pivot_root%s",
                                 errno == EINVAL ? " (is / the initial ramfs? switch_root to a real file system)" : "");
         return 0;
-}
-
-static bool is_overlay(const char *path, const void *arg) {
-        const Rootfs *fs = arg;
-
-        for (size_t i = 0; i < fs->n_lowers; i++)
-                if (strcmp(fs->lowers[i].path, path) == 0)
-                        return true;
-        return false;
-}
-
-int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr) {
-        return jail_has_template(spec) ? 0 : hostetc_open(spec, fs->host_root_fd, is_overlay, fs, &fs->host_etc, reterr);
 }
 
 /* The descriptor stays until everything is taken from there; no name leads to it, for there is no /proc yet. */

@@ -1,6 +1,8 @@
 #include "jail/rootfs.h"
 
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +40,7 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .backing = disk_choose(spec, privileged),
                 .disk_tree = -EBADF,
                 .host_root_fd = -EBADF,
-                .dev_shared = -EBADF,
+                .dev_made = -EBADF,
                 .dev_tree = -EBADF,
                 .proc_tree = -EBADF,
                 .boot = { .tree = -EBADF },
@@ -53,7 +55,8 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 add_host_lowers(fs, &furniture_overlays);
                 if (jail_has_shared_etc(spec) && privileged) {
                         add_lower(fs, FURNITURE_SHARED);
-                        add_host_lowers(fs, &furniture_overlays_beside);
+                        if (jail_is_for_root(spec))
+                                add_host_lowers(fs, &furniture_overlays_beside);
                 } else if (jail_is_for_root(spec) && privileged)
                         add_host_lowers(fs, &furniture_overlays_for_root);
         }
@@ -81,7 +84,7 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->bind_trees = fs->bind_layers = NULL;
         fs->disk_tree = fd_close(fs->disk_tree);
         fs->host_root_fd = fd_close(fs->host_root_fd);
-        fs->dev_shared = fd_close(fs->dev_shared);
+        fs->dev_made = fd_close(fs->dev_made);
         fs->dev_tree = fd_close(fs->dev_tree);
         fs->proc_tree = fd_close(fs->proc_tree);
         fs->boot.tree = fd_close(fs->boot.tree);
@@ -100,7 +103,7 @@ static int open_lowers(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                         continue;
                 }
                 if (jail_has_shared_etc(spec) && strcmp(fs->lowers[i].path, FURNITURE_SHARED) == 0) {
-                        fs->lowers[i].tree = dev_copy_shared(spec->etc_fd);
+                        fs->lowers[i].tree = tree_copy(spec->etc_fd);
                         if (fs->lowers[i].tree < 0)
                                 return error_set(reterr, fs->lowers[i].tree, "cannot copy the shared /etc: %m");
                         continue;
@@ -146,10 +149,29 @@ static int open_volumes(Rootfs *fs, const JailSpec *spec, Error *reterr) {
 }
 
 static int open_sudo(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        char directory[PATH_MAX];
+
         if (!spec->sudo || !spec->sudo_program)
                 return 0;
-        fs->sudo_tree = tree_clone(AT_FDCWD, spec->sudo_program, !fs->privileged);
-        return fs->sudo_tree < 0 ? error_set(reterr, fs->sudo_tree, "cannot open '%s': %m", spec->sudo_program) : 0;
+        (void) snprintf(directory, sizeof(directory), "%s", spec->sudo_program);
+        fs->sudo_tree = tree_clone(AT_FDCWD, dirname(directory), !fs->privileged);
+        return fs->sudo_tree < 0 ? error_set(reterr, fs->sudo_tree, "cannot open the directory of '%s': %m", spec->sudo_program) : 0;
+}
+
+static int open_dev(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r;
+
+        if (!fs->privileged)
+                return 0;
+        if (spec->detached && spec->dev_fd >= 0) {
+                fs->dev_made = fcntl(spec->dev_fd, F_DUPFD_CLOEXEC, 3);
+                return fs->dev_made < 0 ? error_set(reterr, -errno, "/dev: %m") : 0;
+        }
+        r = dev_make(reterr);
+        if (r < 0)
+                return r;
+        fs->dev_made = r;
+        return 0;
 }
 
 static int open_disk(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
@@ -180,14 +202,9 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
                 r = open_volumes(fs, spec, reterr);
         if (r >= 0)
                 r = open_sudo(fs, spec, reterr);
-        if (r < 0)
-                return r;
-        if (spec->detached && spec->dev_fd >= 0) {
-                fs->dev_shared = dev_copy_shared(spec->dev_fd);
-                if (fs->dev_shared < 0)
-                        return error_set(reterr, fs->dev_shared, "cannot copy /dev: %m");
-        }
-        return open_disk(fs, spec, base, reterr);
+        if (r >= 0)
+                r = open_dev(fs, spec, reterr);
+        return r < 0 ? r : open_disk(fs, spec, base, reterr);
 }
 
 /* The owner of the source on the host is the guest's user inside, and the other way round; other ids are nobody. */
@@ -272,8 +289,8 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
         }
         if (r >= 0)
                 r = restrict_volumes(fs, spec, userns_fd, reterr);
-        if (r >= 0 && fs->dev_shared >= 0) {
-                r = tree_restrict(fs->dev_shared, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, userns_fd, false);
+        if (r >= 0 && fs->dev_made >= 0) {
+                r = tree_restrict(fs->dev_made, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, userns_fd, false);
                 if (r < 0)
                         return error_set(reterr, r, "cannot restrict /dev: %m");
         }

@@ -10,7 +10,8 @@
  *        lower-usr/           where its lower layer is attached while the overlay is made
  *        lower-bind-0/ work-bind-0/   likewise for a bind with a layer: the second is where that layer is attached
  *        dev/ shm/            what becomes /dev and /dev/shm
- *        empty/               on btrfs (rootfs-inside.c)
+ *        empty/               the second layer of overlays that have nothing but a lower one (apart.h)
+ *        lower-sudo/          where the program that becomes /usr/bin/sudo is
  *
  * With a directory or a layer as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes unreachable when
  * the old root is let go. On a tree (disk.h) all of it may be there already, of a former life: then root/ and the uppers are
@@ -48,10 +49,10 @@ typedef struct Rootfs {
         int *bind_trees; /* one for each bind of the spec */
         int *bind_layers; /* likewise; -EBADF: it has no layer */
         int host_root_fd;
-        int dev_shared;  /* a copy of the shared part of /dev; -EBADF: it is made inside */
+        int dev_made;    /* nodes of its own; -EBADF: the host's are bound inside */
         int dev_tree, proc_tree; /* what goes to /dev and /proc */
         BootId boot;
-        int sudo_tree;   /* what goes to FURNITURE_SUDO; -EBADF: nothing */
+        int sudo_tree;   /* what goes to FURNITURE_SUDO, and first the directory that it is in; -EBADF: nothing */
         bool lived_in;   /* the disk had a guest before */
         bool privileged; /* else the guest has one id only: nothing can be given to another */
 } Rootfs;
@@ -71,6 +72,5 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
  * rootfs_let_go() no path may be walked that a template's or a bind's author has chosen. */
 int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr);
 int rootfs_pivot(Rootfs *fs, Error *reterr);
-int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr); /* what the `host` template binds of it */
 int rootfs_let_go(Rootfs *fs, Error *reterr);
 int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* overlays, directories and files of it, /dev, /proc */

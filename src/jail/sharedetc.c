@@ -140,7 +140,7 @@ static int put_listed(const SharedetcMaking *m, const char *path) {
 }
 
 static int put_lists(const SharedetcMaking *m) {
-        const FurnitureList *const lists[] = { &furniture_copied, &furniture_copied_for_root, &furniture_bound, &furniture_bound_for_root,
+        const FurnitureList *const lists[] = { &furniture_copied, &furniture_copied_for_root, &furniture_shown, &furniture_shown_for_root,
                                                &furniture_overlays_for_root };
         int r = 0;
 
@@ -203,14 +203,14 @@ static int sharedetc_make(SharedEtc *ret, Error *reterr) {
         int r;
 
         if (tree < 0)
-                return error_set(reterr, tree, "no file system for the /etc of template base: %m");
+                return error_set(reterr, tree, "no file system for a shared /etc: %m");
         r = put_directories(tree);
         if (r >= 0)
                 r = put_lists(&m);
         if (r >= 0)
                 r = put_texts(tree);
         if (r < 0)
-                return error_set(reterr, r, "cannot copy the host's /etc for template base: %m");
+                return error_set(reterr, r, "cannot copy the host's /etc: %m");
         ret->stamp = stamp_of(&ret->sources);
         ret->tree = TAKE_FD(tree);
         return 0;

@@ -1,4 +1,4 @@
-/* sharedetc.h: the /etc of furnished sandboxes, made once and the lower layer of them all.
+/* sharedetc.h: the /etc of a daemon's sandboxes on the host's template, made once and the lower layer of them all.
  *
  * What the host's template takes of the host's /etc (furniture.h), copied into a file system in memory: the same lists, and of
  * them only what everybody may read. Each sandbox has it id-mapped and read-only under an overlay of its own; one overlay instead of a bind or a

@@ -89,8 +89,8 @@ typedef struct JailSpec {
         int listen_fd;        /* a socket for PID 1 to keep; -EBADF: none */
         int disk_fd;          /* a disk image that was made ahead (disk.h); -EBADF: none */
         int home_netns_fd;    /* with a network namespace that was: our own, to come back to */
-        int dev_fd;           /* the shared part of /dev (dev.h); likewise */
-        int etc_fd;           /* furnished: the shared /etc (sharedetc.h); likewise */
+        int dev_fd;           /* a /dev that was (dev.h); likewise */
+        int etc_fd;           /* the shared /etc (sharedetc.h), of which it gets a copy; likewise */
         bool enterable;       /* a zygote's child (zygote/enter.c) may come in: all namespaces belong to the sandbox's own, and that to its user */
 
         /* Not detached: called when a network with sockets was made and the sandbox still waits for it; whoever answers for it begins
@@ -108,14 +108,14 @@ static inline bool jail_is_for_root(const JailSpec *spec) {
         return spec->uid == 0 || spec->furnished;
 }
 
-/* Its /etc is an overlay of one that all of its kind share; else it is put together inside. */
-static inline bool jail_has_shared_etc(const JailSpec *spec) {
-        return spec->furnished && spec->detached && spec->etc_fd >= 0 && !jail_has_template(spec);
-}
-
 /* Somebody may have lived on the writable layer before: nothing in it can be trusted, and what is there is not made again. */
 static inline bool jail_is_kept(const JailSpec *spec) {
         return spec->trees && spec->trees->disk_fd >= 0;
+}
+
+/* Its /etc is an overlay of one that all share; else it is put together inside, and goes on so in the next life of a disk that began so. */
+static inline bool jail_has_shared_etc(const JailSpec *spec) {
+        return spec->detached && spec->etc_fd >= 0 && !jail_has_template(spec) && (spec->furnished || !jail_is_kept(spec));
 }
 
 static inline size_t jail_n_volumes(const JailSpec *spec) {

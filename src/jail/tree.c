@@ -35,6 +35,12 @@ int tree_clone(int dirfd, const char *path, bool recursive) {
         return tree < 0 ? -errno : tree;
 }
 
+int tree_copy(int tree) {
+        int copy = kernel_open_tree(tree, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+
+        return copy < 0 ? -errno : copy;
+}
+
 int tree_clone_same(const char *path, int fd, bool recursive) {
         _cleanup_close_ int tree = tree_clone(AT_FDCWD, path, recursive);
         struct stat opened, found;

@@ -22,6 +22,9 @@ int tree_make(const char *type, const FsOption *options, size_t n_options, uint6
 /* A detached copy of what is at the path, in no propagation group. */
 int tree_clone(int dirfd, const char *path, bool recursive);
 
+/* Likewise, of a detached tree: Linux 6.15. */
+int tree_copy(int tree);
+
 /* Likewise, of a directory that is open: mounts are found by name, for a sandbox cannot clone one of another mount namespace. That
  * the name still means what was opened is looked at afterwards: -ESTALE. */
 int tree_clone_same(const char *path, int fd, bool recursive);

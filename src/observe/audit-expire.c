@@ -1,4 +1,4 @@
-/* audit-expire.c: files whose records are all too old go, and a record says so first. */
+/* audit-expire.c: files whose records are all too old go, and the oldest when all are too large together; a record says so first. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +13,25 @@
 
 #define EXPIRE_INTERVAL (3600 * USEC_PER_SEC)
 
-static bool audit_expire_is_old(const Audit *a, unsigned number, usec_t before) {
+static int audit_expire_look(const Audit *a, unsigned number, struct stat *ret) {
         char name[32];
-        struct stat st;
 
         audit_file_name(number, name);
-        return fstatat(a->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-               (usec_t) (st.st_mtim.tv_sec + 1) * USEC_PER_SEC < before;
+        return fstatat(a->dirfd, name, ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static bool audit_expire_is_old(const struct stat *st, usec_t before) {
+        return (usec_t) (st->st_mtim.tv_sec + 1) * USEC_PER_SEC < before;
+}
+
+static uint64_t audit_expire_measure(const Audit *a, const AuditFiles *files) {
+        uint64_t sum = 0;
+        struct stat st;
+
+        for (size_t i = 0; i < files->n; i++)
+                if (audit_expire_look(a, files->numbers[i], &st) == 0)
+                        sum += (uint64_t) st.st_size;
+        return sum;
 }
 
 /* The record before the first of this file: what will be the base. */
@@ -54,7 +66,7 @@ static void audit_expire_remove_files(Audit *a, const AuditFiles *files, size_t 
         if (base > a->head.base) {
                 a->head.base = base;
                 memcpy(a->head.base_hash, hash, sizeof(hash));
-                if (audit_note(a, AUDIT_BASE, "base", base, "older records are removed, because of audit.keep") < 0)
+                if (audit_note(a, AUDIT_BASE, "base", base, "older records are removed, because of audit.keep or audit.totalSize") < 0)
                         return;
         }
         for (size_t i = 0; i < n; i++) {
@@ -63,18 +75,33 @@ static void audit_expire_remove_files(Audit *a, const AuditFiles *files, size_t 
         }
 }
 
-void audit_expire(Audit *a) {
-        usec_t keep = a->manager->settings->audit.keep_usec, now = clock_usec(), wall = clock_wall_usec();
-        AuditFiles files = { 0 };
+/* How many of the oldest go: what is too old by the calendar, where that can be trusted, and what is too much. Never the file that is written. */
+static size_t audit_expire_count(const Audit *a, const AuditFiles *files) {
+        usec_t keep = a->manager->settings->audit.keep_usec, wall = clock_wall_usec();
+        uint64_t max = a->manager->settings->audit.total_bytes, sum = max > 0 ? audit_expire_measure(a, files) : 0;
+        bool by_age = keep > 0 && wall > keep && manager_trusts_calendar(a->manager);
+        struct stat st;
         size_t n = 0;
 
-        if (keep == 0 || now < a->expire_at || wall < keep || !manager_trusts_calendar(a->manager))
+        while (n + 1 < files->n && files->numbers[n] != a->number && audit_expire_look(a, files->numbers[n], &st) == 0 &&
+                        ((by_age && audit_expire_is_old(&st, wall - keep)) || (max > 0 && sum > max))) {
+                sum -= MIN_OF(sum, (uint64_t) st.st_size);
+                n++;
+        }
+        return n;
+}
+
+void audit_expire(Audit *a) {
+        usec_t keep = a->manager->settings->audit.keep_usec, now = clock_usec();
+        AuditFiles files = { 0 };
+        size_t n;
+
+        if ((keep == 0 && a->manager->settings->audit.total_bytes == 0) || now < a->expire_at)
                 return;
-        a->expire_at = now + (keep < EXPIRE_INTERVAL ? keep + USEC_PER_SEC : EXPIRE_INTERVAL);
+        a->expire_at = now + (keep > 0 && keep < EXPIRE_INTERVAL ? keep + USEC_PER_SEC : EXPIRE_INTERVAL);
         if (audit_files_list(a->dirfd, &files) < 0)
                 return;
-        while (n + 1 < files.n && files.numbers[n] != a->number && audit_expire_is_old(a, files.numbers[n], wall - keep))
-                n++;
+        n = audit_expire_count(a, &files);
         if (n > 0)
                 audit_expire_remove_files(a, &files, n);
         audit_files_done(&files);

@@ -76,13 +76,28 @@ void audit_call(Audit *a, const AuditCall *c) {
         audit_put_text(a, "remote", c->remote, AUDIT_WORD_MAX);
         audit_put_text(a, "method", c->method, AUDIT_WORD_MAX);
         audit_put_text(a, "route", c->route, AUDIT_WORD_MAX);
-        audit_put_text(a, "path", c->path, PATH_TEXT_MAX);
+        audit_put_text(a, "path", c->path, c->path_max ? c->path_max : PATH_TEXT_MAX);
         audit_put_text(a, "file", c->file, PATH_TEXT_MAX);
         audit_put_text(a, "sandbox", c->sandbox, AUDIT_WORD_MAX);
         audit_put_text(a, "execution", c->execution, AUDIT_WORD_MAX);
         audit_put_number(a, "status", c->status);
         audit_put_text(a, "outcome", outcome, AUDIT_WORD_MAX);
         text_format(&a->text, ",\"durationMs\":%.3f", (double) c->duration_usec / 1000);
+        observe_audit_finish(a, failing);
+}
+
+void audit_strangers(Audit *a, uint64_t count, uint64_t peers, const char *text) {
+        bool failing = a->error < 0;
+
+        if (!ready(a))
+                return;
+        audit_begin(a);
+        audit_put_text(a, "kind", "call", AUDIT_WORD_MAX);
+        audit_put_text(a, "event", "strangers", AUDIT_WORD_MAX);
+        audit_put_text(a, "actor", "unknown", AUDIT_WORD_MAX);
+        audit_put_number(a, "count", count);
+        audit_put_number(a, "peers", peers);
+        audit_put_text(a, "text", text, TEXT_MAX);
         observe_audit_finish(a, failing);
 }
 
@@ -115,7 +130,7 @@ static void event(Audit *a, const char *kind, const char *name, const Sandbox *s
 /* What the core tells. */
 
 static void observe_audit_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
-        if (strcmp(kind, FAILED) != 0)
+        if (text && strcmp(kind, FAILED) != 0)
                 event(userdata, "security", kind, sb, NULL, text);
 }
 

@@ -32,6 +32,7 @@ typedef struct AuditCall {
         const char *tenant;
         const char *remote;   /* "127.0.0.1:4711", "unix" */
         const char *method, *route, *path; /* as in the table of routes; as it came, without the query */
+        size_t path_max;      /* bytes of it that are written; 0: as many as ever */
         const char *file;     /* that it was about, inside the sandbox */
         const char *sandbox, *execution;
         unsigned status;      /* 0: the client left before there was an answer */
@@ -40,6 +41,9 @@ typedef struct AuditCall {
 } AuditCall;
 
 void audit_call(Audit *a, const AuditCall *call);
+
+/* So many calls of those who proved nothing were not told one by one. peers: how many peers; text: with which answers, and from where. */
+void audit_strangers(Audit *a, uint64_t count, uint64_t peers, const char *text);
 
 /* False: audit.required, and the last record could not be written. */
 bool audit_accepts(Audit *a);

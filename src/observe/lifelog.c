@@ -21,6 +21,8 @@ static void lifelog_on_execution_ended(Execution *x, void *userdata) {
 }
 
 static void lifelog_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
+        if (!text)
+                return;
         if (sb)
                 log_sandbox("info", sb->id, "security: %s: %s", kind, text);
         else

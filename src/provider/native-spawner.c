@@ -3,6 +3,8 @@
  * A spawner that dies is replaced by its keeper and says HELLO. What was asked of the former one and can be asked twice is asked
  * again; a create cannot, and fails, and so does what was asked about trees: a RUN's descriptors are gone with it. */
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -68,6 +70,19 @@ void native_forget_requests(Native *n, Sandbox *sb) {
 
 /* Answers, one function each. fds are taken. */
 
+/* The log has it whole: who reads that knows the host. */
+void native_failure(const Native *n, const SpawnMessage *m, Error *ret) {
+        const char *slash = strrchr(n->config.run_dir, '/');
+        char state[PATH_MAX];
+
+        (void) snprintf(state, sizeof(state), "%.*s", (int) (slash ? slash - n->config.run_dir : 0), n->config.run_dir);
+        (void) error_set(ret, -m->failure.error, "%s", m->failure.text);
+        error_hide(ret, "/sys/fs/cgroup");
+        error_hide(ret, state);
+        if (strcmp(ret->text, m->failure.text) != 0)
+                log_warning("spawner: %s", m->failure.text);
+}
+
 static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         Sandbox *sb = q->sandbox;
         NativeGuest *g = sb ? sb->provider_data : NULL;
@@ -80,7 +95,7 @@ static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
                 return;
         }
         if (m->type == SPAWN_FAILED)
-                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+                native_failure(n, m, &error);
         else if (m->type == SPAWN_CREATED)
                 (void) error_set(&error, n->no_fds, "the sandbox cannot be taken over: %m");
         else
@@ -89,28 +104,28 @@ static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
 }
 
 /* NULL: it went well. */
-static const Error *native_spawner_failure(const SpawnMessage *m, Error *error) {
+static const Error *native_spawner_failure(const Native *n, const SpawnMessage *m, Error *error) {
         if (m->type != SPAWN_FAILED)
                 return NULL;
-        (void) error_set(error, -m->failure.error, "%s", m->failure.text);
+        native_failure(n, m, error);
         return error;
 }
 
 static void on_destroy_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (m->type != SPAWN_FAILED)
                 native_remove_socket(n, q->message.id);
-        n->provider.events->destroyed(q->message.id, native_spawner_failure(m, &(Error) { 0 }), n->provider.userdata);
+        n->provider.events->destroyed(q->message.id, native_spawner_failure(n, m, &(Error) { 0 }), n->provider.userdata);
 }
 
 static void on_freeze_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (q->sandbox)
-                n->provider.events->frozen(q->sandbox, q->message.type == SPAWN_FREEZE, native_spawner_failure(m, &(Error) { 0 }),
+                n->provider.events->frozen(q->sandbox, q->message.type == SPAWN_FREEZE, native_spawner_failure(n, m, &(Error) { 0 }),
                                 n->provider.userdata);
 }
 
 static void on_reclaim_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (q->sandbox)
-                n->provider.events->reclaimed(q->sandbox, native_spawner_failure(m, &(Error) { 0 }), n->provider.userdata);
+                n->provider.events->reclaimed(q->sandbox, native_spawner_failure(n, m, &(Error) { 0 }), n->provider.userdata);
 }
 
 static void native_list_again(Native *n);

@@ -43,7 +43,7 @@ void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, i
                 return;
         }
         if (m->type == SPAWN_FAILED)
-                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+                native_failure(n, m, &error);
         else if (m->type != SPAWN_DONE && m->type != SPAWN_END)
                 (void) error_set(&error, -EPROTO, "the spawner answered something else");
         e->tree_done(q->token, m->type == SPAWN_DONE ? m->done.status : 0, m->type == SPAWN_DONE ? m->done.bytes : 0,

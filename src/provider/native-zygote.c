@@ -121,7 +121,7 @@ void native_on_zygote_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
         if (f)
                 native_fork_free(n, f);
         if (m->type == SPAWN_FAILED)
-                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+                native_failure(n, m, &error);
         else if (!forked)
                 (void) error_set(&error, -EPROTO, "the spawner answered something else");
         n->provider.events->zygote(q->token, forked ? m->forked.pid : 0, ends, forked ? NULL : &error, n->provider.userdata);

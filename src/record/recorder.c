@@ -92,15 +92,9 @@ static bool recorder_may_see(const Principal *who, int log_fd) {
         _cleanup_free_ char *text = malloc(FIRST_LINE_MAX + 1);
         _cleanup_json_ json_t *line = NULL;
         ssize_t n = text ? pread(log_fd, text, FIRST_LINE_MAX, 0) : -1;
-        const char *tenant;
 
-        if (!who->tenant)
-                return true;
-        if (n <= 0)
-                return false;
-        line = json_loadb(text, (size_t) n, JSON_DISABLE_EOF_CHECK, NULL);
-        tenant = json_string_value(json_object_get(line, "tenant"));
-        return tenant && strcmp(tenant, who->tenant) == 0;
+        line = n > 0 ? json_loadb(text, (size_t) n, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+        return principal_sees(who, json_string_value(json_object_get(line, "tenant")));
 }
 
 static int recorder_open_file(Recorder *r, const char *id, const char *name) {

@@ -7,19 +7,15 @@
 #include "base/log.h"
 #include "jail/dev.h"
 #include "jail/net.h"
+#include "jail/tree.h"
 
 void ahead_init(Ahead *a, bool privileged) {
-        Error error = { 0 };
-
-        *a = (Ahead) { .home_netns_fd = -EBADF, .dev_fd = -EBADF, .etc = SHAREDETC_EMPTY };
+        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY };
         a->etc_tried = !privileged;
         if (!privileged)
                 return;
         a->stocks[SPAWN_NETWORK_NONE].wanted = true;
         a->home_netns_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-        a->dev_fd = dev_make_shared(&error);
-        if (a->dev_fd < 0)
-                log_debug("each sandbox makes its own /dev: %s", error.text);
 }
 
 static bool stock_wants(const AheadStock *s) {
@@ -36,18 +32,40 @@ static int next_shape(const Ahead *a) {
         return best;
 }
 
+static bool wants_dev(const Ahead *a) {
+        return a->home_netns_fd >= 0 && !a->dev_broken && a->n_devs < AHEAD_DEVS_MAX;
+}
+
 bool ahead_wants(const Ahead *a) {
-        return next_shape(a) >= 0 || !a->etc_tried;
+        return wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried;
 }
 
 int ahead_etc(Ahead *a, Error *reterr) {
         int r;
 
-        if (a->home_netns_fd < 0) /* nothing is made ahead */
+        _cleanup_close_ int copy = -EBADF;
+
+        if (a->home_netns_fd < 0 || a->etc_broken) /* nothing is made ahead */
                 return -EBADF;
-        a->etc_tried = true;
         r = sharedetc_get(&a->etc, reterr);
-        return r < 0 ? r : a->etc.tree;
+        if (r >= 0 && !a->etc_tried) {
+                copy = tree_copy(a->etc.tree);
+                a->etc_broken = copy < 0;
+        }
+        a->etc_tried = true;
+        return r < 0 ? r : a->etc_broken ? -EBADF : a->etc.tree;
+}
+
+static void make_dev(Ahead *a) {
+        Error error = { 0 };
+        int dev = dev_make(&error);
+
+        if (dev >= 0) {
+                a->devs[a->n_devs++] = dev;
+                return;
+        }
+        log_debug("each sandbox makes its own /dev: %s", error.text);
+        a->dev_broken = true;
 }
 
 void ahead_make_one(Ahead *a) {
@@ -56,9 +74,13 @@ void ahead_make_one(Ahead *a) {
         Error error = { 0 };
         AheadStock *s;
 
+        if (wants_dev(a)) {
+                make_dev(a);
+                return;
+        }
         if (shape < 0) {
                 if (!a->etc_tried && ahead_etc(a, &error) < 0)
-                        log_debug("/etc of template base: %s", error.text);
+                        log_debug("the shared /etc: %s", error.text);
                 a->etc_tried = true;
                 return;
         }
@@ -70,6 +92,10 @@ void ahead_make_one(Ahead *a) {
                 return;
         }
         s->n++;
+}
+
+int ahead_take_dev(Ahead *a) {
+        return a->n_devs > 0 ? a->devs[--a->n_devs] : -EBADF;
 }
 
 Network ahead_take_network(Ahead *a, SpawnNetwork shape) {

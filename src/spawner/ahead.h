@@ -1,8 +1,8 @@
 /* ahead.h: what sandboxes will need, made before they are asked for.
  *
  * A few network namespaces, which take the kernel longer than all the rest, made while nobody waits, gated ones (net.h) from the
- * first time that one was asked for; and the shared part of /dev, made once, and the /etc of template base, made anew when the host's
- * has changed. Only for the host's root. A sandbox that finds nothing here makes its own.
+ * first time that one was asked for; as many file systems for /dev; and the /etc of the host's template, made anew when the host's has
+ * changed. Only for the host's root. A sandbox that finds nothing here makes its own.
  * Must not know: any sandbox. */
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "jail/sharedetc.h"
 
 #define AHEAD_NETWORKS_MAX 8
+#define AHEAD_DEVS_MAX     8
 
 /* Networks of one shape. */
 typedef struct AheadStock {
@@ -25,9 +26,12 @@ typedef struct AheadStock {
 typedef struct Ahead {
         AheadStock stocks[_SPAWN_NETWORK_MAX]; /* of linked ones there are none: they are made for somebody */
         int home_netns_fd; /* our own; -EBADF: nothing is made ahead */
-        int dev_fd;        /* -EBADF: each makes its own */
-        SharedEtc etc;     /* of template base */
+        int devs[AHEAD_DEVS_MAX]; /* dev.h */
+        size_t n_devs;
+        bool dev_broken;   /* as a stock's */
+        SharedEtc etc;
         bool etc_tried;
+        bool etc_broken;   /* this kernel copies no detached tree (tree_copy()) */
 } Ahead;
 
 void ahead_init(Ahead *a, bool privileged);
@@ -36,8 +40,11 @@ void ahead_init(Ahead *a, bool privileged);
 bool ahead_wants(const Ahead *a);
 void ahead_make_one(Ahead *a);
 
-/* For template base; stays ours. -EBADF with no error: each makes its own. */
+/* Stays ours. -EBADF with no error: each makes its own. */
 int ahead_etc(Ahead *a, Error *reterr);
+
+/* The caller owns it. -EBADF: there is none. */
+int ahead_take_dev(Ahead *a);
 
 /* The caller owns it. Without a namespace, but of that shape: there is none. */
 Network ahead_take_network(Ahead *a, SpawnNetwork shape);

@@ -42,7 +42,7 @@ static JailSpec creation_make_spec(const Spawner *s, const Creation *c, const Ne
                 .listen_fd = c->listen_fd,
                 .disk_fd = c->disk_fd,
                 .home_netns_fd = s->ahead.home_netns_fd,
-                .dev_fd = s->ahead.dev_fd,
+                .dev_fd = -EBADF,
                 .etc_fd = -EBADF,
                 .enterable = q->zygote && s->privileged,
         };
@@ -105,7 +105,7 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
 
 /* A disk that has begun with a shared /etc goes on with one: there is no other way for those who keep theirs. */
 static int take_etc(Spawner *s, JailSpec *spec, Error *reterr) {
-        int r = spec->furnished && !jail_has_template(spec) ? ahead_etc(&s->ahead, reterr) : -EBADF;
+        int r = !jail_has_template(spec) ? ahead_etc(&s->ahead, reterr) : -EBADF;
 
         if (r < 0 && r != -EBADF)
                 return r;
@@ -117,6 +117,7 @@ static int creation_start(Spawner *s, const Creation *c, Child *child, Error *re
         static const int no_stdio[3] = { -EBADF, -EBADF, -EBADF };
         _cleanup_(net_done) Network network = NETWORK_EMPTY;
         _cleanup_(ground_done) JailTrees trees = JAIL_TREES_EMPTY;
+        _cleanup_close_ int dev = -EBADF;
         JailSpec spec;
         Jail jail;
         int r;
@@ -130,6 +131,7 @@ static int creation_start(Spawner *s, const Creation *c, Child *child, Error *re
         r = take_etc(s, &spec, reterr);
         if (r < 0)
                 return r;
+        dev = spec.dev_fd = ahead_take_dev(&s->ahead);
         r = jail_start(&spec, no_stdio, inside_main, &spec, &jail, reterr);
         spawner_bind_to_keeper(s);
         if (r < 0)

@@ -9,12 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
+#include "jail/apart.h"
 #include "jail/tree.h"
 #include "spawner/tree-job.h"
 #include "spawner/zygote-internal.h"
 
 #define PLACE "/sys" /* as tree-host.c: covered, in a namespace that nobody else sees */
+#define SCRATCH PLACE "/tmp"
 #define MS_PRIVATE_ALL ((1u << 18) | (1u << 14))
 #define READ_ONLY (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
@@ -78,6 +81,29 @@ static int take_directory(const char *directory, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot put %s in place: %m", directory) : 0;
 }
 
+/* A child keeps the program that it was forked from, as /proc/self/exe, and could watch it there: what other programs of the host do with
+ * that file is not for it to see. */
+static int set_apart(void) {
+        _cleanup_directory_ DIR *d = directory_open(AT_FDCWD, PLACE);
+        const struct dirent *entry;
+
+        if (!d || (mkdir(SCRATCH, 0755) < 0 && errno != EEXIST))
+                return -errno;
+        while ((entry = directory_next(d))) {
+                char path[PATH_MAX];
+                struct stat st;
+                int r;
+
+                if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode) || zygote_root_is_ours(entry->d_name))
+                        continue;
+                (void) snprintf(path, sizeof(path), PLACE "/%s", entry->d_name);
+                r = apart_cover(path, SCRATCH);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 static int zygote_root_take_template(const char *directory, Error *reterr) {
         struct mount_attr top = { .attr_clr = MOUNT_ATTR_RDONLY }; /* of our own memory; places are made in it, and then it is shut too */
         _cleanup_close_ int tree = -EBADF;
@@ -132,7 +158,7 @@ static int add_scratch(void) {
 
         if (tree < 0)
                 return tree;
-        return mkdir(PLACE "/tmp", 0755) < 0 ? -errno : attach_at(tree, "tmp");
+        return tree_attach(tree, AT_FDCWD, SCRATCH);
 }
 
 static int add_library(const char *library) {
@@ -156,7 +182,9 @@ int zygote_take_root(const char *directory, const char *library, Error *reterr) 
 
         if (r < 0)
                 return r;
-        r = add_devices();
+        r = set_apart();
+        if (r >= 0)
+                r = add_devices();
         if (r >= 0)
                 r = add_scratch();
         if (r >= 0)

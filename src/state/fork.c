@@ -14,6 +14,8 @@
 
 #include "base/id.h"
 #include "base/shape.h"
+#include "core/allowance.h"
+#include "core/secrets.h"
 #include "state/internal.h"
 
 typedef struct ForkChild {
@@ -91,12 +93,11 @@ static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
 
 /* One with a name stays when nobody waits for it any more; but it is ours. */
 static void fork_delete_child(Fork *f, ForkChild *c) {
-        Principal who = { .scope = SCOPE_ADMIN, .tenant = f->who.tenant };
         Sandbox *sb;
 
         if (c->acquisition)
                 acquisition_cancel(TAKE_PTR(c->acquisition));
-        sb = c->sandbox ? sandbox_unless_gone(c->sandbox) : c->name[0] && c->asked ? manager_find(f->work.state->manager, &who, c->name) : NULL;
+        sb = c->sandbox ? sandbox_unless_gone(c->sandbox) : c->name[0] && c->asked ? manager_find(f->work.state->manager, &f->who, c->name) : NULL;
         if (sb && state_fork_is_ours(f, sb))
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
 }
@@ -204,10 +205,8 @@ static const SequenceStep fork_steps[] = {
 const Sequence fork_sequence = SEQUENCE("fork", fork_steps, fork_end);
 
 static int fork_check_names(State *s, const Fork *f, Error *reterr) {
-        Principal who = { .scope = SCOPE_ADMIN, .tenant = f->who.tenant };
-
         for (size_t i = 0; i < f->n; i++) {
-                const Sandbox *sb = f->children[i].name[0] ? manager_find(s->manager, &who, f->children[i].name) : NULL;
+                const Sandbox *sb = f->children[i].name[0] ? manager_find(s->manager, &f->who, f->children[i].name) : NULL;
 
                 if (sb && !sandbox_is_ending(sb))
                         return error_set(reterr, -EEXIST, "there is a sandbox '%s' already", f->children[i].name);
@@ -245,8 +244,8 @@ static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t
                 return NULL;
         }
         f->each = each;
-        f->who = *who;
-        if (who->tenant) { /* a key may go while this goes on */
+        f->who = (Principal) { .kind = PRINCIPAL_ADMIN }; /* what they may have has been checked, */
+        if (who->tenant) { /* and a key may go while this goes on */
                 (void) snprintf(f->tenant, sizeof(f->tenant), "%s", who->tenant);
                 f->who.tenant = f->tenant;
         }
@@ -262,6 +261,13 @@ static int state_fork_begin(State *s, const Principal *who, Sandbox *of, Snapsho
         *ret = NULL;
         if (n == 0 || n > FORK_MAX)
                 return error_set(reterr, -EINVAL, "%zu forks at once: from 1 to %d", n, FORK_MAX);
+        for (size_t i = 0; i < n; i++) {
+                r = allowance_check(s->manager, who, specs + i, reterr);
+                if (r >= 0)
+                        r = secrets_allow(who, &specs[i].env, reterr);
+                if (r < 0)
+                        return r;
+        }
         f = fork_new(s, who, specs, n, each, userdata);
         if (!f)
                 return error_set(reterr, -ENOMEM, "out of memory");

@@ -72,7 +72,7 @@ void held_done(HeldTable *all) {
 /* Finding. */
 
 static bool held_is_seen(const HeldTree *t, const Principal *who) {
-        return !t->pending && (!who->tenant || strcmp(who->tenant, t->tenant) == 0);
+        return !t->pending && principal_sees(who, t->tenant);
 }
 
 static bool held_is_after(const HeldTree *t, usec_t at, const char *id) {

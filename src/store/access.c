@@ -17,6 +17,7 @@ static const ShapeField key_table_fields[] = {
         FIELD("created_at",   uint64, Key, created_at),
         FIELD("last_used_at", uint64, Key, last_used_at),
         FIELD("may_loosen",   bool,   Key, may_loosen),
+        FIELD("profile",      chars,  Key, profile),
 };
 enum { KEY_ALL, KEY_USED };
 static const char *const key_queries[] = {
@@ -36,6 +37,7 @@ static const ShapeField tenant_table_fields[] = {
         FIELD("memory_bytes_max", uint64, Tenant, memory_bytes_max),
         FIELD("disk_bytes_max",   uint64, Tenant, disk_bytes_max),
         FIELD("created_at",       uint64, Tenant, created_at),
+        FIELD("profile",          chars,  Tenant, profile),
 };
 TABLE(tenant_table, Tenant, "tenant", 1, PUTS | DELETES, IN_ORDER("name"));
 

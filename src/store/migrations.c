@@ -186,6 +186,9 @@ static const char *const migrations[] = {
         /* Whether the user of a sandbox may become root in it. */
         "ALTER TABLE sandbox ADD COLUMN sudo INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE snapshot ADD COLUMN sudo INTEGER NOT NULL DEFAULT 0;",
+        /* The profile that a key is bound to, or all keys of a tenant. */
+        "ALTER TABLE key ADD COLUMN profile TEXT;"
+        "ALTER TABLE tenant ADD COLUMN profile TEXT;",
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -37,14 +37,14 @@ static const FurnitureDirectory *find_directory(const char *path) {
 }
 
 static bool is_place(const char *path) {
-        return delta_disk_has(&furniture_bound, path) || delta_disk_has(&furniture_bound_for_user, path) || delta_disk_has(&furniture_bound_for_root, path) ||
+        return delta_disk_has(&furniture_shown, path) || delta_disk_has(&furniture_shown_for_root, path) ||
                delta_disk_has(&furniture_overlays, path) || delta_disk_has(&furniture_overlays_for_root, path);
 }
 
 static bool is_on_the_way(const char *path) {
         static const FurnitureList *const lists[] = {
-                &furniture_overlays_for_root, &furniture_copied, &furniture_copied_for_root, &furniture_links, &furniture_bound,
-                &furniture_bound_for_user, &furniture_bound_for_root, &furniture_names,
+                &furniture_overlays_for_root, &furniture_copied, &furniture_copied_for_root, &furniture_links, &furniture_shown,
+                &furniture_shown_for_root, &furniture_names,
         };
 
         for (size_t i = 0; i < ELEMENTSOF(lists); i++)

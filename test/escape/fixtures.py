@@ -823,7 +823,7 @@ GATED_TOO = {"net-loopback4", "net-loopback6", "net-datagram", "net-raw", "net-p
              "ipc-abstract-list", "ns-setns-init", "ns-setns-self", "ns-setns-pidfd", "ns-own", "fs-inherited-fds"}
 
 # A plain user cannot make such files, and there is no host root whose files could be misused.
-NEEDS_HOST_ROOT = {"fs-setuid", "fs-filecap"}
+NEEDS_HOST_ROOT = {"fs-setuid", "fs-filecap", "host-inodes"}
 
 # What a promise stands on. A plain user may lack some of them; the report then says so, and the promise is not made.
 GUARD_OF = {

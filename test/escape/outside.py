@@ -7,6 +7,7 @@ import stat
 import subprocess
 from pathlib import Path
 
+import carriers
 import covetest
 import fixtures
 
@@ -94,6 +95,35 @@ def neighbours(test):
     result = covetest.run(["run", "--user", test.user, "--", "/bin/sh", "-c", script.replace(needle, "")])
     test.assertEqual(result.rc, 0, result)
     test.assertNotIn(needle.encode(), result.stdout)
+
+
+def inodes(test):
+    """No lock, watch or time on anything goes from one sandbox to another, or to the host; but for what the caller hands in, as here stdin."""
+    go = test.tmp / "go"
+    go.mkdir()
+    for name in ("TELL", "LOOK", "HOLD"):
+        (test.tmp / name).write_text(getattr(carriers, name).replace("/tmp/go", "/go/go"))
+
+    def started(program):
+        options = ["--user", test.user, "--file", f"/tmp/{program}={test.tmp / program}", "--bind", f"{go}:/go"]
+        return test.popen(["run", *options, "--", "python3", f"/tmp/{program}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+
+    def told(program):
+        return carriers.told(started(program).communicate(timeout=60)[0].decode())
+
+    other = test.live()  # for as long as one lives, so do the kernel's numbers for its file systems
+    first, host, before = told("TELL"), carriers.on_host(carriers.LOOK), told("LOOK")
+    holder = started("HOLD")
+    test.assertEqual(holder.stdout.readline(), b"held\n")
+    differences = [carriers.differences(before, told("LOOK"), times=False), carriers.differences(host, carriers.on_host(carriers.LOOK))]
+    (go / "go").touch()
+    held = carriers.told(holder.communicate(timeout=60)[0].decode())
+    other.kill()
+    test.assertEqual(differences, [{}, {}])
+    test.assertEqual(held["seen"], [])
+    test.assertGreater(held["watched"], 10)
+    first["devices"] = {device: path for device, path in first["devices"].items() if not path.startswith("/go")}
+    test.assertEqual(carriers.shared(first, {"devices": carriers.devices_of_host(), "links": {}}), [])
 
 
 def ended_by(number, reason):
@@ -283,6 +313,7 @@ CASES = {
     "host-uid": host_uid,
     "host-ranges": ranges,
     "host-neighbours": neighbours,
+    "host-inodes": inodes,
     "host-sigkill": ended_by(signal.SIGKILL, None),
     "host-sigterm": ended_by(signal.SIGTERM, "cancelled"),
     "host-sigint": ended_by(signal.SIGINT, "cancelled"),

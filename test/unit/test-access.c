@@ -79,26 +79,26 @@ static void check_refused(World *w, int code, const char *words) {
 }
 
 static void check_known(Access *a, const char *secret, Scope scope, const char *tenant, const char *key_id) {
-        Principal who = { .scope = _SCOPE_INVALID };
+        Principal who = { .kind = _PRINCIPAL_INVALID };
 
         check_int("known", access_check(a, secret, &who), 1);
-        check_int("scope", who.scope, scope);
+        check_int("kind", who.kind, principal_of_scope(scope));
         check_string("tenant", who.tenant, tenant);
         check_string("key", who.key_id, key_id);
 }
 
 static void check_unknown(Access *a, const char *secret) {
-        Principal who = { .scope = _SCOPE_INVALID };
+        Principal who = { .kind = _PRINCIPAL_INVALID };
 
         check_int(secret, access_check(a, secret, &who), 0);
-        check_int("untouched", who.scope, _SCOPE_INVALID);
+        check_int("untouched", who.kind, _PRINCIPAL_INVALID);
 }
 
 static const Key *make_key(Access *a, const char *name, Scope scope, const char *tenant,
                 char secret[static ACCESS_KEY_LENGTH + 1]) {
         Error error = { 0 };
         const Key *key = NULL;
-        int r = access_key_create(a, name, scope, tenant, /* may_loosen= */ false, &key, secret, &error);
+        int r = access_key_create(a, &(KeyRequest) { .name = name, .tenant = tenant, .scope = scope }, &key, secret, &error);
 
         if (r < 0)
                 print_error("%s\n", error.text);
@@ -239,6 +239,7 @@ TEST(key_life) {
         char secret[ACCESS_KEY_LENGTH + 1], id[24];
         const Key *key = make_key(w.access, "ci", SCOPE_USE, NULL, secret);
 
+        check_true("looks like one", credential_is_in(secret));
         check_uint("length", strlen(secret), ACCESS_KEY_LENGTH);
         check_true("prefix", strncmp(secret, "e2b_", 4) == 0);
         check_uint("digits", strspn(secret + 4, "0123456789abcdef"), 40);
@@ -346,7 +347,7 @@ TEST(key_names_and_refusals) {
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
                 Tenant tenant = { 0 };
 
-                check_result(rows[i].name, access_key_create(w.access, rows[i].name, SCOPE_USE, NULL, false, &key, secret, &error),
+                check_result(rows[i].name, access_key_create(w.access, &(KeyRequest) { .name = rows[i].name, .tenant = NULL, .scope = SCOPE_USE }, &key, secret, &error),
                                 rows[i].good ? 0 : -EINVAL);
                 if (strlen(rows[i].name) <= ACCESS_NAME_MAX) {
                         (void) snprintf(tenant.name, sizeof(tenant.name), "%s", rows[i].name);
@@ -356,17 +357,17 @@ TEST(key_names_and_refusals) {
 
         key = NULL;
         (void) snprintf(secret, sizeof(secret), "untouched");
-        check_result("scope", access_key_create(w.access, "x", _SCOPE_MAX, NULL, false, &key, secret, &error), -EINVAL);
-        check_result("scope", access_key_create(w.access, "x", _SCOPE_INVALID, NULL, false, &key, secret, &error), -EINVAL);
+        check_result("scope", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = NULL, .scope = _SCOPE_MAX }, &key, secret, &error), -EINVAL);
+        check_result("scope", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = NULL, .scope = _SCOPE_INVALID }, &key, secret, &error), -EINVAL);
         check_part("words", error.text, "read, use, admin");
-        check_result("tenant", access_key_create(w.access, "x", SCOPE_USE, "nobody", false, &key, secret, &error), -EINVAL);
+        check_result("tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "nobody", .scope = SCOPE_USE }, &key, secret, &error), -EINVAL);
         check_part("words", error.text, "make the tenant first");
         check_part("words", error.text, "'nobody'");
-        check_result("admin of a tenant", access_key_create(w.access, "x", SCOPE_ADMIN, "a", false, &key, secret, &error), -EINVAL);
+        check_result("admin of a tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "a", .scope = SCOPE_ADMIN }, &key, secret, &error), -EINVAL);
         check_part("words", error.text, "cannot belong to tenant 'a'");
         check_true("nothing", key == NULL);
         check_string("nothing", secret, "untouched");
-        check_result("no tenant", access_key_create(w.access, "x", SCOPE_ADMIN, "", false, &key, secret, NULL), 0);
+        check_result("no tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "", .scope = SCOPE_ADMIN }, &key, secret, NULL), 0);
         check_string("no tenant", key->tenant, "");
         world_end(&w);
 }
@@ -431,7 +432,7 @@ TEST(key_write_that_fails) {
 
         check_result("begin", store_begin(w.store), 0);
         check_result("a transaction that has failed", store_sandbox_update(w.store, &(Sandbox) { .id = "x" }), -ENOENT);
-        check_result("create", access_key_create(w.access, "ci", SCOPE_USE, NULL, false, &key, secret, &error), -ENOENT);
+        check_result("create", access_key_create(w.access, &(KeyRequest) { .name = "ci", .tenant = NULL, .scope = SCOPE_USE }, &key, secret, &error), -ENOENT);
         check_part("words", error.text, "cannot write the key down");
         store_rollback(w.store);
         check_uint("none", access_keys(w.access, &list), 0);
@@ -483,6 +484,55 @@ TEST(tenant_life) {
         check_true("gone", access_tenant(w.access, "acme") == NULL);
         check_true("nobody", access_tenant(w.access, "") == NULL);
         world_end(&w);
+}
+
+/* Whatever a table says: what no kind may have. */
+TEST(capabilities) {
+        const Principal box = { .kind = PRINCIPAL_SANDBOX, .sandbox = "x" }, tenant = { .kind = PRINCIPAL_USE_KEY, .tenant = "a" }, nobody = { 0 };
+        Error error = { 0 };
+
+        for (PrincipalKind k = 0; k < _PRINCIPAL_MAX; k++) {
+                const Principal who = { .kind = k };
+                bool key = k == PRINCIPAL_USE_KEY || k == PRINCIPAL_ADMIN;
+
+                check_true(principal_kind_name(k), principal_may(&who, MAY_PING) && !principal_may(&who, MAY_UNSAID) && !principal_may(&who, _CAPABILITY_MAX));
+                check_int(principal_kind_name(k), principal_may(&who, MAY_SECRETS), key);
+                check_int(principal_kind_name(k), principal_may(&who, MAY_ADMIN), k == PRINCIPAL_ADMIN || k == PRINCIPAL_DAEMON);
+        }
+        check_true("no such kind", !principal_may(&(Principal) { .kind = _PRINCIPAL_MAX }, MAY_PING) && !principal_may(&(Principal) { .kind = _PRINCIPAL_INVALID }, MAY_PING));
+        check_true("a tenant's key", !principal_may(&tenant, MAY_OVERSEE) && principal_sees(&tenant, "a") && !principal_sees(&tenant, "b") && !principal_sees(&tenant, NULL));
+        check_true("a sandbox's token", !principal_sees(&box, NULL) && !principal_sees(&box, "a"));
+        check_true("nobody", !principal_sees(&nobody, NULL));
+        check_result("refused", principal_check(&box, MAY_SECRETS, &error), -EPERM);
+        check_part("words", error.text, "'secrets'");
+        check_part("cure", error.text, "scope 'use'");
+        for (Capability c = MAY_PING; c < _CAPABILITY_MAX; c++)
+                check_int(capability_name(c), capability_from_name(capability_name(c)), c);
+        check_int("write", capability_scope(MAY_WRITE), SCOPE_USE);
+        check_int("see", capability_scope(MAY_SEE), SCOPE_READ);
+        check_int("admin", capability_scope(MAY_ADMIN), SCOPE_ADMIN);
+}
+
+TEST(what_credentials_look_like) {
+#define DIGITS_40 "0123456789abcdef0123456789abcdef01234567"
+        static const struct {
+                const char *text;
+                bool is;
+        } rows[] = {
+                { "Bearer e2b_" DIGITS_40,                   true  },
+                { "Bearer e2b_1234" "5678",                  false },
+                { "x=cove_" DIGITS_40 "01234567;",           true  },
+                { "cove_" DIGITS_40 "0123456",               false },
+                { "cove_volume_" DIGITS_40 "01234567",       true  },
+                { "abcdefghij0123456789a_" DIGITS_40 "01234567", true  },
+                { "abcdefghij_" DIGITS_40 "01234567",        false },
+                { "Bearer " DIGITS_40 "01234567",            false },
+                { "",                                        false },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+                check_int(rows[i].text, credential_is_in(rows[i].text), rows[i].is);
+#undef DIGITS_40
 }
 
 TEST(scopes) {

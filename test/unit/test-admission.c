@@ -3,6 +3,7 @@
 
 #include "core/acquire.h"
 #include "core/admission.h"
+#include "core/allowance.h"
 #include "core/tally.h"
 
 #define MANY 64
@@ -42,7 +43,7 @@ typedef struct Wish {
 } Wish;
 
 static void ask(World *w, Asker *a, Wish wish) {
-        const Principal who = { .scope = SCOPE_USE, .tenant = wish.tenant };
+        const Principal who = { .kind = PRINCIPAL_USE_KEY, .tenant = wish.tenant, .may_loosen = true };
         SandboxSpec spec;
         Error error = { 0 };
 
@@ -305,6 +306,35 @@ TEST(limits_tenant_max_is_for_those_without_a_quota) {
         ask(&w, &d, (Wish) { .tenant = "B", .wait = 0 });
         spin(&w);
         check_result("second of B", d.code, 0);
+        world_close(&w);
+}
+
+/* What was added to the table of limits and forgotten here could be asked for without end. */
+TEST(every_limit_has_a_ceiling) {
+        const Principal key = { .kind = PRINCIPAL_USE_KEY, .may_loosen = true };
+        World w;
+
+        begin(&w, "ceiling", 8);
+        for (size_t i = 0; i < sandbox_limits_shape.n_fields; i++) {
+                const ShapeField *f = sandbox_limits_shape.fields + i;
+                const SandboxLimits builtin = w.settings->ceilings;
+                bool is_time = f->unit == SHAPE_SECONDS; /* which without an end takes nothing from anybody */
+                SandboxSpec spec;
+                Error error = { 0 };
+
+                sandbox_spec_defaults(&spec);
+                (void) shape_set(f, &spec.limits, (int64_t) (f->max * shape_scale(f->unit)));
+                check_result(f->name, allowance_check(w.manager, &key, &spec, &error), is_time ? 0 : -EPERM);
+                check_result(f->name, allowance_check(w.manager, &admin, &spec, &error), 0);
+                (void) shape_set(f, &w.settings->ceilings, 10);
+                check_result(f->name, allowance_check(w.manager, &key, &spec, &error), -EPERM);
+                check_part("words", error.text, f->name);
+                allowance_lower(w.manager, &key, &spec);
+                check_int(f->name, shape_get(f, &spec.limits), 10);
+                check_result(f->name, allowance_check(w.manager, &key, &spec, &error), 0);
+                w.settings->ceilings = builtin;
+                sandbox_spec_done(&spec);
+        }
         world_close(&w);
 }
 

@@ -366,7 +366,7 @@ TEST(taken_up_after_a_restart) {
 }
 
 TEST(tenants_do_not_see_each_other) {
-        const Principal other = { .scope = SCOPE_USE, .tenant = "other" };
+        const Principal other = { .kind = PRINCIPAL_USE_KEY, .tenant = "other" };
         char id[JOB_ID_LENGTH + 1];
         Error error = { 0 };
         Job j = { 0 };

@@ -433,6 +433,32 @@ TEST(expiry) {
         world_close(&w);
 }
 
+/* Likewise when all are too large together; the newest stays whatever its size. */
+TEST(total_size) {
+        World w = { 0 };
+        _cleanup_close_ int fd = -EBADF;
+        AuditVerdict v;
+        usec_t deadline = clock_usec() + 60 * USEC_PER_SEC;
+
+        world_open(&w, "total");
+        w.settings->audit.file_bytes = 1000;
+        audit_up(&w);
+        w.settings->audit.total_bytes = 3000;
+        calls(&w, 30);
+        fd = open_dir(&w);
+        while (faccessat(fd, "audit-000001.jsonl", F_OK, 0) == 0 && clock_usec() < deadline)
+                check_true("loop", sd_event_run(w.event, USEC_PER_SEC) >= 0);
+        v = verify(&w);
+        check_true("intact", v.intact);
+        check_true("begins later", v.first > 1);
+        check_true("few files", v.n_files <= 4);
+        w.settings->audit.total_bytes = 1;
+        calls(&w, 9);
+        v = verify(&w);
+        check_true("goes on", v.intact && v.records > 0);
+        world_close(&w);
+}
+
 TEST(switched_off) {
         World w = { 0 };
         AuditStats stats;

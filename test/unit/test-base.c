@@ -845,3 +845,18 @@ TEST(strv_extends) {
         check_result("ceiling", strv_extend(&v, &more), -E2BIG);
         check_result("none", strv_push_all(&more, NULL), 0);
 }
+
+TEST(error_suffix_and_hide) {
+        Error e = { 0 };
+
+        (void) error_set(&e, -EPERM, "limit");
+        check_result("code", error_suffix(&e, -EINVAL, " of %d", 3), -EINVAL);
+        check_string("text", e.text, "limit of 3");
+        check_result("nothing", error_suffix(NULL, -EINVAL, "x"), -EINVAL);
+        (void) error_set(&e, -EPERM, "cannot write '/srv/cove/box/a': /srv/cove, /srv/cover/x /other/srv");
+        error_hide(&e, "/srv/cove");
+        check_string("hidden", e.text, "cannot write '…': …, … /other/srv");
+        error_hide(&e, "");
+        error_hide(&e, "/nowhere");
+        check_string("unchanged", e.text, "cannot write '…': …, … /other/srv");
+}

@@ -216,11 +216,11 @@ TEST(what_a_provider_lacks_is_refused_by_name) {
         check_part("text", error.text, "cannot pause sandboxes");
 
         check_result("push", strv_push(&spec.args, "true"), 0);
-        check_result("terminal", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_result("terminal", execution_start(sb, &admin, &spec, &x, &error), -EOPNOTSUPP);
         check_part("text", error.text, "has no terminals");
         spec.pty = false;
         spec.channel = true;
-        check_result("channel", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_result("channel", execution_start(sb, &admin, &spec, &x, &error), -EOPNOTSUPP);
         check_part("text", error.text, "cannot keep interpreters");
         check_uint("nothing was asked", w.fake.n_exec, 0);
         execution_spec_done(&spec);
@@ -307,7 +307,7 @@ TEST(pause_and_stop) {
         check_uint("answers", a.n, 1);
 
         check_result("push", strv_push(&spec.args, "true"), 0);
-        check_result("no exec", execution_start(sb, &spec, &x, &error), -ESTALE);
+        check_result("no exec", execution_start(sb, &admin, &spec, &x, &error), -ESTALE);
         check_string("words", error.text, "Sandbox not running (state: paused)");
         execution_spec_done(&spec);
 
@@ -542,7 +542,7 @@ static void check_gone(Sandbox *sb, const char *id) {
         check_result("dialect", sandbox_set_dialect(sb, "x", &error), -ESTALE);
         check_result("usage", sandbox_usage(sb, &usage), 0);
         check_result("push", strv_push(&spec.args, "true"), 0);
-        check_result("exec", execution_start(sb, &spec, &x, &error), -ESTALE);
+        check_result("exec", execution_start(sb, &admin, &spec, &x, &error), -ESTALE);
         execution_spec_done(&spec);
         sandbox_release(sb);
         sandbox_swap_end(sb);

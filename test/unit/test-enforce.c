@@ -162,7 +162,7 @@ TEST(ceiling) {
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                const Principal who = { .scope = SCOPE_USE, .may_loosen = cases[i].loosens };
+                const Principal who = { .kind = PRINCIPAL_USE_KEY, .may_loosen = cases[i].loosens };
                 Error error = { 0 };
                 usec_t time = 99;
 
@@ -170,7 +170,7 @@ TEST(ceiling) {
                 check_uint(cases[i].name, time, cases[i].time);
                 check_true(cases[i].name, cases[i].r == 0 || strstr(error.text, "profile 'x'"));
         }
-        check_result("without a ceiling", allowance_time(&(Principal) { .scope = SCOPE_USE }, &(TimeAsked) { .said = true }, 0, "x", &(usec_t) { 0 }, NULL), 0);
+        check_result("without a ceiling", allowance_time(&(Principal) { .kind = PRINCIPAL_USE_KEY }, &(TimeAsked) { .said = true }, 0, "x", &(usec_t) { 0 }, NULL), 0);
 }
 
 TEST(names) {
@@ -186,7 +186,7 @@ TEST(names) {
 
 TEST(executions) {
         Sandbox sb = { .manager = &manager, .id = "x" };
-        const Principal admin = { .scope = SCOPE_ADMIN };
+        const Principal admin = { .kind = PRINCIPAL_ADMIN };
         usec_t time = 0;
         ExecutionSpec spec = { .args = STRV_INIT(4), .env = STRV_INIT(4) };
 

@@ -456,10 +456,10 @@ TEST(a_policy_while_it_runs) {
         sb = create_seated(&p, "{\"network\":{\"allow\":[\"one.test\"]},\"deniedPaths\":[\"/srv\"]}");
         policy_init(&policy);
         policy.network.mode = NETWORK_NONE;
-        check_result("another build", gatekeeper_set_policy(p.keeper, sb, &policy, on_done, &a, &error), -EINVAL);
+        check_result("another build", gatekeeper_set_policy(p.keeper, &admin, sb, &policy, on_done, &a, &error), -EINVAL);
         policy.network.mode = NETWORK_EGRESS;
         p.silent = true;
-        check_result("change", gatekeeper_set_policy(p.keeper, sb, &policy, on_done, &a, &error), 0);
+        check_result("change", gatekeeper_set_policy(p.keeper, &admin, sb, &policy, on_done, &a, &error), 0);
         UNTIL(&p, heard(&p, "policy", sb->id));
         check_uint("not before the gate has it", a.n, 0);
         check_part("the rest stays", sb->spec.policy, "/srv");
@@ -497,7 +497,7 @@ static int count_grants(const NetworkGrant *g, void *userdata) {
 }
 
 TEST(approvals) {
-        Principal stranger = { .scope = SCOPE_USE, .tenant = "stranger" };
+        Principal stranger = { .kind = PRINCIPAL_USE_KEY, .tenant = "stranger" };
         unsigned n = 0;
         Error error = { 0 };
         char id[32];

@@ -220,7 +220,7 @@ static void count_changes(Making *k, void *userdata) {
 }
 
 TEST(a_making_has_a_log_and_one_end) {
-        const Principal red = { .scope = SCOPE_USE, .tenant = "red" }, blue = { .scope = SCOPE_USE, .tenant = "blue" };
+        const Principal red = { .kind = PRINCIPAL_USE_KEY, .tenant = "red" }, blue = { .kind = PRINCIPAL_USE_KEY, .tenant = "blue" };
         static const Error why = { -EBADMSG, "it is broken" };
         unsigned n = 0;
         MakingWatch watch = { .changed = count_changes, .userdata = &n };
@@ -255,7 +255,7 @@ TEST(a_making_has_a_log_and_one_end) {
 }
 
 TEST(a_restart_ends_what_was_under_way) {
-        const Principal who = { .scope = SCOPE_ADMIN };
+        const Principal who = { .kind = PRINCIPAL_ADMIN };
         MakingInfo info;
         Error error = { 0 };
         char id[MAKING_ID_LENGTH + 1];
@@ -303,7 +303,7 @@ static void nothing(const char *kind, const char *name, uint64_t bytes, void *us
 }
 
 TEST(gc_takes_what_nobody_uses_and_goes_on_after_a_death) {
-        const Principal who = { .scope = SCOPE_ADMIN };
+        const Principal who = { .kind = PRINCIPAL_ADMIN };
         ImagesWaste waste;
         Error error = { 0 };
         MakingInfo info;
@@ -359,7 +359,7 @@ TEST(gc_takes_what_nobody_uses_and_goes_on_after_a_death) {
 }
 
 TEST(what_is_held_is_not_waste) {
-        const Principal who = { .scope = SCOPE_ADMIN };
+        const Principal who = { .kind = PRINCIPAL_ADMIN };
         ImagesWaste waste;
         Error error = { 0 };
         World w;
@@ -382,7 +382,7 @@ TEST(what_is_held_is_not_waste) {
 }
 
 TEST(trees_and_rows_are_compared_after_a_start) {
-        const Principal who = { .scope = SCOPE_ADMIN };
+        const Principal who = { .kind = PRINCIPAL_ADMIN };
         Error error = { 0 };
         unsigned before;
         World w;

@@ -166,7 +166,7 @@ TEST(d2_333_a_claim_sets_everything_at_once) {
         Bay b;
         World *w = &b.world;
         _cleanup_(sandbox_spec_done) SandboxSpec spec;
-        const Principal owner = { .scope = SCOPE_USE, .tenant = "acme" }, other = { .scope = SCOPE_USE, .tenant = "evil" };
+        const Principal owner = { .kind = PRINCIPAL_USE_KEY, .tenant = "acme" }, other = { .kind = PRINCIPAL_USE_KEY, .tenant = "evil" };
         char id[SANDBOX_ID_LENGTH + 1];
         Sandbox *sb;
 

@@ -166,7 +166,7 @@ static const ProviderOps fake_ops = {
 static const ProviderPause fake_pause = { .freeze = fake_freeze };
 static const ProviderHealth fake_health = { .verify = fake_verify };
 
-static const Principal admin = { .scope = SCOPE_ADMIN };
+static const Principal admin = { .kind = PRINCIPAL_ADMIN };
 
 static void make_directory(const World *w, const char *name) {
         char path[600];
@@ -260,7 +260,7 @@ static Execution *start(Sandbox *sb) {
         Error error = { 0 };
 
         check_result("push", strv_push(&spec.args, "true"), 0);
-        check_result("exec", execution_start(sb, &spec, &x, &error), 0);
+        check_result("exec", execution_start(sb, &admin, &spec, &x, &error), 0);
         execution_spec_done(&spec);
         return x;
 }

@@ -296,7 +296,7 @@ TEST(a_removal_that_is_interrupted_is_finished) {
 TEST(names_and_tenants) {
         static const char *const bad[] = { "", "A", "-a", "a-", "a b", "aé", "abcdefghijklmnopqrstu",
                 "a234567890123456789012345678901234567890123456789012345678901234" };
-        Principal acme = { .scope = SCOPE_USE, .tenant = "acme" };
+        Principal acme = { .kind = PRINCIPAL_USE_KEY, .tenant = "acme" };
         Room room;
         Taken t;
         Error error = { 0 };

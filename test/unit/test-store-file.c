@@ -459,6 +459,7 @@ TEST(migrations_are_not_edited) {
                 UINT64_C(0xe55177799ddb1013), /* dialect */
                 UINT64_C(0x1ff5b00a7c618f60), /* builds */
                 UINT64_C(0x175358870cf27ca8), /* sudo */
+                UINT64_C(0x0058372fdc596950), /* bound */
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));

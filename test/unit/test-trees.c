@@ -239,7 +239,7 @@ TEST(a_run_can_be_cancelled_and_forgotten_also_from_its_progress) {
 /* Templates. */
 
 static int keep(const char *tenant, const char *name, TemplateView *ret, Error *reterr, void *userdata) {
-        static char *env[] = { (char *) "PATH=/opt/bin", (char *) "MODE=template", NULL };
+        static char *env[] = { (char *) "PATH=/opt/bin", (char *) "MODE=template", (char *) "STOLEN=secret:of-who-uses-it", NULL };
 
         if (strcmp(name, "busy") == 0)
                 return error_set(reterr, -EBUSY, "it is being made");
@@ -247,7 +247,7 @@ static int keep(const char *tenant, const char *name, TemplateView *ret, Error *
                 return 0;
         *ret = (TemplateView) {
                 .name = "img", .tag = "1", .digest = "sha256:12", .layer = strcmp(name, "built") == 0 ? "" : "12", .base = "host",
-                .snapshot = strcmp(name, "built") == 0 ? "snap1" : "", .env = { .items = env, .n = 2 }, .workdir = "/app", .has_user = true, .uid = 7, .gid = 8,
+                .snapshot = strcmp(name, "built") == 0 ? "snap1" : "", .env = { .items = env, .n = 3 }, .workdir = "/app", .has_user = true, .uid = 7, .gid = 8,
                 .home = "/home/seven",
         };
         return 1;
@@ -288,6 +288,7 @@ TEST(a_template_fills_what_the_caller_left_open) {
         check_string("mine", strv_get_env(&spec.env, "MODE"), "mine");
         check_string("its", strv_get_env(&spec.env, "PATH"), "/opt/bin");
         check_string("home", strv_get_env(&spec.env, "HOME"), "/home/seven");
+        check_string("no secret of who uses it", strv_get_env(&spec.env, "STOLEN"), NULL);
         check_string("workdir", spec.workdir, "/app");
         check_uint("uid", spec.uid, 7);
         check_true("memory is enough", !spec.persistent && !spec.snapshot);

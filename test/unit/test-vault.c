@@ -238,13 +238,13 @@ TEST(references_become_values_and_are_kept_in_mind) {
         push(&missing, "A=secret:first");
         push(&missing, "B=secret:second");
         push(&missing, "C=secret:");
-        check_result("missing", secrets_check(w.manager, NULL, &missing, &error), -ENOKEY);
+        check_result("missing", secrets_check(w.manager, &admin, NULL, &missing, &error), -ENOKEY);
         check_part("which", error.text, "B: secret \"second\" does not exist: `cove secret set second`");
         check_part("which", error.text, "C: ");
         check_result("missing", secrets_resolve(sb, &missing, &error), -ENOKEY);
         check_string("untouched", missing.items[0], "A=secret:first");
         vault_free(v);
-        check_result("without a vault", secrets_check(w.manager, NULL, &missing, &error), -EOPNOTSUPP);
+        check_result("without a vault", secrets_check(w.manager, &admin, NULL, &missing, &error), -EOPNOTSUPP);
         world_close(&w);
 }
 

@@ -242,7 +242,7 @@ static const ProviderTerminals fake_terminals = { .resize = fake_resize };
 static const ProviderTrees fake_trees = { .ask = fake_tree, .cancel = fake_tree_cancel };
 static const ProviderChannels fake_channels = { .open = fake_stdin, .keep = fake_keep, .ask_kept = fake_ask_kept, .kill = fake_kill };
 
-static const Principal admin = { .scope = SCOPE_ADMIN };
+static const Principal admin = { .kind = PRINCIPAL_ADMIN };
 
 /* The daemon's objects over a store that may have been there before. */
 static inline void world_open(World *w) {
@@ -351,7 +351,7 @@ static inline Execution *start(Sandbox *sb, const char *command) {
         Error error = { 0 };
 
         check_result("push", strv_push(&spec.args, command), 0);
-        check_result("exec", execution_start(sb, &spec, &x, &error), 0);
+        check_result("exec", execution_start(sb, &admin, &spec, &x, &error), 0);
         execution_spec_done(&spec);
         return x;
 }

@@ -11,7 +11,7 @@
  * daemon's key and the sandbox's id (token.c), so that they are the same after every restart and stored nowhere. What the dialect knows of a sandbox and the
  * core does not (record.c) is one JSON text of the sandbox (SandboxSpec.dialect), which nobody else reads.
  *
- *      target.c        which sandbox and port, by headers, token, host name (host.c) or signature; who may
+ *      target.c        which sandbox and port, by host name (host.c), headers or token; who may
  *      proxy.c         ports that are served inside; what E2B's proxy says when it cannot
  *      token.c         access tokens, traffic tokens, signatures of files
  *      connect/        Connect-RPC (connect.h), messages in proto/
@@ -90,11 +90,15 @@ bool e2b_token_is_of(const char *token, char ret_id[static SANDBOX_ID_LENGTH + 1
 int e2b_file_signature(const char *path, const char *operation, const char *user, const char *token, const char *expires, char **ret);
 
 /* target.c */
-/* 1: it is for a sandbox; 0: it is not; negative: has been answered (400, as E2B's proxy does; 401: a signature of nobody). */
+/* 1: it is for a sandbox; 0: it is not; negative: has been answered (400, as E2B's proxy does; 401: a signature without a name). */
 int e2b_target_find(ApiRequest *q, ApiTarget *ret);
 /* Sends it on its way: sets q->route, q->who and whom it is about, or answers (502, 403, …); 0, or negative when it was answered. q->sandbox is set when the
  * handler is called: a sandbox that is paused and may be woken is, first (wake.c). */
 int e2b_target_admit(ApiRequest *q, const ApiTarget *t);
+
+/* envd/files-auth.c: who comes for a file without the sandbox's token has a signature, which q->who becomes; negative: has been answered. */
+#define E2B_FILES "/files"
+int e2b_files_identify(ApiRequest *q, const Sandbox *sb);
 
 /* What stands behind the two ports that are ours: tables.c. */
 extern const ApiRoute *const e2b_envd_tables[], *const e2b_interpreter_tables[];

@@ -222,11 +222,11 @@ static void handle_health(ApiRequest *q) {
 }
 
 const ApiRoute e2b_interpreter_routes[] = {
-        { "GET",    "/health",                SCOPE_USE, .handle = handle_health, E2B_ROUTE },
-        { "POST",   "/execute",               SCOPE_USE, .handle = handle_execute, .body = HTTP_BODY_COLLECT, .body_max = 2 * CONTEXT_CODE_MAX, E2B_ROUTE },
-        { "GET",    "/contexts",              SCOPE_USE, .handle = handle_list, E2B_ROUTE },
-        { "POST",   "/contexts",              SCOPE_USE, .handle = handle_create, E2B_JSON, E2B_ROUTE },
-        { "POST",   "/contexts/{id}/restart", SCOPE_USE, .handle = handle_restart, E2B_JSON, E2B_ROUTE },
-        { "DELETE", "/contexts/{id}",         SCOPE_USE, .handle = handle_remove, E2B_ROUTE },
+        { "GET",    "/health",                MAY_PING,  .handle = handle_health, E2B_ROUTE },
+        { "POST",   "/execute",               MAY_EXEC,  .handle = handle_execute, .body = HTTP_BODY_COLLECT, .body_max = 2 * CONTEXT_CODE_MAX, E2B_ROUTE },
+        { "GET",    "/contexts",              MAY_PORTS, .handle = handle_list, E2B_ROUTE },
+        { "POST",   "/contexts",              MAY_SEND,  .handle = handle_create, E2B_JSON, E2B_ROUTE },
+        { "POST",   "/contexts/{id}/restart", MAY_SEND,  .handle = handle_restart, E2B_JSON, E2B_ROUTE },
+        { "DELETE", "/contexts/{id}",         MAY_SEND,  .handle = handle_remove, E2B_ROUTE },
         { 0 },
 };

@@ -22,6 +22,12 @@ const ApiRoute *const e2b_interpreter_tables[] = {
         NULL,
 };
 
+static const ApiRoute *const e2b_claimed_tables[] = {
+        e2b_envd_routes,
+        e2b_interpreter_routes,
+        NULL,
+};
+
 static int e2b_start(const Api *api, void **ret, Error *reterr) {
         *ret = fs_watchers_new();
         return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
@@ -38,6 +44,7 @@ FsWatchers *fs_watchers_of(const Api *api) {
 const ApiSurface e2b_surface = {
         .name = "e2b",
         .tables = e2b_control_tables,
+        .claimed = e2b_claimed_tables,
         .claims = e2b_target_find,
         .admit = e2b_target_admit,
         .start = e2b_start,

@@ -1,7 +1,7 @@
 /* target.c: which sandbox and port a request is for, and whether it may go there.
  *
  * In this order: a host's name that says both; headers that say both, under any other name (E2B's proxy looks at them where the name cannot say it; here the daemon
- * may have a name of its own); a token, which says whose it is; a signature, which has to be tried. What no one of them leads to a sandbox is for the control plane.
+ * may have a name of its own); a token, which says whose it is. What no one of them leads to a sandbox is for the control plane.
  *
  * Names below previews.domain are those of native previews too, and those are private. So which rules there are depends on whom it is about: a sandbox that this
  * surface has made follows E2B's (ports are everybody's, unless network.allowPublicTraffic was false), all others the native ones. */
@@ -68,30 +68,13 @@ static bool by_token(const ApiRequest *q, ApiTarget *ret) {
         return true;
 }
 
-static bool is_signed_by(const ApiRequest *q, const Sandbox *sb, const char *operation, const char *signature) {
-        _cleanup_free_ char *wanted = NULL;
-        char token[E2B_TOKEN_MAX];
-
-        e2b_access_token(q->api, sb->id, token);
-        return e2b_file_signature(http_query(q->http, "path"), operation, http_query(q->http, "username"), token,
-                               http_query(q->http, "signature_expiration"), &wanted) >= 0 &&
-               e2b_token_matches(signature, wanted);
-}
-
-/* The one search there is: a URL that somebody was given, without a name in it that leads anywhere. */
-static int by_signature(ApiRequest *q, ApiTarget *ret) {
-        const char *signature = http_query(q->http, "signature"), *method = http_method(q->http);
-
-        if (!signature || strcmp(http_path(q->http), "/files") != 0)
+/* A signature is a hash that does not say whose token is in it: without a name it leads nowhere, and trying the token of every sandbox would let strangers make us
+ * hash as often as there are sandboxes. */
+static int refuse_signature(ApiRequest *q) {
+        if (!http_query(q->http, "signature") || strcmp(http_path(q->http), "/files") != 0)
                 return 0;
-        for (Sandbox *sb = q->manager->sandboxes; sb; sb = sb->hh.next)
-                if (!sb->pooled && !sandbox_status_is_ended(sb->status) &&
-                                is_signed_by(q, sb, strcmp(method, "POST") == 0 ? "write" : "read", signature)) {
-                        (void) snprintf(ret->id, sizeof(ret->id), "%s", sb->id);
-                        ret->port = E2B_ENVD_PORT;
-                        return 1;
-                }
-        return e2b_error(q, 401, "invalid signature");
+        return e2b_error(q, 401, "a signed URL has to name its sandbox: use the host name %d-ID.DOMAIN (E2B_DOMAIN in place of E2B_SANDBOX_URL), or send the headers "
+                        ID_HEADER " and " PORT_HEADER, E2B_ENVD_PORT);
 }
 
 static bool target_is_ours(uint16_t port) {
@@ -139,7 +122,7 @@ int e2b_target_find(ApiRequest *q, ApiTarget *ret) {
         if (r == 0)
                 r = by_headers(q, &t);
         if (r == 0)
-                r = by_token(q, &t) ? 1 : by_signature(q, &t);
+                r = by_token(q, &t) ? 1 : refuse_signature(q);
         if (r > 0)
                 *ret = t;
         return r;
@@ -186,25 +169,23 @@ static bool has_token(const ApiRequest *q, const Sandbox *sb) {
         return e2b_token_matches(http_header(q->http, TOKEN_HEADER), wanted);
 }
 
-/* Files have signatures instead, which their handler looks at; of the interpreter's requests only this one carries a token. */
-static bool wants_token(const ApiRequest *q, uint16_t port) {
-        const char *path = http_path(q->http), *method = http_method(q->http);
-
-        if (port == E2B_INTERPRETER_PORT)
-                return strcmp(path, "/execute") == 0;
-        if (port != E2B_ENVD_PORT)
-                return false;
-        return strcmp(path, "/health") != 0 && !(strcmp(path, "/files") == 0 && (strcmp(method, "GET") == 0 || strcmp(method, "POST") == 0));
+/* By what came with it, and by what its maker said: with a token, or where none is wanted, all that one sandbox has; else its ports, but not envd. */
+static PrincipalKind target_kind(const ApiRequest *q, const Sandbox *sb, const ApiTarget *t, const E2bRecord *record) {
+        if (!record->secure || has_token(q, sb))
+                return PRINCIPAL_SANDBOX;
+        return t->port == E2B_ENVD_PORT ? PRINCIPAL_NOBODY : PRINCIPAL_VISITOR;
 }
 
-static int check_access(ApiRequest *q, const Sandbox *sb, const ApiTarget *t, const E2bRecord *record) {
-        if (record->private_traffic && t->port != E2B_ENVD_PORT && check_traffic(q, sb) < 0)
-                return -EACCES;
-        if (record->secure && wants_token(q, t->port) && !has_token(q, sb)) {
-                q->gave_secret = http_header(q->http, TOKEN_HEADER) != NULL;
-                return e2b_error(q, 401, "%s", unauthorized);
-        }
-        return 0;
+static int refuse_token(ApiRequest *q) {
+        q->gave_secret = http_header(q->http, TOKEN_HEADER) != NULL;
+        return e2b_error(q, 401, "%s", unauthorized);
+}
+
+/* Of what a stranger asks for, only a file can be signed. */
+static int check_needs(ApiRequest *q, const Sandbox *sb) {
+        if (principal_may(&q->who, q->route->needs))
+                return 0;
+        return q->who.kind == PRINCIPAL_NOBODY && strcmp(q->route->path, E2B_FILES) == 0 ? e2b_files_identify(q, sb) : refuse_token(q);
 }
 
 /* Nobody may wake what they could not ask anything else. */
@@ -216,10 +197,13 @@ static int check_waking(ApiRequest *q, const Sandbox *sb, const ApiTarget *t, co
         return -EACCES;
 }
 
+/* A path that is not there needs a token as the others do: strangers learn nothing. */
 static int find_route(ApiRequest *q, const ApiRoute *const *tables) {
         RouterMatch m;
         int r = router_find(tables, http_method(q->http), http_path(q->http), &m);
 
+        if (r < 0 && q->who.kind == PRINCIPAL_NOBODY)
+                return refuse_token(q);
         if (r < 0) {
                 if (m.allow[0])
                         (void) http_add_header(q->http, "Allow", m.allow);
@@ -229,14 +213,6 @@ static int find_route(ApiRequest *q, const ApiRoute *const *tables) {
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
         return 0;
-}
-
-/* Whoever has what opens it acts for its owner, on it alone. */
-static void target_become_owner(ApiRequest *q, Sandbox *sb) {
-        (void) snprintf(q->tenant, sizeof(q->tenant), "%s", sb->spec.tenant ? sb->spec.tenant : "");
-        q->who = (Principal) { .scope = SCOPE_USE, .tenant = q->tenant[0] ? q->tenant : NULL };
-        (void) snprintf(q->actor, sizeof(q->actor), "token:%s", sb->id);
-        api_about(q, sb, /* x= */ NULL);
 }
 
 /* Of one that another surface has made nothing was said that would open it. */
@@ -269,14 +245,17 @@ int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
                 (void) e2b_proxy_missing(q, t->id);
                 return -ENOENT;
         }
-        r = check_access(q, sb, t, &record);
-        if (r >= 0 && !e2b_is_awake(sb))
-                r = check_waking(q, sb, t, &record);
-        if (r < 0)
-                return r;
-        target_become_owner(q, sb);
+        if (record.private_traffic && t->port != E2B_ENVD_PORT && check_traffic(q, sb) < 0)
+                return -EACCES;
+        api_become(q, target_kind(q, sb, t, &record), sb->spec.tenant, sb->id);
+        (void) snprintf(q->actor, sizeof(q->actor), "token:%s", sb->id);
+        api_about(q, sb, /* x= */ NULL);
+        q->has_proved = has_token(q, sb) || (record.private_traffic && t->port != E2B_ENVD_PORT);
         q->prepare = e2b_wake;
         if (!target_is_ours(t->port))
                 return e2b_proxy_admit(q, t, &record);
-        return find_route(q, t->port == E2B_ENVD_PORT ? e2b_envd_tables : e2b_interpreter_tables);
+        r = find_route(q, t->port == E2B_ENVD_PORT ? e2b_envd_tables : e2b_interpreter_tables);
+        if (r >= 0)
+                r = check_needs(q, sb);
+        return r < 0 || e2b_is_awake(sb) ? r : check_waking(q, sb, t, &record);
 }

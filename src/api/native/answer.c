@@ -20,7 +20,7 @@ const char *native_tenant(ApiRequest *q) {
 
         if (!named || strcmp(named, own) == 0)
                 return own;
-        if (q->who.scope != SCOPE_ADMIN) {
+        if (!principal_may(&q->who, MAY_ADMIN)) {
                 (void) api_error(q, 403, "permission", NULL, "tenant: only an admin may name another's");
                 return NULL;
         }

@@ -154,6 +154,15 @@ int native_complain(ApiRequest *q, const char *field, const char *format, ...) {
         return -EINVAL;
 }
 
+int native_profile_there(ApiRequest *q, const char *name) {
+        Error error = { 0 };
+
+        if (!name || !*name || profile_find(q->manager->settings, name))
+                return 0;
+        (void) profile_unknown(q->manager->settings, name, &error);
+        return native_complain(q, "profile", "%s", error.text);
+}
+
 int native_core_error(ApiRequest *q, int r, const char *text) {
         static const int gone[] = { -EPIPE, -ECONNRESET, -ECONNREFUSED, -ENOTCONN, -ESRCH };
         static const int ours[] = { -ENOENT, -EACCES, -EPERM, -ENOTDIR, -EISDIR, -EEXIST, -EINVAL, -EBADF, -EBADMSG };

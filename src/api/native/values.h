@@ -42,5 +42,8 @@ char *native_path(const Sandbox *sb, const char *path);
 int native_time(ApiRequest *q, TimeAsked *asked);
 int native_core_error(ApiRequest *q, int r, const char *text);
 
+/* Whether the configuration has the profile; NULL and "" are none. Has answered (400) when it is negative. */
+int native_profile_there(ApiRequest *q, const char *name);
+
 /* 400 about one query parameter, in the form that complaints about fields have. */
 int native_complain(ApiRequest *q, const char *field, const char *format, ...) _printf_(3, 4);

@@ -54,27 +54,27 @@ static bool has_link(const ApiRequest *q, const ApiTarget *t, PreviewAccess *ret
                preview_verify(key, t->id, t->port, now, cookie);
 }
 
-static int preview_access_check_key(ApiRequest *q, const ApiTarget *t, PreviewAccess *ret) {
+static int preview_access_check_key(ApiRequest *q, const ApiTarget *t) {
         if (api_authenticate(q) <= 0) {
                 (void) preview_refuse(q, 401, "unauthorized", "ask for a link: GET /api/sandbox/ID/url/PORT, or `cove url ID PORT`",
                                 "%s", http_query(q->http, PREVIEW_QUERY) || t->token[0] ? "the link is not valid, or not any more"
                                                                           : "this preview is private");
                 return 0;
         }
-        if (!only_looks(q) && q->who.scope < SCOPE_USE) {
+        if (!principal_may(&q->who, only_looks(q) && !http_header(q->http, "Upgrade") ? MAY_PORTS : MAY_SEND)) {
                 q->over_scope = true;
                 (void) preview_refuse(q, 403, "forbidden", NULL, "the key has scope 'read', this takes 'use'");
                 return 0;
         }
-        ret->by_key = true;
         return 1;
 }
 
 int preview_may(ApiRequest *q, const ApiTarget *t, PreviewAccess *ret) {
         *ret = (PreviewAccess) { 0 };
-        if (has_link(q, t, ret) || previews_is_public(previews_of(q->api), t->id, t->port)) {
-                q->who = (Principal) { .scope = SCOPE_READ }; /* for whoever keeps account */
+        q->has_proved = has_link(q, t, ret);
+        if (q->has_proved || previews_is_public(previews_of(q->api), t->id, t->port)) {
+                api_become(q, PRINCIPAL_VISITOR, /* tenant= */ NULL, t->id);
                 return 1;
         }
-        return preview_access_check_key(q, t, ret);
+        return preview_access_check_key(q, t);
 }

@@ -184,12 +184,6 @@ static ssize_t exchange_on_body(ApiRequest *q, const void *data, size_t size) {
         return x->out.error < 0 ? -ENOMEM : (ssize_t) size;
 }
 
-static Sandbox *exchange_find_sandbox(ApiRequest *q, const ApiTarget *t, const PreviewAccess *access) {
-        static const Principal everybody = { .scope = SCOPE_READ };
-
-        return manager_find(q->manager, access->by_key ? &q->who : &everybody, t->id);
-}
-
 /* What can be said without asking inside. */
 static int check_sandbox(ApiRequest *q, Sandbox *sb, const ApiTarget *t) {
         if (!sb)
@@ -221,7 +215,7 @@ static PreviewExchange *exchange_new(ApiRequest *q, const ApiTarget *t) {
 
 static void exchange_on_handle(ApiRequest *q) {
         PreviewExchange *x = q->state;
-        Sandbox *sb = x->access.refuse ? q->sandbox : exchange_find_sandbox(q, &x->target, &x->access);
+        Sandbox *sb = x->access.refuse ? q->sandbox : manager_find(q->manager, &q->who, x->target.id);
         int r;
 
         if (check_sandbox(q, sb, &x->target) != 1)
@@ -234,12 +228,14 @@ static void exchange_on_handle(ApiRequest *q) {
 }
 
 /* Methods are passed on as they come; this line stands for all of them, in the account of calls too. */
-const ApiRoute preview_route = {
-        .method = "ANY",
-        .path = "/preview/{id}/{port}/",
-        .body = HTTP_BODY_STREAM,
-        .handle = exchange_on_handle,
-        .data = exchange_on_body,
+const ApiRoute preview_route[] = {
+        { .method = "ANY",
+          .path = "/preview/{id}/{port}/",
+          .needs = MAY_PORTS, /* what else a method takes is looked at before: access.c */
+          .body = HTTP_BODY_STREAM,
+          .handle = exchange_on_handle,
+          .data = exchange_on_body },
+        { 0 },
 };
 
 /* A browser that came by a link goes on with a cookie, and the link is not in its history. */
@@ -282,7 +278,7 @@ int preview_admit(ApiRequest *q, const ApiTarget *t) {
         PreviewAccess access;
         PreviewExchange *x;
 
-        q->route = &preview_route;
+        q->route = preview_route;
         (void) snprintf(q->shown_path, sizeof(q->shown_path), "/preview/%s/%u/", t->id, t->port);
         if (!t->id[0]) {
                 (void) preview_refuse(q, 404, "not_found", "PORT-ID.DOMAIN, or /preview/ID/PORT/", "there is no such preview");
@@ -321,7 +317,7 @@ int preview_admit(ApiRequest *q, const ApiTarget *t) {
 int preview_proxy(ApiRequest *q, const ApiTarget *t, const PreviewAccess *access) {
         PreviewExchange *x = exchange_new(q, t);
 
-        q->route = &preview_route;
+        q->route = preview_route;
         (void) snprintf(q->shown_path, sizeof(q->shown_path), "/preview/%s/%u/", t->id, t->port);
         if (!x) {
                 free(access->host);

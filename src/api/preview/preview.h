@@ -10,8 +10,8 @@
  * (no interface, no way out), and the answer comes back as it is made. What two ways of reading could make of an answer, nobody gets.
  *
  * Private: it takes a key that may see the sandbox, a link that was signed for this port (and a browser keeps that in a cookie, without the
- * link in its history), or a port that was made public. What opened our door (key, link, cookie) is taken out of what is passed on: what runs inside
- * must not learn it.
+ * link in its history), or a port that was made public. Credentials of ours (keys, tokens, links, cookies) are taken out of what is passed on, whichever of them has opened the
+ * door: what runs inside must not learn any (request.c).
  *
  *      target.c     which sandbox, which port
  *      link.c       URLs, and signatures
@@ -57,7 +57,6 @@ void preview_path_url(const ApiRequest *q, const char *id, uint16_t port, const 
 /* access.c: 1: may; 0: has been answered. */
 typedef struct PreviewAccess {
         bool by_link;   /* in the query: give it a cookie */
-        bool by_key;    /* in the header */
         /* Of another surface, which has looked for itself who may, and sets q->sandbox: */
         int (*refuse)(ApiRequest *q, const ApiTarget *t); /* what it says when nobody inside answers; NULL: all of this is ours */
         char *host;                                           /* what is told inside instead of the host that was asked for; NULL: that one. Owned */
@@ -72,7 +71,7 @@ int preview_page(ApiRequest *q, unsigned status, const char *message, const char
 int preview_refuse(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);
 
 /* exchange.c: the route that all of them have. */
-extern const ApiRoute preview_route;
+extern const ApiRoute preview_route[]; /* the first, and an empty line */
 /* ApiSurface.admit. */
 int preview_admit(ApiRequest *q, const ApiTarget *t);
 /* For a surface with rules of its own. Takes access->host always. t->rest: as preview_target_parse() leaves it. */

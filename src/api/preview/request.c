@@ -1,13 +1,17 @@
 /* request.c: the head of a request as it goes inside.
  *
- * What opened our door stays out here: the key, the link, its cookie. What belongs to one connection only (RFC 9110, section 7.6.1) is ours to
+ * Credentials of ours stay out here, whichever way the request has come and whether they have opened anything: a header, a cookie or a parameter of the query
+ * that has one in it goes no further. Those of the program inside pass. What belongs to one connection only (RFC 9110, section 7.6.1) is ours to
  * say anew. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/preview/internal.h"
+#include "base/text.h"
+#include "core/access.h"
 
 static bool preview_request_is_one_of(const char *name, const char *const *list) {
         for (; *list; list++)
@@ -23,8 +27,30 @@ static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connectio
 /* What opens the door of another surface; and the name, which that says in its own way. */
 static const char *const theirs[] = { "Host", "X-Access-Token", "E2b-Traffic-Access-Token", NULL };
 
+/* A name and a password are written in base64. */
+static bool request_has_credential(const char *value) {
+        static const char scheme[] = "Basic ";
+        _cleanup_free_ char *decoded = NULL;
+        ssize_t n;
+
+        if (credential_is_in(value))
+                return true;
+        if (strncasecmp(value, scheme, strlen(scheme)) != 0)
+                return false;
+        value += strlen(scheme);
+        decoded = calloc(1, strlen(value) + 1);
+        n = decoded ? base64_read(value, strlen(value), (uint8_t *) decoded) : 0;
+        return !decoded || (n >= 0 && credential_is_in(decoded));
+}
+
 static bool is_upgrade(const ApiRequest *q) {
         return http_header(q->http, "Upgrade") && !http_header(q->http, "Content-Length") && !http_header(q->http, "Transfer-Encoding");
+}
+
+static bool is_our_cookie(const char *value, size_t n) {
+        _cleanup_free_ char *one = strndup(value, n);
+
+        return !one || strncmp(one, PREVIEW_COOKIE "=", strlen(PREVIEW_COOKIE "=")) == 0 || credential_is_in(one);
 }
 
 /* All cookies but ours. */
@@ -36,7 +62,7 @@ static void put_cookies(Text *out, const char *value) {
 
                 value += strspn(value, "; ");
                 n = strcspn(value, ";");
-                if (n > 0 && !(strncmp(value, PREVIEW_COOKIE "=", strlen(PREVIEW_COOKIE "=")) == 0)) {
+                if (n > 0 && !is_our_cookie(value, n)) {
                         text_put_string(out, first ? "Cookie: " : "; ");
                         text_put(out, value, n);
                         first = false;
@@ -54,18 +80,23 @@ static void preview_request_put_header(Text *out, const char *name, const char *
         text_put_string(out, "\r\n");
 }
 
+/* The address of a page that was opened by a link: it is in the query, or in the path. */
+static bool is_link(const char *url) {
+        const char *path = strstr(url, "/preview/");
+
+        return strstr(url, PREVIEW_QUERY "=") || (path && strchr(path, '~'));
+}
+
 static int pass_header(const char *name, const char *value, void *userdata) {
         PreviewExchange *x = userdata;
 
-        if (preview_request_is_one_of(name, ours) || (x->access.by_key && strcasecmp(name, "Authorization") == 0))
+        if (preview_request_is_one_of(name, ours) || (x->access.refuse && preview_request_is_one_of(name, theirs)))
                 return 0;
-        if (x->access.refuse && preview_request_is_one_of(name, theirs))
-                return 0;
-        if (strcasecmp(name, "Referer") == 0 && strstr(value, PREVIEW_QUERY "="))
+        if (strcasecmp(name, "Referer") == 0 && is_link(value))
                 return 0;
         if (strcasecmp(name, "Cookie") == 0)
                 put_cookies(&x->out, value);
-        else
+        else if (!request_has_credential(value))
                 preview_request_put_header(&x->out, name, value);
         return 0;
 }
@@ -85,10 +116,15 @@ typedef struct QueryPut {
         bool any;
 } QueryPut;
 
+/* Of a file, as E2B's URLs have it. */
+static bool is_signature(const char *name, const char *value) {
+        return strcmp(name, "signature") == 0 && strncmp(value, "v1_", 3) == 0;
+}
+
 static int pass_query(const char *name, const char *value, void *userdata) {
         QueryPut *p = userdata;
 
-        if (strcmp(name, PREVIEW_QUERY) == 0)
+        if (strcmp(name, PREVIEW_QUERY) == 0 || is_signature(name, value) || credential_is_in(name) || credential_is_in(value))
                 return 0;
         text_put_string(p->out, p->any ? "&" : "?");
         p->any = true;

@@ -18,8 +18,11 @@ Previews *previews_of(const Api *api) {
         return api_surface_state(api, &preview_surface);
 }
 
+static const ApiRoute *const preview_tables[] = { preview_route, NULL };
+
 const ApiSurface preview_surface = {
         .name = "preview",
+        .claimed = preview_tables,
         .claims = preview_find,
         .admit = preview_admit,
         .start = preview_start,

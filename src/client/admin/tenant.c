@@ -11,6 +11,7 @@ static const Option set_options[] = {
         { "cpus",      0, "N",    "cores of all of them together",  BODY_CPUS("quotas.cpuCores")      },
         { "memory",    0, "SIZE", "memory of all of them together", BODY_MEGABYTES("quotas.memoryMB") },
         { "disk",      0, "SIZE", "disk of all of them together",   BODY_MEGABYTES("quotas.diskMB")   },
+        { "profile",   0, "NAME", "the profile that its keys are bound to", BODY_TEXT("profile")      },
 };
 
 /* "3/20", "3" without a quota. A scale says that it is megabytes. */

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -19,7 +20,7 @@
  * the more of a stored hash it has in common, and that is no secret: whoever knew the whole stored hash would still have
  * to find a text for it. Nothing compares the secret itself, and the time does not depend on how many keys there are. */
 
-#define KEY_PREFIX        "e2b_"
+#define KEY_PREFIX        CREDENTIAL_KEY
 #define KEY_PREFIX_SHOWN  10 /* of 44: leaves 136 bits */
 #define KEY_ID_PREFIX     "key_"
 #define KEY_ID_DIGITS     16
@@ -148,6 +149,14 @@ static void key_used(Access *a, KeyEntry *entry) {
                 write_used(a, entry);
 }
 
+static const char *access_bound_profile(const Access *a, const Key *key) {
+        const Tenant *tenant = access_tenant(a, key->tenant);
+
+        if (key->profile[0])
+                return key->profile;
+        return tenant && tenant->profile[0] ? tenant->profile : NULL;
+}
+
 int access_check(Access *a, const char *secret, Principal *ret) {
         size_t n = strnlen(secret, SECRET_LENGTH_MAX + 1);
         uint8_t hash[SECRET_HASH_SIZE];
@@ -157,7 +166,7 @@ int access_check(Access *a, const char *secret, Principal *ret) {
                 return 0;
         secret_hash(secret, n, hash);
         if (secret_equal(hash, a->admin_hash, sizeof(hash))) {
-                *ret = (Principal) { .scope = SCOPE_ADMIN };
+                *ret = (Principal) { .kind = PRINCIPAL_ADMIN };
                 return 1;
         }
         HASH_FIND(hh, a->keys, hash, sizeof(hash), entry);
@@ -165,10 +174,11 @@ int access_check(Access *a, const char *secret, Principal *ret) {
                 return 0;
         key_used(a, entry);
         *ret = (Principal) {
-                .scope = entry->key.scope,
+                .kind = principal_of_scope(entry->key.scope),
                 .tenant = entry->key.tenant[0] ? entry->key.tenant : NULL,
                 .key_id = entry->key.id,
                 .may_loosen = entry->key.may_loosen,
+                .profile = access_bound_profile(a, &entry->key),
         };
         return 1;
 }
@@ -193,17 +203,20 @@ static int core_access_check_name(const char *what, const char *name, Error *ret
 
 /* Keys. */
 
-static int core_access_check_key(const Access *a, const char *name, Scope scope, const char *tenant, Error *reterr) {
+static int core_access_check_key(const Access *a, const KeyRequest *q, Error *reterr) {
+        const char *tenant = q->tenant;
         int r;
 
-        r = core_access_check_name("key", name, reterr);
+        r = core_access_check_name("key", q->name, reterr);
         if (r < 0)
                 return r;
-        if (!scope_name(scope))
+        if (!scope_name(q->scope))
                 return error_set(reterr, -EINVAL, "there is no such scope: it is one of read, use, admin");
         if (tenant && !access_tenant(a, tenant))
                 return error_set(reterr, -EINVAL, "there is no tenant '%.80s': make the tenant first", tenant);
-        if (tenant && scope == SCOPE_ADMIN) /* with it, the tenant could make itself a key to everything */
+        if (q->profile && q->scope == SCOPE_ADMIN)
+                return error_set(reterr, -EINVAL, "an admin key may do everything and cannot be bound to profile '%.80s': use scope 'use'", q->profile);
+        if (tenant && q->scope == SCOPE_ADMIN) /* with it, the tenant could make itself a key to everything */
                 return error_set(reterr, -EINVAL,
                                 "an admin key sees everything and cannot belong to tenant '%s': use scope 'use'", tenant);
         if (HASH_COUNT(a->keys) >= KEYS_MAX)
@@ -211,16 +224,17 @@ static int core_access_check_key(const Access *a, const char *name, Scope scope,
         return 0;
 }
 
-static void core_access_key_make(Key *key, const char *name, Scope scope, const char *tenant,
-                char ret_secret[static ACCESS_KEY_LENGTH + 1]) {
+static void core_access_key_make(Key *key, const KeyRequest *q, char ret_secret[static ACCESS_KEY_LENGTH + 1]) {
         memcpy(ret_secret, KEY_PREFIX, strlen(KEY_PREFIX));
         secret_random_hex(ret_secret + strlen(KEY_PREFIX), ACCESS_KEY_LENGTH - strlen(KEY_PREFIX));
 
-        *key = (Key) { .id = KEY_ID_PREFIX, .scope = scope, .created_at = clock_wall_usec() };
+        *key = (Key) { .id = KEY_ID_PREFIX, .scope = q->scope, .may_loosen = q->may_loosen, .created_at = clock_wall_usec() };
         secret_random_hex(key->id + strlen(KEY_ID_PREFIX), KEY_ID_DIGITS);
-        memcpy(key->name, name, strlen(name)); /* both have been checked */
-        if (tenant)
-                memcpy(key->tenant, tenant, strlen(tenant));
+        memcpy(key->name, q->name, strlen(q->name)); /* all have been checked */
+        if (q->tenant)
+                memcpy(key->tenant, q->tenant, strlen(q->tenant));
+        if (q->profile)
+                (void) snprintf(key->profile, sizeof(key->profile), "%s", q->profile);
         memcpy(key->prefix, ret_secret, KEY_PREFIX_SHOWN);
         secret_hash(ret_secret, ACCESS_KEY_LENGTH, key->hash);
 }
@@ -238,23 +252,24 @@ static int key_write(Access *a, const Key *key) {
         return r;
 }
 
-int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, bool may_loosen, const Key **ret,
-                char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr) {
+int access_key_create(Access *a, const KeyRequest *request, const Key **ret, char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr) {
+        KeyRequest q = *request;
         char secret[ACCESS_KEY_LENGTH + 1];
         KeyEntry *entry;
         int r;
 
-        if (tenant && !*tenant)
-                tenant = NULL;
-        r = core_access_check_key(a, name, scope, tenant, reterr);
+        if (q.tenant && !*q.tenant)
+                q.tenant = NULL;
+        if (q.profile && !*q.profile)
+                q.profile = NULL;
+        r = core_access_check_key(a, &q, reterr);
         if (r < 0)
                 return r;
         entry = calloc(1, sizeof(*entry));
         if (!entry)
                 return error_set(reterr, -ENOMEM, "%m");
 
-        core_access_key_make(&entry->key, name, scope, tenant, secret);
-        entry->key.may_loosen = may_loosen;
+        core_access_key_make(&entry->key, &q, secret);
         r = key_write(a, &entry->key);
         if (r >= 0)
                 memcpy(ret_secret, secret, sizeof(secret));

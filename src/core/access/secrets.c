@@ -25,11 +25,19 @@ static int core_secrets_refuse(const char *reference, Error *reterr) {
         return error_set(reterr, -EOPNOTSUPP, "%.200s: there are no secrets here", reference);
 }
 
-int secrets_check(Manager *m, const char *tenant, const Strv *env, Error *reterr) {
+int secrets_allow(const Principal *who, const Strv *env, Error *reterr) {
         const char *first = first_reference(env);
+        int r = first ? principal_check(who, MAY_SECRETS, reterr) : 0;
 
-        if (!first)
-                return 0;
+        return r < 0 ? error_prefix(reterr, r, "%.*s", (int) MIN_OF(strcspn(first, "="), (size_t) 200), first) : 0;
+}
+
+int secrets_check(Manager *m, const Principal *who, const char *tenant, const Strv *env, Error *reterr) {
+        const char *first = first_reference(env);
+        int r = secrets_allow(who, env, reterr);
+
+        if (r < 0 || !first)
+                return r;
         return m->secrets ? m->secrets->check(m->secrets->userdata, tenant ? tenant : "", env, reterr) : core_secrets_refuse(first, reterr);
 }
 

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "core/access.h"
 #include "core/secret.h"
 
-#define PREFIX "cove_"
+#define PREFIX CREDENTIAL_ADMIN
 
 static int token_make(int dirfd) {
         char text[TOKEN_LENGTH + 2] = PREFIX;

@@ -38,10 +38,22 @@ int allowance_time(const Principal *who, const TimeAsked *asked, usec_t ceiling,
 static usec_t allowance_ceiling(const Sandbox *sb) {
         const Profile *p = sb->spec.profile && *sb->spec.profile ? profile_find(sb->manager->settings, sb->spec.profile) : NULL;
         usec_t own = sb->spec.limits.exec_timeout_usec;
+        SandboxLimits ceilings;
 
-        if (!p || p->limits.exec_timeout_usec == 0 || own == 0)
+        if (own == 0)
                 return 0;
-        return MAX_OF(p->limits.exec_timeout_usec, own);
+        if (p)
+                return p->limits.exec_timeout_usec == 0 ? 0 : MAX_OF(p->limits.exec_timeout_usec, own);
+        allowance_ceilings(sb->manager, &ceilings);
+        return ceilings.exec_timeout_usec == 0 ? 0 : MAX_OF(ceilings.exec_timeout_usec, own);
+}
+
+/* That of the caller's own profile counts in every sandbox, whoever made it. */
+static usec_t allowance_bound(const Sandbox *sb, const Principal *who, usec_t ceiling) {
+        const Profile *p = who->profile ? profile_find(sb->manager->settings, who->profile) : NULL;
+        usec_t own = p ? p->limits.exec_timeout_usec : 0;
+
+        return own > 0 && (ceiling == 0 || own < ceiling) ? own : ceiling;
 }
 
 /* Without a policy that can be read nothing runs: whoever starts the execution says so. */
@@ -62,12 +74,14 @@ static int allowance_policy(Sandbox *sb, const TimeAsked *asked, usec_t *time, E
 }
 
 int sandbox_execution_time(Sandbox *sb, const Principal *who, const TimeAsked *asked, usec_t *ret, Error *reterr) {
-        char whose[PROFILE_NAME_MAX + sizeof("profile ''")];
-        usec_t time;
+        usec_t time, of_sandbox = allowance_ceiling(sb), ceiling = allowance_bound(sb, who, of_sandbox);
+        const char *profile = ceiling != of_sandbox ? who->profile : sb->spec.profile;
+        char whose[PROFILE_NAME_MAX + sizeof("profile ''")] = "ceilings.executionTime of cove.yaml";
         int r;
 
-        (void) snprintf(whose, sizeof(whose), "profile '%.*s'", PROFILE_NAME_MAX, sb->spec.profile ? sb->spec.profile : "");
-        r = allowance_time(who, asked, allowance_ceiling(sb), whose, &time, reterr);
+        if (profile && *profile)
+                (void) snprintf(whose, sizeof(whose), "profile '%.*s'", PROFILE_NAME_MAX, profile);
+        r = allowance_time(who, asked, ceiling, whose, &time, reterr);
         if (r >= 0)
                 r = allowance_policy(sb, asked, &time, reterr);
         if (r >= 0)

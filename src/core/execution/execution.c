@@ -230,13 +230,17 @@ static int open_journals(const Execution *x, int fds[static _STREAM_MAX], size_t
         return 0;
 }
 
-int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *reterr) {
+int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr) {
         _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
         int fds[_STREAM_MAX], r;
         size_t n_fds = 0;
         Execution *x;
 
-        r = execution_spec_check(sb, spec, reterr);
+        r = principal_check(who, MAY_EXEC, reterr);
+        if (r >= 0)
+                r = secrets_allow(who, &spec->env, reterr);
+        if (r >= 0)
+                r = execution_spec_check(sb, spec, reterr);
         if (r < 0)
                 return r;
         x = execution_new(sb, sb->last_execution + 1);

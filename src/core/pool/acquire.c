@@ -6,6 +6,7 @@
 #include <utlist.h>
 
 #include "core/admission.h"
+#include "core/allowance.h"
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
@@ -15,7 +16,7 @@
 
 struct Acquisition {
         Manager *manager;
-        Scope scope;
+        PrincipalKind kind;
         SandboxSpec spec; /* until there is a sandbox for it */
         AcquireDone done;
         void *userdata;
@@ -213,7 +214,7 @@ static bool take_warm(Acquisition *a) {
 
 static void acquire_make(Acquisition *a) {
         Manager *m = a->manager;
-        Principal who = { .scope = a->scope, .tenant = a->spec.tenant && *a->spec.tenant ? a->spec.tenant : NULL };
+        Principal who = { .kind = a->kind, .tenant = a->spec.tenant && *a->spec.tenant ? a->spec.tenant : NULL };
         Error error = { 0 };
         Sandbox *sb;
         bool existing;
@@ -290,7 +291,7 @@ static void acquire_queue(Acquisition *a, usec_t wait_usec, const Error *why) {
 
 /* Asking. */
 
-static void acquire(Acquisition *a, usec_t wait_usec) {
+static void acquire(Acquisition *a, const Principal *who, usec_t wait_usec) {
         Admission *admission = a->manager->admission;
         unsigned priority = priority_of(&a->spec);
         Error why = { 0 };
@@ -298,11 +299,13 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
 
         if (take_existing(a))
                 return;
-        r = enforce_settle(a->manager, &a->spec, &why);
+        r = allowance_check(a->manager, who, &a->spec, &why);
+        if (r >= 0)
+                r = enforce_settle(a->manager, &a->spec, &why);
         if (r >= 0)
                 r = manager_check_space(a->manager, &why);
         if (r >= 0)
-                r = secrets_check(a->manager, a->spec.tenant, &a->spec.env, &why);
+                r = secrets_check(a->manager, who, a->spec.tenant, &a->spec.env, &why);
         if (r >= 0)
                 r = admission_check_claim(admission, &a->spec, priority, &why);
         if (r > 0 && take_warm(a))
@@ -327,7 +330,7 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
         }
         *a = (Acquisition) {
                 .manager = m,
-                .scope = who->scope,
+                .kind = who->kind,
                 .spec = *spec,
                 .done = done,
                 .userdata = userdata,
@@ -338,7 +341,7 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
         };
         a->spec.record |= core_settings(m->settings).record_by_default;
         memset(spec, 0, sizeof(*spec));
-        acquire(a, wait_usec);
+        acquire(a, who, wait_usec);
         a->asking = false;
         *ret = a;
         if (a->over) {

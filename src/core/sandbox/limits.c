@@ -30,6 +30,22 @@ static bool is_beyond(uint64_t wanted, uint64_t ceiling, bool may_be_none) {
         return wanted > ceiling;
 }
 
+static bool limits_is_beyond(const ShapeField *f, const SandboxLimits *wanted, const SandboxLimits *ceiling) {
+        return is_beyond((uint64_t) shape_get(f, wanted), (uint64_t) shape_get(f, ceiling), f->flags & SHAPE_ZERO_NULL);
+}
+
+void limits_lower(SandboxLimits *l, const SandboxLimits *ceiling) {
+        for (size_t i = 0; i < sandbox_limits_shape.n_fields; i++)
+                if (limits_is_beyond(sandbox_limits_shape.fields + i, l, ceiling))
+                        (void) shape_set(sandbox_limits_shape.fields + i, l, shape_get(sandbox_limits_shape.fields + i, ceiling));
+}
+
+void limits_raise(SandboxLimits *l, const SandboxLimits *least) {
+        for (size_t i = 0; i < sandbox_limits_shape.n_fields; i++)
+                if (limits_is_beyond(sandbox_limits_shape.fields + i, least, l))
+                        (void) shape_set(sandbox_limits_shape.fields + i, l, shape_get(sandbox_limits_shape.fields + i, least));
+}
+
 int limits_check(const SandboxLimits *wanted, const SandboxLimits *ceiling, Error *reterr) {
         for (size_t i = 0; i < sandbox_limits_shape.n_fields; i++) {
                 const ShapeField *f = sandbox_limits_shape.fields + i;
@@ -37,7 +53,7 @@ int limits_check(const SandboxLimits *wanted, const SandboxLimits *ceiling, Erro
                 double unit = shape_scale(f->unit);
                 char text[32] = "none";
 
-                if (!is_beyond(w, c, f->flags & SHAPE_ZERO_NULL))
+                if (!limits_is_beyond(f, wanted, ceiling))
                         continue;
                 if (w > 0)
                         (void) snprintf(text, sizeof(text), "%.15g", (double) w / unit);

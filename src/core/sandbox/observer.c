@@ -85,6 +85,12 @@ void observe_security(Manager *m, const char *kind, Sandbox *sb, const char *for
                         o->security(kind, sb, text, o->userdata);
 }
 
+void observe_security_count(Manager *m, const char *kind) {
+        EACH_OBSERVER(o, m)
+                if (o->security)
+                        o->security(kind, /* sb= */ NULL, /* text= */ NULL, o->userdata);
+}
+
 void observe_network(Manager *m, Sandbox *sb, const NetworkNews *news) {
         EACH_OBSERVER(o, m)
                 if (o->network)

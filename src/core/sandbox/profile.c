@@ -140,19 +140,6 @@ void profile_lend_limits(const Config *c, SandboxSpec *spec) {
                 spec->limits = p->limits;
 }
 
-int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr) {
-        int r = limits_check(wanted, &p->limits, reterr);
-        size_t n;
-
-        if (r >= 0 || !reterr)
-                return r;
-        n = strlen(reterr->text);
-        (void) snprintf(reterr->text + n, sizeof(reterr->text) - n,
-                        ", which is what profile '%s' allows: ask for that or less, take another profile, or use a key that may loosen",
-                        p->name);
-        return r;
-}
-
 int profile_unknown(const Config *settings, const char *name, Error *reterr) {
         CoreSettings c = core_settings(settings);
         unsigned best = word_tolerance(name);

@@ -129,7 +129,7 @@ static int startup_run(Sandbox *sb, const char *tag, const char *const args[], u
         if (r >= 0 && !(spec.tag = strdup(tag)))
                 r = -ENOMEM;
         if (r >= 0)
-                r = execution_start(sb, &spec, ret, reterr);
+                r = execution_start(sb, &principal_daemon, &spec, ret, reterr);
         execution_spec_done(&spec);
         return r;
 }

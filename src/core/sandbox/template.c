@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/manager.h"
+#include "core/secrets.h"
 #include "core/trees.h"
 
 #define NAMES_MAX 400 /* of all templates, in an error's text */
@@ -58,12 +59,12 @@ static int template_set_text(char **where, const char *text) {
         return text && *text ? string_copy(where, text) : 0;
 }
 
-/* The caller's win, name by name. */
+/* The caller's win, name by name. A reference is dropped: whoever wrote the image may not name a secret of the one who uses it. */
 static int template_add_env(SandboxSpec *spec, const char *assignment) {
         char name[256];
         size_t n = strcspn(assignment, "=");
 
-        if (n == 0 || n >= sizeof(name))
+        if (n == 0 || n >= sizeof(name) || secret_reference(assignment))
                 return 0;
         memcpy(name, assignment, n);
         name[n] = '\0';

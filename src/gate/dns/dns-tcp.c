@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "gate/dns/dns-internal.h"
+#include "gate/share.h"
 
 #define OUT_MAX (DNS_PIPELINE_MAX * (2 + DNS_ANSWER_MAX)) /* with so much unsent, no more questions are read */
 
@@ -123,6 +124,7 @@ static void send_out(DnsTcp *t) {
 static int on_tcp_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         DnsTcp *t = userdata;
 
+        share_works(t->server->sandbox);
         if (revents & EPOLLIN)
                 read_more(t);
         take_questions(t);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "gate/dns/dns-internal.h"
+#include "gate/share.h"
 
 #define DATAGRAMS_AT_ONCE 32 /* then others have their turn */
 
@@ -66,6 +67,7 @@ static int dns_datagram_take(DnsServer *v, int fd) {
 int dns_on_datagram(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         DnsServer *v = dns_server_get(userdata);
 
+        share_works(userdata);
         for (int i = 0; v && i < DATAGRAMS_AT_ONCE && dns_datagram_take(v, fd) > 0; i++)
                 ;
         return 0;

@@ -18,6 +18,7 @@
 #include "gate/http/http-frame.h"
 #include "gate/http/http-target.h"
 #include "gate/http/http.h"
+#include "gate/share.h"
 #include "gate/relay/dial.h"
 #include "gate/relay/stream.h"
 
@@ -89,6 +90,7 @@ struct HttpExchange {
         Dial *dial;
         Ask *ask;
         sd_event_source *timer, *again;
+        ShareTurn turn;
         size_t scanned;               /* of the head that is being waited for */
         HttpAsked asked;
         HttpAnswered answered;
@@ -104,6 +106,7 @@ struct HttpExchange {
 /* Each step does what can be done now: > 0 when something moved, 0 when it has to wait. */
 void http_go(HttpExchange *x, HttpStep step);   /* into a step, with its time */
 void http_pump(HttpExchange *x);                /* from callbacks: all that can be done */
+void http_enter(HttpExchange *x);               /* likewise, when it is its turn */
 void http_over(HttpExchange *x);
 int http_next_request(HttpExchange *x);
 

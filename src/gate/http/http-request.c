@@ -232,7 +232,7 @@ static int http_request_judge(HttpExchange *x) {
 /* The way to upstream. */
 
 static void on_stream_changed(void *userdata) {
-        http_pump(userdata);
+        http_enter(userdata);
 }
 
 static int start_upstream(HttpExchange *x, int fd) {
@@ -258,7 +258,7 @@ static void http_request_on_dialed(int error, int fd, void *userdata) {
                 error = start_upstream(x, fd);
         if (error < 0)
                 (void) http_fail(x, strerror(-error));
-        http_pump(x);
+        http_enter(x);
 }
 
 static int let_pass(HttpExchange *x, const EgressVerdict *v) {

@@ -44,6 +44,7 @@ static bool has_deadline(const HttpExchange *x) {
 static int gate_http_on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         HttpExchange *x = userdata;
 
+        share_works(x->sandbox);
         if (has_deadline(x) && clock_usec() >= x->asked.deadline)
                 (void) http_deny_because(x, EGRESS_TIMEOUT);
         else if (x->step == HTTP_STEP_CONNECT)
@@ -163,32 +164,54 @@ static void http_watch(HttpExchange *x) {
                 http_over(x);
 }
 
+static int gate_http_on_again(sd_event_source *source, void *userdata);
+
+static void gate_http_again(HttpExchange *x) {
+        (void) share_again(x->sandbox->gate->event, &x->again, gate_http_on_again, x);
+}
+
 void http_pump(HttpExchange *x) {
         bool moved = true;
 
-        for (unsigned i = 0; i < ROUNDS_MAX && moved && x->step != HTTP_STEP_OVER; i++)
+        for (unsigned i = 0; i < (x->sandbox->share.is_late ? 1 : ROUNDS_MAX) && moved && x->step != HTTP_STEP_OVER; i++)
                 moved = pump_once(x);
         if (x->step != HTTP_STEP_OVER)
                 http_watch(x);
         /* Over: the end is told from the loop. Not yet done: others first. */
         if (x->step == HTTP_STEP_OVER || moved)
-                (void) sd_event_source_set_enabled(x->again, SD_EVENT_ONESHOT);
+                gate_http_again(x);
+}
+
+static void gate_http_work(void *userdata) {
+        http_pump(userdata);
+}
+
+/* Meanwhile nothing is waited for: what is ready stays so, and would be told again and again. */
+void http_enter(HttpExchange *x) {
+        if (share_enter(x->sandbox, &x->turn)) {
+                http_pump(x);
+                return;
+        }
+        stream_rest(x->guest);
+        if (x->upstream)
+                stream_rest(x->upstream);
 }
 
 static int gate_http_on_again(sd_event_source *source, void *userdata) {
         HttpExchange *x = userdata;
 
         if (x->step != HTTP_STEP_OVER) {
-                http_pump(x);
+                http_enter(x);
                 return 0;
         }
+        share_works(x->sandbox);
         (void) sd_event_source_set_enabled(x->again, SD_EVENT_OFF);
         x->done(x, x->userdata); /* frees it */
         return 0;
 }
 
 static void gate_http_on_stream(void *userdata) {
-        http_pump(userdata);
+        http_enter(userdata);
 }
 
 /* Coming and going. */
@@ -229,7 +252,7 @@ static int start_sources(HttpExchange *x) {
 
         r = sd_event_add_time(e, &x->timer, CLOCK_MONOTONIC, USEC_INFINITY, TIMER_SLACK, gate_http_on_time, x);
         if (r >= 0)
-                r = sd_event_add_defer(e, &x->again, gate_http_on_again, x); /* at once: bytes are there */
+                r = share_again(e, &x->again, gate_http_on_again, x); /* at once: bytes are there */
         return r;
 }
 
@@ -249,7 +272,7 @@ int http_start(const HttpStart *start, void (*done)(HttpExchange *x, void *userd
                 return -ENOMEM;
         *x = (HttpExchange) {
                 .sandbox = start->sandbox, .tls = start->tls, .approved = start->approved, .address = start->address, .port = start->port, .done = done,
-                .userdata = userdata,
+                .userdata = userdata, .turn = { .work = gate_http_work, .userdata = x },
         };
         if (start->tls) {
                 strcpy(x->host, start->host);
@@ -270,6 +293,7 @@ int http_start(const HttpStart *start, void (*done)(HttpExchange *x, void *userd
 HttpExchange *http_free(HttpExchange *x) {
         if (!x)
                 return NULL;
+        share_leave(x->sandbox, &x->turn);
         http_asked_done(x);
         ask_cancel(x->ask);
         dial_free(x->dial);
@@ -288,5 +312,5 @@ void http_policy_changed(HttpExchange *x) {
         assert(x);
 
         x->policy_changed = true;
-        (void) sd_event_source_set_enabled(x->again, SD_EVENT_ONESHOT);
+        gate_http_again(x);
 }

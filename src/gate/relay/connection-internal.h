@@ -5,6 +5,7 @@
 #include "gate/relay/connection.h"
 #include "gate/relay/dial.h"
 #include "gate/relay/relay.h"
+#include "gate/share.h"
 
 typedef struct Connection Connection;
 
@@ -20,6 +21,8 @@ struct Connection {
         bool approved;            /* somebody has said so, this once */
         bool tls;                 /* while it is asked about: it would be TLS whose name was checked */
         sd_event_source *source, *upstream_source, *timer;
+        ShareTurn turn;           /* to look at its bytes */
+        bool hung_up;             /* and no more will come */
         Ask *ask;
         Dial *dial;
         Relay *relay;
@@ -41,6 +44,7 @@ void connection_dial_ahead(Connection *c);
 
 /* judge.c */
 void judge_accepted(Connection *c);
+void judge_look(void *userdata); /* at the bytes of a connection */
 int judge_on_bytes(sd_event_source *source, int fd, uint32_t revents, void *userdata);
 int judge_on_silence(sd_event_source *source, uint64_t usec, void *userdata);
 void judge_policy_changed(Connection *c);

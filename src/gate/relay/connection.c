@@ -29,6 +29,7 @@ static void connection_free(Connection *c) {
         GateSandbox *s = c->sandbox;
 
         DL_DELETE(s->connections, c);
+        share_leave(s, &c->turn);
         s->n_connections--;
         s->gate->n_connections--;
         sd_event_source_disable_unref(c->source);
@@ -105,6 +106,7 @@ static int on_upstream_first(sd_event_source *source, int fd, uint32_t revents, 
 static void connection_on_dialed(int error, int fd, void *userdata) {
         Connection *c = userdata;
 
+        share_works(c->sandbox);
         c->dial = dial_free(c->dial);
         if (error < 0) {
                 log_sandbox("debug", c->sandbox->id, "upstream cannot be reached");
@@ -216,6 +218,7 @@ void connection_take(GateSandbox *s, int fd) {
                 .address = address,
                 .port = port,
                 .protocol = EGRESS_TCP,
+                .turn = { .work = judge_look, .userdata = c },
         };
         DL_APPEND(s->connections, c);
         s->n_connections++;

@@ -255,30 +255,39 @@ static bool judge_bytes(Connection *c, const uint8_t *data, size_t size) {
         return true;
 }
 
-int judge_on_bytes(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+void judge_look(void *userdata) {
         static uint8_t data[LOOK_BYTES]; /* one at a time; nothing is kept */
         Connection *c = userdata;
         ssize_t n;
 
         if (c->ask) { /* it waits; all that matters is whether it still does */
-                if (revents & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+                if (c->hung_up)
                         connection_reset(c);
-                return 0;
+                return;
         }
-        n = recv(fd, data, sizeof(data), MSG_PEEK | MSG_DONTWAIT);
+        n = recv(c->fd, data, sizeof(data), MSG_PEEK | MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
-        if (n <= 0) {
+                return;
+        if (n <= 0)
                 connection_reset(c);
-                return 0;
-        }
-        if (!judge_bytes(c, data, (size_t) n) && (revents & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
-                judge_as_raw(c); /* and no more will come */
+        else if (!judge_bytes(c, data, (size_t) n) && c->hung_up)
+                judge_as_raw(c);
+}
+
+int judge_on_bytes(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Connection *c = userdata;
+
+        c->hung_up |= revents & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+        if (share_enter(c->sandbox, &c->turn))
+                judge_look(c);
         return 0;
 }
 
 int judge_on_silence(sd_event_source *source, uint64_t usec, void *userdata) {
-        judge_as_raw(userdata);
+        Connection *c = userdata;
+
+        share_works(c->sandbox);
+        judge_as_raw(c);
         return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "gate/relay/connection.h"
+#include "gate/share.h"
 
 #define BATCH_MAX   16 /* so that one sandbox does not hold up the others */
 #define LOOK_AGAIN  (100 * USEC_PER_MSEC)
@@ -78,6 +79,7 @@ static void on_accept_failed(GateSandbox *s, int error) {
 int listener_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         GateSandbox *s = userdata;
 
+        share_works(s);
         for (unsigned i = 0; i < BATCH_MAX && listener_has_room(s); i++) {
                 int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 

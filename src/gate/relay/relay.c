@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "gate/relay/bucket.h"
 #include "gate/relay/pipe.h"
+#include "gate/share.h"
 
 #define TURN_BYTES  (4 << 20) /* then it is somebody else's turn */
 #define PIECE_BYTES (1 << 20)
@@ -44,6 +45,7 @@ struct Relay {
         sd_event_source *turn;  /* there was more than one turn's worth */
         sd_event_source *timer; /* a bucket fills */
         sd_event_source *silence;
+        ShareTurn share;
         void (*done)(RelayEnd end, void *userdata);
         void *userdata;
 };
@@ -139,20 +141,18 @@ static RelayStep stream_run(RelayStream *st) {
         return step;
 }
 
-static int gate_relay_run(Relay *r);
+static int gate_relay_enter(Relay *r);
 
 static int relay_on_turn(sd_event_source *source, void *userdata) {
-        return gate_relay_run(userdata);
+        return gate_relay_enter(userdata);
 }
 
 static int relay_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
-        return gate_relay_run(userdata);
+        return gate_relay_enter(userdata);
 }
 
 static int schedule_turn(Relay *r) {
-        if (r->turn)
-                return sd_event_source_set_enabled(r->turn, SD_EVENT_ONESHOT);
-        return sd_event_add_defer(r->sandbox->gate->event, &r->turn, relay_on_turn, r);
+        return share_again(r->sandbox->gate->event, &r->turn, relay_on_turn, r);
 }
 
 static int schedule_bucket(Relay *r) {
@@ -170,7 +170,8 @@ static int schedule_bucket(Relay *r) {
 }
 
 /* The last thing that anybody does with a relay: it may be gone afterwards. */
-static int gate_relay_run(Relay *r) {
+static void gate_relay_run(void *userdata) {
+        Relay *r = userdata;
         RelayStep a = stream_run(r->streams), b = a >= STEP_FAILED ? STEP_WAIT : stream_run(r->streams + 1);
 
         if (a == STEP_TOTAL || b == STEP_TOTAL)
@@ -181,6 +182,11 @@ static int gate_relay_run(Relay *r) {
                 r->done(RELAY_OVER, r->userdata);
         else if (((a == STEP_TURN || b == STEP_TURN) && schedule_turn(r) < 0) || schedule_bucket(r) < 0)
                 r->done(RELAY_FAILED, r->userdata);
+}
+
+static int gate_relay_enter(Relay *r) {
+        if (share_enter(r->sandbox, &r->share))
+                gate_relay_run(r);
         return 0;
 }
 
@@ -192,7 +198,7 @@ static int relay_on_ready(sd_event_source *source, int fd, uint32_t revents, voi
                 side->readable = true;
         if (revents & (EPOLLOUT | EPOLLHUP | EPOLLERR))
                 side->writable = true;
-        return gate_relay_run(side->relay);
+        return gate_relay_enter(side->relay);
 }
 
 static int on_silence(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -216,6 +222,7 @@ int relay_new(GateSandbox *s, int guest_fd, int upstream_fd, usec_t silence_usec
         if (!r)
                 return -ENOMEM;
         r->sandbox = s;
+        r->share = (ShareTurn) { .work = gate_relay_run, .userdata = r };
         r->done = done;
         r->userdata = userdata;
         r->streams[0] = (RelayStream) { .from = &r->guest, .to = &r->upstream, .pipe = PIPE_NONE, .up = true, .bucket = &s->up };
@@ -236,6 +243,7 @@ int relay_new(GateSandbox *s, int guest_fd, int upstream_fd, usec_t silence_usec
 Relay *relay_free(Relay *r) {
         if (!r)
                 return NULL;
+        share_leave(r->sandbox, &r->share);
         for (size_t i = 0; i < ELEMENTSOF(r->streams); i++)
                 pipe_return(&r->streams[i].pipe, r->streams[i].held == 0);
         sd_event_source_disable_unref(r->guest.source);

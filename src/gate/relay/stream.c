@@ -261,6 +261,10 @@ void stream_end(Stream *s) {
         (void) stream_flush(s);
 }
 
+void stream_rest(Stream *s) {
+        (void) sd_event_source_set_enabled(s->source, SD_EVENT_OFF);
+}
+
 int stream_watch(Stream *s, bool want_more) {
         bool reads = want_more && !s->ended && s->in.size < STREAM_IN && !s->timer, writes = s->out.size > 0 || (s->ending && !s->said);
         uint32_t events;

@@ -68,4 +68,5 @@ static inline bool stream_is_sent(const Stream *s) {
 }
 
 /* Waits for what is possible: room to read into (where the caller wants more), bytes to go. */
+void stream_rest(Stream *s); /* waits for nothing, until stream_watch() is called */
 int stream_watch(Stream *s, bool want_more);

@@ -12,6 +12,7 @@
 #include "gate/address.h"
 #include "gate/dns/pins.h"
 #include "gate/relay/bucket.h"
+#include "gate/share.h"
 #include "gate/tell.h"
 
 #define DATAGRAM_MAX      65535
@@ -208,11 +209,17 @@ static int relay_some(UdpFlow *f, int fd, bool (*pass)(UdpFlow *f, const void *d
 }
 
 static int on_outside(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        return relay_some(userdata, fd, udp_pass_in);
+        UdpFlow *f = userdata;
+
+        share_works(f->sandbox);
+        return relay_some(f, fd, udp_pass_in);
 }
 
 static int on_inside(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        return relay_some(userdata, fd, udp_pass_out);
+        UdpFlow *f = userdata;
+
+        share_works(f->sandbox);
+        return relay_some(f, fd, udp_pass_out);
 }
 
 static int connect_outside(const UdpEnds *ends) {
@@ -356,9 +363,24 @@ static int udp_datagram_take(GateSandbox *s, int fd) {
 }
 
 int udp_on_datagram(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        share_works(userdata);
         for (int i = 0; i < DATAGRAMS_AT_ONCE && udp_datagram_take(userdata, fd) > 0; i++)
                 ;
         return 0;
+}
+
+static void flow_set_priority(UdpFlow *f, int64_t priority) {
+        if (f->inside_source)
+                (void) sd_event_source_set_priority(f->inside_source, priority);
+        if (f->outside_source)
+                (void) sd_event_source_set_priority(f->outside_source, priority);
+}
+
+void udp_set_priority(GateSandbox *s, int64_t priority) {
+        UdpFlow *f, *next;
+
+        HASH_ITER(hh, s->flows, f, next)
+                flow_set_priority(f, priority);
 }
 
 static int flow_open(UdpFlow *f, int fd) {
@@ -371,6 +393,7 @@ static int flow_open(UdpFlow *f, int fd) {
         r = sd_event_add_io(event, &f->inside_source, f->inside, EPOLLIN, on_inside, f);
         if (r >= 0)
                 r = sd_event_add_io(event, &f->outside_source, f->outside, EPOLLIN, on_outside, f);
+        flow_set_priority(f, share_priority(f->sandbox));
         return r;
 }
 

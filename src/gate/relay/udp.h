@@ -16,5 +16,6 @@
 
 int udp_on_datagram(sd_event_source *source, int fd, uint32_t revents, void *userdata /* GateSandbox */);
 void udp_flow_ready(Gate *g, uint64_t token, int error, int fd); /* control's "flow"; takes fd */
+void udp_set_priority(GateSandbox *s, int64_t priority); /* of what its flows wait for */
 void udp_policy_changed(GateSandbox *s); /* cuts what is not allowed any more */
 void udp_sandbox_gone(GateSandbox *s);

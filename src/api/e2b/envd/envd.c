@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/secrets.h"
+
 #define MIB       ((uint64_t) 1 << 20)
 #define COMPOSE_MAX ((size_t) 4 << 20)
 
@@ -38,7 +40,7 @@ static void metrics(ApiRequest *q) {
                                         (json_int_t) limits->disk_bytes));
 }
 
-/* What every process of it begins with. */
+/* What every process of it begins with. A secret is shown as one, without its name. */
 static void envs(ApiRequest *q) {
         const Strv *env = &q->sandbox->spec.env;
         json_t *answer = json_object();
@@ -47,7 +49,9 @@ static void envs(ApiRequest *q) {
                 const char *item = env->items[i];
                 size_t n = strcspn(item, "=");
 
-                if (item[n] == '=')
+                if (secret_reference(item))
+                        (void) json_object_setn_new(answer, item, n, json_string(SECRET_PREFIX));
+                else if (item[n] == '=')
                         (void) json_object_setn_new(answer, item, n, json_utf8(item + n + 1, strlen(item + n + 1)));
         }
         (void) api_answer(q, 200, answer);
@@ -56,12 +60,12 @@ static void envs(ApiRequest *q) {
 static const char *const files_queries[] = { "path", "username", "signature", "signature_expiration", NULL };
 
 const ApiRoute e2b_envd_routes[] = {
-        { "GET", "/health", .scope = SCOPE_READ, .handle = health },
-        { "GET", "/metrics", .scope = SCOPE_READ, .handle = metrics },
-        { "GET", "/envs", .scope = SCOPE_READ, .handle = envs },
-        { "GET", "/files", .scope = SCOPE_USE, .handle = envd_files_get, .queries = files_queries },
-        { "POST", "/files", .scope = SCOPE_USE, .body = HTTP_BODY_STREAM, .handle = envd_files_post, .data = envd_files_post_data, .queries = files_queries },
-        { "POST", "/files/compose", .scope = SCOPE_USE, .body = HTTP_BODY_COLLECT, .body_max = COMPOSE_MAX, .handle = envd_files_compose },
-        { "POST", "/{service}/{method}", .scope = SCOPE_USE, .body = HTTP_BODY_STREAM, .handle = connect_handle, .data = connect_data },
+        { "GET", "/health", MAY_PING, .handle = health },
+        { "GET", "/metrics", MAY_SEE, .handle = metrics },
+        { "GET", "/envs", MAY_SEE, .handle = envs },
+        { "GET", E2B_FILES, MAY_READ, .handle = envd_files_get, .queries = files_queries },
+        { "POST", E2B_FILES, MAY_WRITE, .body = HTTP_BODY_STREAM, .handle = envd_files_post, .data = envd_files_post_data, .queries = files_queries },
+        { "POST", E2B_FILES "/compose", MAY_WRITE, .body = HTTP_BODY_COLLECT, .body_max = COMPOSE_MAX, .handle = envd_files_compose },
+        { "POST", "/{service}/{method}", MAY_EXEC, .body = HTTP_BODY_STREAM, .handle = connect_handle, .data = connect_data },
         { 0 },
 };

@@ -41,8 +41,6 @@ Sandbox *envd_sandbox(const ApiRequest *q);
 /* A failed operation's errno, as Go's libraries put it, so that texts are those that clients know. */
 const char *envd_strerror(int error);
 
-/* files-auth.c: who may use /files: the token, or a signature. Answers and returns < 0 when not. operation: "read", "write". */
-int envd_files_allow(ApiRequest *q, const char *operation);
 /* /files, of a user that does not exist; of an operation that failed. */
 void envd_files_refuse_user(ApiRequest *q, int r, const char *name);
 /* /files, on behalf of a user: envd_user_lookup() into the request's state, if it is not over at once. Answers when it cannot. */

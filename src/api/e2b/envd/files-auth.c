@@ -1,6 +1,7 @@
 /* files-auth.c: who may use /files. The token of the sandbox does, or a signature over path, operation, user and token, which can be given to somebody who has not got it. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -37,24 +38,28 @@ static int check_signature(ApiRequest *q, const char *operation, const char *tok
                 return files_auth_refuse(q, "invalid signature");
         if (expires && until < (long long) time(NULL))
                 return files_auth_refuse(q, "signature is already expired");
+        q->has_proved = true;
         return 0;
 }
 
-int envd_files_allow(ApiRequest *q, const char *operation) {
+int e2b_files_identify(ApiRequest *q, const Sandbox *sb) {
         const char *given = http_header(q->http, "X-Access-Token"), *signature = http_query(q->http, "signature");
-        const E2bRecord *record = e2b_record(q->sandbox);
+        bool reads = q->route->needs == MAY_READ;
         char token[E2B_TOKEN_MAX];
+        int r;
 
-        if (!record)
-                return e2b_errno(q, -ENOMEM, NULL);
-        if (!record->secure && q->sandbox->spec.dialect)
-                return 0; /* of one that another surface has made nothing was said that would open it */
-        e2b_access_token(q->api, q->sandbox->id, token);
-        if (given && given[0] != '\0')
-                return e2b_token_matches(given, token) ? 0 : files_auth_refuse(q, "access token present in header but does not match");
+        q->gave_secret = (given && *given) || signature;
+        if (given && *given)
+                return files_auth_refuse(q, "access token present in header but does not match");
         if (!signature)
                 return files_auth_refuse(q, "missing signature query parameter");
-        return check_signature(q, operation, token, signature);
+        e2b_access_token(q->api, sb->id, token);
+        r = check_signature(q, reads ? "read" : "write", token, signature);
+        if (r < 0)
+                return r;
+        api_become(q, reads ? PRINCIPAL_DOWNLOAD : PRINCIPAL_UPLOAD, sb->spec.tenant, sb->id);
+        (void) snprintf(q->actor, sizeof(q->actor), "signature:%s", sb->id);
+        return 0;
 }
 
 void envd_files_refuse_user(ApiRequest *q, int r, const char *name) {

@@ -121,8 +121,6 @@ static void files_get_on_user(int r, const EnvdUser *user, void *userdata) {
 void envd_files_get(ApiRequest *q) {
         Download *d;
 
-        if (envd_files_allow(q, "read") < 0)
-                return;
         if (!files_identity_is_fine(http_header(q->http, "Accept-Encoding"))) {
                 (void) e2b_error(q, 406, "error parsing Accept-Encoding: no acceptable encoding found, supported: [identity]");
                 return;

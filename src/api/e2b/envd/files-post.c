@@ -224,8 +224,6 @@ static int read_encoding(Upload *u) {
 void envd_files_post(ApiRequest *q) {
         Upload *u;
 
-        if (envd_files_allow(q, "write") < 0)
-                return;
         u = api_keep_state(q, sizeof(*u), files_post_upload_destroy);
         if (!u)
                 return;

@@ -169,7 +169,7 @@ static void process_start_run(Start *s, const EnvdUser *user) {
         if (r >= 0)
                 r = make_env(s, user);
         if (r >= 0)
-                r = execution_start(q->sandbox, &s->spec, &x, &error);
+                r = execution_start(q->sandbox, &q->who, &s->spec, &x, &error);
         if (r < 0) {
                 (void) connect_errno(c, r, error.text);
                 return;

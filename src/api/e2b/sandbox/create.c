@@ -10,6 +10,7 @@
 #include "base/shape.h"
 #include "config/config.h"
 #include "core/admission.h"
+#include "core/allowance.h"
 #include "core/limits.h"
 #include "core/provider.h"
 #include "core/template.h"
@@ -167,7 +168,7 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
         int r = shape_text_set(&spec->template_name, t->name);
 
         if (r >= 0)
-                r = shape_text_set(&spec->profile, settings->profile[0] ? settings->profile : NULL);
+                r = shape_text_set(&spec->profile, settings->profile[0] && !q->who.profile ? settings->profile : NULL);
         if (r >= 0)
                 r = api_make_profile(q, spec, c);
         if (r < 0 || json_has_complaints(c))
@@ -181,6 +182,7 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
                 spec->limits.exec_timeout_usec = 0; /* a command says by itself how long it may take */
                 if (spec->persistent)
                         spec->limits.disk_bytes = settings->disk_bytes;
+                allowance_lower(q->manager, &q->who, spec);
         }
         r = template_apply(q->manager, spec, /* user_given= */ false, /* workdir_given= */ spec->workdir != NULL, &error);
         if (r < 0 && r != -ENOMEM)
@@ -189,8 +191,9 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
 }
 
 /* One more of what was once, with its environment; what it was called and for how long it lived were another's words. */
-static int snapshot_again(const Snapshot *n, SandboxSpec *spec, JsonComplaints *c) {
+static int snapshot_again(const ApiRequest *q, const Snapshot *n, SandboxSpec *spec, JsonComplaints *c) {
         SandboxSpec base = { .hub_fd = -EBADF };
+        const Profile *p;
         Error error = { 0 };
         int r = snapshot_spec(n, &base, &error);
 
@@ -201,7 +204,8 @@ static int snapshot_again(const Snapshot *n, SandboxSpec *spec, JsonComplaints *
         r = shape_text_set(&spec->snapshot, n->tree.id);
         if (r >= 0)
                 r = shape_text_set(&spec->metadata, NULL);
-        return r >= 0 ? shape_text_set(&spec->policy, NULL) : r;
+        p = spec->profile ? profile_find(q->manager->settings, spec->profile) : NULL;
+        return r >= 0 && !(p && p->policy) ? shape_text_set(&spec->policy, NULL) : r; /* a profile's is the operator's word */
 }
 
 static bool has_gate(const ApiRequest *q) {
@@ -263,7 +267,7 @@ static int set_rest(ApiRequest *q, E2bCreateBody *b, SandboxSpec *spec, JsonComp
 
 static int e2b_create_make_spec(ApiRequest *q, E2bCreateBody *b, const E2bTemplate *t, SandboxSpec *spec) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
-        int r = t->snapshot ? snapshot_again(t->snapshot, spec, &c) : fresh_spec(q, t, spec, &c);
+        int r = t->snapshot ? snapshot_again(q, t->snapshot, spec, &c) : fresh_spec(q, t, spec, &c);
 
         if (r >= 0 && !json_has_complaints(&c))
                 r = set_rest(q, b, spec, &c);

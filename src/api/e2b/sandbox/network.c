@@ -121,7 +121,7 @@ void e2b_sandbox_network(ApiRequest *q) {
         r = e2b_network_remember(sb, &b);
         q->destroy = e2b_network_forget;
         if (r >= 0)
-                r = gatekeeper_set_policy(q->api->rooms.gatekeeper, sb, &policy, e2b_network_on_set, q, &error);
+                r = gatekeeper_set_policy(q->api->rooms.gatekeeper, &q->who, sb, &policy, e2b_network_on_set, q, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
 }

@@ -105,7 +105,7 @@ json_t *e2b_detail_json(const Sandbox *sb, const Api *api, const Principal *who)
         if (!record)
                 return NULL;
         o = listed_json(sb, record);
-        if (record->secure && who->scope >= SCOPE_USE)
+        if (record->secure && principal_may(who, MAY_EXEC))
                 e2b_sandbox_json_put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
         e2b_sandbox_json_put(o, "allowInternetAccess", json_boolean(!record->no_internet && sb->spec.network != 0));
         e2b_sandbox_json_put(o, "domain", domain_json(api));

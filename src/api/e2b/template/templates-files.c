@@ -181,7 +181,7 @@ static void templates_files_upload_destroy(ApiRequest *q, bool answered) {
 }
 
 /* -EPERM: it was not we who made that link. -ESTALE: its time is over. */
-static int check_link(ApiRequest *q, const char **ret_tenant) {
+static int check_link(ApiRequest *q) {
         const char *tenant = http_query(q->http, "team"), *given = http_query(q->http, "signature"), *until = http_query(q->http, "expires");
         char wanted[E2B_SIGNATURE_SIZE];
         uint64_t expires;
@@ -191,21 +191,26 @@ static int check_link(ApiRequest *q, const char **ret_tenant) {
         sign_link(q, tenant, q->parameters[0], expires, wanted);
         if (!e2b_token_matches(given, wanted))
                 return -EPERM;
-        *ret_tenant = tenant;
         return expires < (uint64_t) time(NULL) ? -ESTALE : 0;
+}
+
+int e2b_upload_identify(ApiRequest *q) {
+        int r = check_link(q);
+
+        if (r < 0)
+                return e2b_error(q, 403, r == -ESTALE ? "the link is too old: ask for another" : "the link is not one of ours");
+        (void) snprintf(q->tenant, sizeof(q->tenant), "%s", http_query(q->http, "team"));
+        q->who = (Principal) { .kind = PRINCIPAL_UPLOAD, .tenant = q->tenant[0] ? q->tenant : NULL };
+        (void) snprintf(q->actor, sizeof(q->actor), "upload");
+        return 1;
 }
 
 void e2b_upload_begin(ApiRequest *q) {
         const uint64_t max = q->manager->settings->build.context_bytes_max;
         _cleanup_close_ int directory = -EBADF;
-        const char *tenant;
+        const char *tenant = e2b_own_tenant(q);
         TemplatesFilesUpload *u;
-        int r = check_link(q, &tenant);
 
-        if (r < 0) {
-                (void) e2b_error(q, 403, r == -ESTALE ? "the link is too old: ask for another" : "the link is not one of ours");
-                return;
-        }
         directory = templates_files_open_directory(q);
         if (directory < 0) {
                 (void) e2b_errno(q, directory, NULL);

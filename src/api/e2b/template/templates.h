@@ -70,6 +70,7 @@ Builds *e2b_builds(ApiRequest *q);
 /* templates-files.c */
 int e2b_upload_open(ApiRequest *q, const char *hash); /* a descriptor; -ENOENT: it did not come */
 void e2b_upload_link(ApiRequest *q);
+int e2b_upload_identify(ApiRequest *q); /* ApiRoute.identify: by the link */
 void e2b_upload_begin(ApiRequest *q);
 ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size);
 

@@ -70,19 +70,28 @@ static const char *bearer(ApiRequest *q) {
         return h && strncasecmp(h, scheme, strlen(scheme)) == 0 ? h + strlen(scheme) : NULL;
 }
 
-/* By its id alone: the token is for that. Whether there is one is nobody's business who has none. */
-static const Volume *admitted(ApiRequest *q) {
-        const Principal all = { .scope = SCOPE_ADMIN };
-        const Volume *v = q->api->rooms.state ? volume_find(q->api->rooms.state, &all, q->parameters[0]) : NULL;
-        char wanted[E2B_SIGNATURE_SIZE];
+/* The token is derived from the volume's id: who has none does not learn whether there is such a volume. */
+int e2b_volume_identify(ApiRequest *q) {
+        char wanted[E2B_VOLUME_TOKEN_SIZE];
 
-        if (v)
-                e2b_volume_token(q->api, v, wanted);
-        if (!v || strcmp(v->tree.id, q->parameters[0]) != 0 || !e2b_token_matches(bearer(q), wanted)) {
-                (void) e2b_volume_refuse(q, bearer(q) && !v ? 404 : 401, bearer(q) && !v ? "there is no such volume" : "the volume's token is needed, and is not this one");
-                return NULL;
+        e2b_volume_token(q->api, q->parameters[0], wanted);
+        if (!e2b_token_matches(bearer(q), wanted)) {
+                q->gave_secret = bearer(q) != NULL;
+                (void) e2b_volume_refuse(q, 401, "the volume's token is needed, and is not this one");
+                return -EACCES;
         }
-        return v;
+        q->who = (Principal) { .kind = PRINCIPAL_VOLUME };
+        (void) snprintf(q->actor, sizeof(q->actor), "volume:%.20s", q->parameters[0]);
+        return 1;
+}
+
+static const Volume *volume_call_find(ApiRequest *q) {
+        const Volume *v = q->api->rooms.state ? volume_find(q->api->rooms.state, &principal_daemon, q->parameters[0]) : NULL;
+
+        if (v && strcmp(v->tree.id, q->parameters[0]) == 0)
+                return v;
+        (void) e2b_volume_refuse(q, 404, "there is no such volume");
+        return NULL;
 }
 
 static int volume_call_set_path(VolumeCall *k, const char *given) {
@@ -102,7 +111,7 @@ static int volume_call_set_path(VolumeCall *k, const char *given) {
 }
 
 VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation) {
-        const Volume *v = admitted(q);
+        const Volume *v = volume_call_find(q);
         const char *path = http_query(q->http, "path");
         VolumeCall *k;
         int r;
@@ -179,9 +188,8 @@ static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, con
 }
 
 void e2b_volume_begin(VolumeCall *k, const FileOpHandlers *handlers) {
-        const Principal all = { .scope = SCOPE_ADMIN };
-        const Volume *v = volume_find(k->q->api->rooms.state, &all, k->q->parameters[0]);
-        const Principal who = { .scope = SCOPE_USE, .tenant = v && *v->tree.tenant ? v->tree.tenant : NULL };
+        const Volume *v = volume_find(k->q->api->rooms.state, &principal_daemon, k->q->parameters[0]);
+        const Principal who = { .kind = PRINCIPAL_USE_KEY, .tenant = v && *v->tree.tenant ? v->tree.tenant : NULL };
         Acquisition *a = NULL;
         SandboxSpec spec = { 0 };
         Error error = { 0 };

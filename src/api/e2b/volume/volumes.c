@@ -10,8 +10,11 @@
 
 #define MIB 1048576.0
 
-void e2b_volume_token(const Api *api, const Volume *v, char ret[static E2B_SIGNATURE_SIZE]) {
-        e2b_sign(api, "e2b-volume", v->tree.id, ret);
+void e2b_volume_token(const Api *api, const char *id, char ret[static E2B_VOLUME_TOKEN_SIZE]) {
+        char signature[E2B_SIGNATURE_SIZE];
+
+        e2b_sign(api, "e2b-volume", id, signature);
+        (void) snprintf(ret, E2B_VOLUME_TOKEN_SIZE, CREDENTIAL_VOLUME "%s", signature);
 }
 
 void e2b_volume_helper_name(const Volume *v, char ret[static 64]) {
@@ -26,10 +29,10 @@ static State *e2b_volumes_state_of(ApiRequest *q) {
 
 static json_t *e2b_volumes_json(const ApiRequest *q, const Volume *v, bool token) {
         json_t *j = json_pack("{s:s, s:s}", "volumeID", v->tree.id, "name", v->tree.name);
-        char text[E2B_SIGNATURE_SIZE];
+        char text[E2B_VOLUME_TOKEN_SIZE];
 
         if (token) {
-                e2b_volume_token(q->api, v, text);
+                e2b_volume_token(q->api, v->tree.id, text);
                 (void) json_object_set_new(j, "token", json_string(text));
         }
         return j;

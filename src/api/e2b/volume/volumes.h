@@ -11,7 +11,8 @@
 
 #define E2B_VOLUME_PLACE "/volume" /* in that sandbox */
 
-void e2b_volume_token(const Api *api, const Volume *v, char ret[static E2B_SIGNATURE_SIZE]);
+#define E2B_VOLUME_TOKEN_SIZE (sizeof(CREDENTIAL_VOLUME) + E2B_SIGNATURE_SIZE)
+void e2b_volume_token(const Api *api, const char *id, char ret[static E2B_VOLUME_TOKEN_SIZE]);
 void e2b_volume_helper_name(const Volume *v, char ret[static 64]);
 
 /* Its errors: {"code": a word, "message"}. */
@@ -38,7 +39,8 @@ typedef struct VolumeCall {
 
 ssize_t e2b_volume_put(VolumeCall *call, const void *data, size_t size); /* how much was taken; size 0: that was all */
 
-/* Checks the token, reads ?path= and makes the call; NULL: answered. */
+int e2b_volume_identify(ApiRequest *q); /* ApiRoute.identify: by the volume's token */
+/* Reads ?path= and makes the call; NULL: answered. */
 VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation);
 /* Finds the sandbox and begins. */
 void e2b_volume_begin(VolumeCall *call, const FileOpHandlers *handlers);

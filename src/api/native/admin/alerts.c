@@ -10,10 +10,10 @@
 #define LIST_MAX     1000
 #define TEXT_MAX     1000
 
-/* They are about everybody's sandboxes: not for a tenant. */
+/* They are about everybody's sandboxes: also where a route needs another right, this one is needed. */
 static Alerts *alerts_of(ApiRequest *q) {
-        if (q->who.tenant) {
-                (void) api_error(q, 403, "permission", "use a key that belongs to no tenant", "alerts are about all tenants");
+        if (!principal_may(&q->who, MAY_OVERSEE)) {
+                (void) api_error(q, 403, "forbidden", "use a key that belongs to no tenant", "alerts are about all tenants");
                 return NULL;
         }
         return native_room(q, q->api->rooms.alerts, "this daemon has no alerts");
@@ -176,11 +176,11 @@ static void alert_test(ApiRequest *q) {
 }
 
 const ApiRoute alert_routes[] = {
-        { "GET",  "/api/alerts",                       SCOPE_READ,  .handle = alert_list, .queries = QUERIES("status", "severity", "limit") },
-        { "GET",  "/api/alerts/rules",                 SCOPE_READ,  .handle = alert_rule_list },
-        { "GET",  "/api/alerts/channels",              SCOPE_READ,  .handle = alert_channel_list },
-        { "POST", "/api/alerts/test",                  SCOPE_ADMIN, .handle = alert_test, JSON_BODY(alert_test), ANSWER(alert_test) },
-        { "GET",  "/api/alerts/{alert}",               SCOPE_READ,  .handle = alert_get },
-        { "POST", "/api/alerts/{alert}/acknowledge",   SCOPE_USE,   .handle = alert_acknowledge, JSON_BODY(acknowledge) },
+        { "GET",  "/api/alerts",                       MAY_OVERSEE, .handle = alert_list, .queries = QUERIES("status", "severity", "limit") },
+        { "GET",  "/api/alerts/rules",                 MAY_OVERSEE, .handle = alert_rule_list },
+        { "GET",  "/api/alerts/channels",              MAY_OVERSEE, .handle = alert_channel_list },
+        { "POST", "/api/alerts/test",                  MAY_ADMIN,   .handle = alert_test, JSON_BODY(alert_test), ANSWER(alert_test) },
+        { "GET",  "/api/alerts/{alert}",               MAY_OVERSEE, .handle = alert_get },
+        { "POST", "/api/alerts/{alert}/acknowledge",   MAY_MANAGE,  .handle = alert_acknowledge, JSON_BODY(acknowledge) },
         { 0 },
 };

@@ -269,8 +269,8 @@ static void native_audit_verify(ApiRequest *q) {
 }
 
 const ApiRoute audit_routes[] = {
-        { "GET", "/api/audit",        SCOPE_ADMIN, .while_recovering = true, .handle = native_audit_list,
+        { "GET", "/api/audit",        MAY_ADMIN, .while_recovering = true, .handle = native_audit_list,
           .queries = QUERIES("since", "until", "sandbox", "actor", "cursor", "limit", "tail", "follow") },
-        { "GET", "/api/audit/verify", SCOPE_ADMIN, .while_recovering = true, .handle = native_audit_verify, ANSWER(audit_verdict) },
+        { "GET", "/api/audit/verify", MAY_ADMIN, .while_recovering = true, .handle = native_audit_verify, ANSWER(audit_verdict) },
         { 0 },
 };

@@ -285,12 +285,12 @@ static void native_cleanup_status(ApiRequest *q) {
 }
 
 const ApiRoute cleanup_routes[] = {
-        { "GET",  "/api/sandbox/cleanup",           SCOPE_ADMIN, .handle = native_cleanup_status, ANSWER(cleanup_status), .queries = QUERIES("limit") },
-        { "POST", "/api/sandbox/cleanup",           SCOPE_ADMIN, .handle = native_cleanup, JSON_BODY(empty), ANSWER(cleanup),
+        { "GET",  "/api/sandbox/cleanup",           MAY_ADMIN, .handle = native_cleanup_status, ANSWER(cleanup_status), .queries = QUERIES("limit") },
+        { "POST", "/api/sandbox/cleanup",           MAY_ADMIN, .handle = native_cleanup, JSON_BODY(empty), ANSWER(cleanup),
           .queries = QUERIES("dryRun", "maxAgeSeconds") },
-        { "POST", "/api/sandbox/cleanup/emergency", SCOPE_ADMIN, .handle = native_cleanup_emergency, JSON_BODY(empty), ANSWER(cleanup),
+        { "POST", "/api/sandbox/cleanup/emergency", MAY_ADMIN, .handle = native_cleanup_emergency, JSON_BODY(empty), ANSWER(cleanup),
           .queries = QUERIES("dryRun") },
-        { "POST", "/api/sandbox/reconcile",         SCOPE_ADMIN, .handle = native_reconcile, JSON_BODY(empty), ANSWER(reconcile), .queries = QUERIES("dryRun") },
-        { "GET",  "/api/sandbox/audit",             SCOPE_ADMIN, .handle = native_audit, ANSWER(audit) },
+        { "POST", "/api/sandbox/reconcile",         MAY_ADMIN, .handle = native_reconcile, JSON_BODY(empty), ANSWER(reconcile), .queries = QUERIES("dryRun") },
+        { "GET",  "/api/sandbox/audit",             MAY_ADMIN, .handle = native_audit, ANSWER(audit) },
         { 0 },
 };

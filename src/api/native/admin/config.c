@@ -119,7 +119,7 @@ static void native_config_reload(ApiRequest *q) {
 }
 
 const ApiRoute config_routes[] = {
-        { "GET",  "/api/config",        SCOPE_ADMIN, .handle = native_config_get, ANSWER(config), .queries = QUERIES("format") },
-        { "POST", "/api/config/reload", SCOPE_ADMIN, .handle = native_config_reload, JSON_BODY(empty), ANSWER(config_reload) },
+        { "GET",  "/api/config",        MAY_ADMIN, .handle = native_config_get, ANSWER(config), .queries = QUERIES("format") },
+        { "POST", "/api/config/reload", MAY_ADMIN, .handle = native_config_reload, JSON_BODY(empty), ANSWER(config_reload) },
         { 0 },
 };

@@ -66,8 +66,8 @@ static void native_openapi(ApiRequest *q) {
 }
 
 const ApiRoute info_routes[] = {
-        { "GET", "/healthz",          .open = true, .while_recovering = true, .handle = native_healthz },
-        { "GET", "/api/version",      SCOPE_READ,   .while_recovering = true, .handle = native_version, ANSWER(version) },
-        { "GET", "/api/openapi.json", SCOPE_READ,   .while_recovering = true, .handle = native_openapi },
+        { "GET", "/healthz",          MAY_PING, .while_recovering = true, .handle = native_healthz },
+        { "GET", "/api/version",      MAY_SEE, .while_recovering = true, .handle = native_version, ANSWER(version) },
+        { "GET", "/api/openapi.json", MAY_SEE, .while_recovering = true, .handle = native_openapi },
         { 0 },
 };

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "api/native/routes/routes.h"
+#include "api/native/values.h"
 
 typedef struct KeyBody {
-        char *name, *tenant;
+        char *name, *tenant, *profile;
         Scope scope;
         bool loosen;
 } KeyBody;
@@ -26,6 +27,7 @@ static const Shape native_key_shape = SHAPE_FIELDS(
         { "name",   SHAPE_TEXT,   offsetof(KeyBody, name),   SHAPE_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX },
         { "scope",  SHAPE_CUSTOM, 0,                         SHAPE_MANDATORY, .json = SHAPE_PARSE(keys_field_scope) },
         { "tenant", SHAPE_TEXT,   offsetof(KeyBody, tenant), SHAPE_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX },
+        { "profile", SHAPE_TEXT,  offsetof(KeyBody, profile), SHAPE_NULLABLE, .min = 1, .max = ACCESS_NAME_MAX },
         { "loosen", SHAPE_BOOL,   offsetof(KeyBody, loosen), SHAPE_NULLABLE });
 
 /* The secret is shown this once. */
@@ -41,6 +43,7 @@ static const Shape native_key_answer = SHAPE_FIELDS(
         { "name",       SHAPE_CHARS,  SHAPE_AT(Key, name),         .flags = SHAPE_ALWAYS },
         { "scope",      SHAPE_ENUM,   SHAPE_AT(Key, scope),        .names = &scope_names },
         { "tenant",     SHAPE_CHARS,  SHAPE_AT(Key, tenant) },
+        { "profile",    SHAPE_CHARS,  SHAPE_AT(Key, profile) },
         { "mayLoosen",  SHAPE_BOOL,   0,                           .json = SHAPE_SHOW(key_show_may_loosen) },
         { "prefix",     SHAPE_CHARS,  SHAPE_AT(Key, prefix),       .flags = SHAPE_ALWAYS },
         { "createdAt",  SHAPE_UINT64, SHAPE_AT(Key, created_at),   .flags = SHAPE_ALWAYS, .unit = SHAPE_TIME },
@@ -56,8 +59,12 @@ static void native_key_create(ApiRequest *q) {
         Error error = { 0 };
         int r = api_read(q, &b);
 
+        if (r >= 0)
+                r = native_profile_there(q, b.profile);
         if (r >= 0) {
-                r = access_key_create(q->manager->access, b.name, b.scope, b.tenant, b.loosen, &made.key, made.secret, &error);
+                const KeyRequest request = { .name = b.name, .tenant = b.tenant, .profile = b.profile, .scope = b.scope, .may_loosen = b.loosen };
+
+                r = access_key_create(q->manager->access, &request, &made.key, made.secret, &error);
                 if (r < 0)
                         (void) api_errno(q, r, error.text);
                 else
@@ -89,8 +96,8 @@ static void native_key_delete(ApiRequest *q) {
 }
 
 const ApiRoute key_routes[] = {
-        { "POST",   "/api/key",      SCOPE_ADMIN, .while_recovering = true, .handle = native_key_create, JSON_BODY(key), ANSWER(key_made) },
-        { "GET",    "/api/key",      SCOPE_ADMIN, .while_recovering = true, .handle = native_key_list, ANSWER_LIST(key) },
-        { "DELETE", "/api/key/{id}", SCOPE_ADMIN, .while_recovering = true, .handle = native_key_delete, ANSWER(deleted) },
+        { "POST",   "/api/key",      MAY_ADMIN, .while_recovering = true, .handle = native_key_create, JSON_BODY(key), ANSWER(key_made) },
+        { "GET",    "/api/key",      MAY_ADMIN, .while_recovering = true, .handle = native_key_list, ANSWER_LIST(key) },
+        { "DELETE", "/api/key/{id}", MAY_ADMIN, .while_recovering = true, .handle = native_key_delete, ANSWER(deleted) },
         { 0 },
 };

@@ -24,21 +24,12 @@ static struct Observe *native_metrics_room(ApiRequest *q) {
         return native_room(q, q->api->rooms.observe, "this daemon keeps no metrics");
 }
 
-static struct Observe *room_of_all(ApiRequest *q) {
-        if (q->who.tenant && *q->who.tenant) {
-                (void) api_error(q, 403, "forbidden", "GET /api/cost has what is the tenant's own",
-                                "metrics are of the whole daemon, and the key belongs to tenant '%s'", q->who.tenant);
-                return NULL;
-        }
-        return native_metrics_room(q);
-}
-
 static bool native_metrics_opened(const Manager *m) {
         return m->settings->metrics.open;
 }
 
 static void native_prometheus(ApiRequest *q) {
-        struct Observe *o = room_of_all(q);
+        struct Observe *o = native_metrics_room(q);
         size_t size;
         char *text;
 
@@ -66,7 +57,7 @@ static void add_vault(ApiRequest *q, json_t *health) {
 }
 
 static void native_health(ApiRequest *q) {
-        struct Observe *o = room_of_all(q);
+        struct Observe *o = native_metrics_room(q);
 
         json_t *health = o ? observe_health_json(o) : NULL;
 
@@ -98,7 +89,7 @@ static char *native_metrics_lower(const char *text) {
 static void native_metrics(ApiRequest *q) {
         const char *agent = http_query(q->http, "agentType");
         _cleanup_free_ char *name = agent ? native_metrics_lower(agent) : NULL;
-        struct Observe *o = room_of_all(q);
+        struct Observe *o = native_metrics_room(q);
         WindowSpan span;
         json_t *body;
 
@@ -139,7 +130,7 @@ static int native_metrics_read_step(ApiRequest *q, usec_t *ret) {
 }
 
 static void native_metrics_history(ApiRequest *q) {
-        struct Observe *o = room_of_all(q);
+        struct Observe *o = native_metrics_room(q);
         usec_t from, to, step;
         Error error = { 0 };
         json_t *body = NULL;
@@ -175,18 +166,18 @@ static void native_cost(ApiRequest *q) {
 }
 
 static void native_recommendations(ApiRequest *q) {
-        struct Observe *o = room_of_all(q);
+        struct Observe *o = native_metrics_room(q);
 
         if (o)
                 (void) api_answer(q, 200, observe_recommendations_json(o));
 }
 
 const ApiRoute metrics_routes[] = {
-        { "GET", "/metrics",                      SCOPE_READ, .opened = native_metrics_opened, .while_recovering = true, .handle = native_prometheus },
-        { "GET", "/api/sandbox/health",           SCOPE_READ, .handle = native_health },
-        { "GET", "/api/sandbox/metrics",          SCOPE_READ, .handle = native_metrics, .queries = QUERIES("window", "agentType") },
-        { "GET", "/api/sandbox/metrics/history",  SCOPE_READ, .handle = native_metrics_history, .queries = QUERIES("from", "to", "step") },
-        { "GET", "/api/cost",                     SCOPE_READ, .handle = native_cost, .queries = QUERIES("by", "from", "to", "limit") },
-        { "GET", "/api/profiles/recommendations", SCOPE_READ, .handle = native_recommendations },
+        { "GET", "/metrics",                      MAY_OVERSEE, .opened = native_metrics_opened, .while_recovering = true, .handle = native_prometheus },
+        { "GET", "/api/sandbox/health",           MAY_OVERSEE, .handle = native_health },
+        { "GET", "/api/sandbox/metrics",          MAY_OVERSEE, .handle = native_metrics, .queries = QUERIES("window", "agentType") },
+        { "GET", "/api/sandbox/metrics/history",  MAY_OVERSEE, .handle = native_metrics_history, .queries = QUERIES("from", "to", "step") },
+        { "GET", "/api/cost",                     MAY_SEE,     .handle = native_cost, .queries = QUERIES("by", "from", "to", "limit") },
+        { "GET", "/api/profiles/recommendations", MAY_OVERSEE, .handle = native_recommendations },
         { 0 },
 };

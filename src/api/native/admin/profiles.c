@@ -53,7 +53,7 @@ static const Shape native_profile_answer = SHAPE_FIELDS(
         { "live", SHAPE_UINT64,  offsetof(NativeProfile, live),    SHAPE_MEASURED, .count = offsetof(NativeProfile, live_is_known) });
 
 static NativeProfile profile_view(const ApiRequest *q, const Profile *p) {
-        return (NativeProfile) { p, tally_of_profile(q->manager, p->name).live, !q->who.tenant };
+        return (NativeProfile) { p, tally_of_profile(q->manager, p->name).live, principal_may(&q->who, MAY_OVERSEE) };
 }
 
 static void native_profile_list(ApiRequest *q) {
@@ -79,7 +79,7 @@ static void native_profile_get(ApiRequest *q) {
 }
 
 const ApiRoute profile_routes[] = {
-        { "GET", "/api/profiles",        SCOPE_READ, .handle = native_profile_list, ANSWER_LIST(profile) },
-        { "GET", "/api/profiles/{name}", SCOPE_READ, .handle = native_profile_get, ANSWER(profile) },
+        { "GET", "/api/profiles",        MAY_SEE, .handle = native_profile_list, ANSWER_LIST(profile) },
+        { "GET", "/api/profiles/{name}", MAY_SEE, .handle = native_profile_get, ANSWER(profile) },
         { 0 },
 };

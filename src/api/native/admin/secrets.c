@@ -197,10 +197,10 @@ int native_secrets_missing(ApiRequest *q, const char *tenant, const Strv *below,
 }
 
 const ApiRoute secret_routes[] = {
-        { "GET",    "/api/secrets",        SCOPE_READ,  .handle = native_secret_list, ANSWER_LIST(secret), .queries = QUERIES("tenant") },
-        { "DELETE", "/api/secrets",        SCOPE_ADMIN, .handle = native_secret_delete_all, ANSWER(secrets_deleted), .queries = QUERIES("all") },
-        { "PUT",    "/api/secrets/{name}", SCOPE_USE,   .handle = native_secret_put, JSON_BODY(secret), ANSWER(secret), .queries = QUERIES("tenant") },
-        { "GET",    "/api/secrets/{name}", SCOPE_READ,  .handle = native_secret_get, ANSWER(secret), .queries = QUERIES("tenant") },
-        { "DELETE", "/api/secrets/{name}", SCOPE_USE,   .handle = native_secret_delete, ANSWER(deleted_name), .queries = QUERIES("tenant") },
+        { "GET",    "/api/secrets",        MAY_NAMES,   .handle = native_secret_list, ANSWER_LIST(secret), .queries = QUERIES("tenant") },
+        { "DELETE", "/api/secrets",        MAY_ADMIN,   .handle = native_secret_delete_all, ANSWER(secrets_deleted), .queries = QUERIES("all") },
+        { "PUT",    "/api/secrets/{name}", MAY_SECRETS, .handle = native_secret_put, JSON_BODY(secret), ANSWER(secret), .queries = QUERIES("tenant") },
+        { "GET",    "/api/secrets/{name}", MAY_NAMES,   .handle = native_secret_get, ANSWER(secret), .queries = QUERIES("tenant") },
+        { "DELETE", "/api/secrets/{name}", MAY_SECRETS, .handle = native_secret_delete, ANSWER(deleted_name), .queries = QUERIES("tenant") },
         { 0 },
 };

@@ -44,6 +44,6 @@ static void native_telemetry(ApiRequest *q) {
 }
 
 const ApiRoute telemetry_routes[] = {
-        { "GET", "/api/telemetry", SCOPE_ADMIN, .while_recovering = true, .handle = native_telemetry, ANSWER(telemetry) },
+        { "GET", "/api/telemetry", MAY_ADMIN, .while_recovering = true, .handle = native_telemetry, ANSWER(telemetry) },
         { 0 },
 };

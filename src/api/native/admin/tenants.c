@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/native/routes/routes.h"
+#include "api/native/values.h"
 #include "build/book.h"
 #include "core/admission.h"
 #include "core/tally.h"
@@ -38,7 +39,8 @@ static const ShapeField tenant_usage_fields[] = { AMOUNTS(0) };
 static const Shape tenant_usage_shape = SHAPE_BODY(tenant_usage_fields);
 
 static const Shape native_tenant_shape = SHAPE_FIELDS(
-        { "quotas", SHAPE_OBJECT, 0, SHAPE_NULLABLE, .shape = &quota_shape });
+        { "quotas",  SHAPE_OBJECT, 0, SHAPE_NULLABLE, .shape = &quota_shape },
+        { "profile", SHAPE_CHARS,  SHAPE_AT(Tenant, profile), .flags = SHAPE_NULLABLE, .min = 1, .max = ACCESS_NAME_MAX });
 
 /* What counts against the quotas: everything that has not ended. */
 static Tenant tenants_usage_of(const Manager *m, const char *name) {
@@ -58,11 +60,13 @@ typedef struct NativeTenant {
 } NativeTenant;
 
 SHAPE_SHOWN(tenant_show_name, NativeTenant, t, json_text_or_null(t->tenant->name));
+SHAPE_SHOWN(tenant_show_profile, NativeTenant, t, json_text_or_null(t->tenant->profile));
 SHAPE_SHOWN(tenant_show_created, NativeTenant, t, json_time(t->tenant->created_at));
 
 static const Shape native_tenant_answer = SHAPE_FIELDS(
         { "name",      SHAPE_TEXT,    0, SHAPE_ALWAYS, .json = SHAPE_SHOW(tenant_show_name) },
         { "quotas",    SHAPE_POINTER, offsetof(NativeTenant, tenant), SHAPE_ALWAYS, .shape = &quota_shape },
+        { "profile",   SHAPE_TEXT,    0, .json = SHAPE_SHOW(tenant_show_profile) },
         { "usage",     SHAPE_OBJECT,  offsetof(NativeTenant, used), .shape = &tenant_usage_shape },
         { "createdAt", SHAPE_UINT64,  0, SHAPE_ALWAYS, .unit = SHAPE_TIME, .json = SHAPE_SHOW(tenant_show_created) });
 
@@ -87,7 +91,7 @@ static void native_tenant_put(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (api_read(q, &b) < 0)
+        if (api_read(q, &b) < 0 || native_profile_there(q, b.profile) < 0)
                 return;
         if (strlen(name) > ACCESS_NAME_MAX) {
                 (void) api_error(q, 400, "invalid", NULL, "the name of a tenant has at most %d bytes, '%.80s…' has %zu",
@@ -140,9 +144,9 @@ static void native_tenant_delete(ApiRequest *q) {
 }
 
 const ApiRoute tenant_routes[] = {
-        { "PUT",    "/api/tenant/{name}", SCOPE_ADMIN, .while_recovering = true, .handle = native_tenant_put, JSON_BODY(tenant), ANSWER(tenant) },
-        { "GET",    "/api/tenant",        SCOPE_ADMIN, .handle = native_tenant_list, ANSWER_LIST(tenant) },
-        { "GET",    "/api/tenant/{name}", SCOPE_ADMIN, .handle = native_tenant_get, ANSWER(tenant) },
-        { "DELETE", "/api/tenant/{name}", SCOPE_ADMIN, .handle = native_tenant_delete, ANSWER(deleted_name) },
+        { "PUT",    "/api/tenant/{name}", MAY_ADMIN, .while_recovering = true, .handle = native_tenant_put, JSON_BODY(tenant), ANSWER(tenant) },
+        { "GET",    "/api/tenant",        MAY_ADMIN, .handle = native_tenant_list, ANSWER_LIST(tenant) },
+        { "GET",    "/api/tenant/{name}", MAY_ADMIN, .handle = native_tenant_get, ANSWER(tenant) },
+        { "DELETE", "/api/tenant/{name}", MAY_ADMIN, .handle = native_tenant_delete, ANSWER(deleted_name) },
         { 0 },
 };

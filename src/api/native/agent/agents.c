@@ -285,14 +285,14 @@ static void native_agent_execute(ApiRequest *q) {
 #define AGENT_EXECUTION .answer = &agent_execution_shape
 
 const ApiRoute agent_routes[] = {
-        { "POST",   "/api/agents/execute",    SCOPE_USE,  .handle = native_agent_execute, JSON_BODY(agent), AGENT_EXECUTION },
-        { "GET",    "/api/agents/queue",      SCOPE_READ, .handle = native_agent_queue, ANSWER(agent_queue) },
-        { "GET",    "/api/agents/executions", SCOPE_READ, .handle = native_agent_list, .answer = &agent_summary_shape, .answers_a_list = true,
+        { "POST",   "/api/agents/execute",    MAY_MANAGE, .handle = native_agent_execute, JSON_BODY(agent), AGENT_EXECUTION },
+        { "GET",    "/api/agents/queue",      MAY_SEE,    .handle = native_agent_queue, ANSWER(agent_queue) },
+        { "GET",    "/api/agents/executions", MAY_SEE,    .handle = native_agent_list, .answer = &agent_summary_shape, .answers_a_list = true,
           .queries = QUERIES("status", "agentType", "taskId", "limit", "cursor") },
-        { "GET",    EXECUTION,                SCOPE_READ, .handle = native_agent_get, AGENT_EXECUTION, .queries = QUERIES("waitSeconds") },
-        { "GET",    EXECUTION "/logs",        SCOPE_READ, .handle = native_agent_logs, .queries = QUERIES("stream", "from", "follow") },
-        { "POST",   EXECUTION "/cancel",      SCOPE_USE,  .handle = native_agent_cancel, JSON_BODY(empty), AGENT_EXECUTION },
-        { "POST",   EXECUTION "/retry",       SCOPE_USE,  .handle = native_agent_retry, JSON_BODY(empty), AGENT_EXECUTION },
-        { "DELETE", EXECUTION,                SCOPE_USE,  .handle = native_agent_delete, ANSWER(deleted) },
+        { "GET",    EXECUTION,                MAY_READ,   .handle = native_agent_get, AGENT_EXECUTION, .queries = QUERIES("waitSeconds") },
+        { "GET",    EXECUTION "/logs",        MAY_READ,   .handle = native_agent_logs, .queries = QUERIES("stream", "from", "follow") },
+        { "POST",   EXECUTION "/cancel",      MAY_MANAGE, .handle = native_agent_cancel, JSON_BODY(empty), AGENT_EXECUTION },
+        { "POST",   EXECUTION "/retry",       MAY_MANAGE, .handle = native_agent_retry, JSON_BODY(empty), AGENT_EXECUTION },
+        { "DELETE", EXECUTION,                MAY_MANAGE, .handle = native_agent_delete, ANSWER(deleted) },
         { 0 },
 };

@@ -155,11 +155,11 @@ static void native_artifact_delete(ApiRequest *q) {
 #define ARTIFACT "/api/artifacts/{id}"
 
 const ApiRoute artifact_routes[] = {
-        { "GET",    "/api/artifacts",       SCOPE_READ,  .handle = native_artifact_list, .answer = &artifact_shape, .answers_a_list = true,
+        { "GET",    "/api/artifacts",       MAY_SEE,    .handle = native_artifact_list, .answer = &artifact_shape, .answers_a_list = true,
           .queries = QUERIES("owner", "kind", "cursor", "limit") },
-        { "GET",    "/api/artifacts/stats", SCOPE_ADMIN, .handle = native_artifact_stats, .answer = &artifacts_stats_shape },
-        { "GET",    ARTIFACT,               SCOPE_READ,  .handle = native_artifact_get },
-        { "GET",    ARTIFACT "/info",       SCOPE_READ,  .handle = native_artifact_info, .answer = &artifact_shape },
-        { "DELETE", ARTIFACT,               SCOPE_USE,   .handle = native_artifact_delete, ANSWER(deleted) },
+        { "GET",    "/api/artifacts/stats", MAY_ADMIN,  .handle = native_artifact_stats, .answer = &artifacts_stats_shape },
+        { "GET",    ARTIFACT,               MAY_READ,   .handle = native_artifact_get },
+        { "GET",    ARTIFACT "/info",       MAY_SEE,    .handle = native_artifact_info, .answer = &artifact_shape },
+        { "DELETE", ARTIFACT,               MAY_MANAGE, .handle = native_artifact_delete, ANSWER(deleted) },
         { 0 },
 };

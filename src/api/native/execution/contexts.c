@@ -224,13 +224,13 @@ static void native_context_run(ApiRequest *q) {
 #define CONTEXT  CONTEXTS "/{cid}"
 
 const ApiRoute context_routes[] = {
-        { "GET",    CONTEXTS,             SCOPE_READ, .handle = native_context_list, ANSWER(contexts) },
-        { "POST",   CONTEXTS,             SCOPE_USE,  .handle = native_context_create, JSON_BODY(context), ANSWER(context) },
-        { "GET",    CONTEXT,              SCOPE_READ, .handle = native_context_get, ANSWER(context) },
-        { "DELETE", CONTEXT,              SCOPE_USE,  .handle = native_context_delete, ANSWER(context_ended) },
-        { "POST",   CONTEXT "/run",       SCOPE_USE,  .handle = native_context_run, .body = HTTP_BODY_COLLECT, .body_max = 2 * CONTEXT_CODE_MAX,
+        { "GET",    CONTEXTS,             MAY_SEE,  .handle = native_context_list, ANSWER(contexts) },
+        { "POST",   CONTEXTS,             MAY_EXEC, .handle = native_context_create, JSON_BODY(context), ANSWER(context) },
+        { "GET",    CONTEXT,              MAY_SEE,  .handle = native_context_get, ANSWER(context) },
+        { "DELETE", CONTEXT,              MAY_EXEC, .handle = native_context_delete, ANSWER(context_ended) },
+        { "POST",   CONTEXT "/run",       MAY_EXEC, .handle = native_context_run, .body = HTTP_BODY_COLLECT, .body_max = 2 * CONTEXT_CODE_MAX,
           .shape = &native_code_shape },
-        { "POST",   CONTEXT "/restart",   SCOPE_USE,  .handle = native_context_restart, JSON_BODY(empty), ANSWER(context) },
-        { "POST",   CONTEXT "/interrupt", SCOPE_USE,  .handle = native_context_interrupt, JSON_BODY(empty), ANSWER(interrupted) },
+        { "POST",   CONTEXT "/restart",   MAY_EXEC, .handle = native_context_restart, JSON_BODY(empty), ANSWER(context) },
+        { "POST",   CONTEXT "/interrupt", MAY_EXEC, .handle = native_context_interrupt, JSON_BODY(empty), ANSWER(interrupted) },
         { 0 },
 };

@@ -186,7 +186,7 @@ static int exec_start(ApiRequest *q, ExecBody *b, Execution **ret) {
 
         r = exec_make_spec(q->sandbox, b, &spec);
         if (r >= 0)
-                r = execution_start(q->sandbox, &spec, &x, &error);
+                r = execution_start(q->sandbox, &q->who, &spec, &x, &error);
         if (r == -ENOKEY)
                 (void) native_secrets_missing(q, q->sandbox->spec.tenant, &q->sandbox->spec.env, &spec.env, error.text);
         else if (r < 0)

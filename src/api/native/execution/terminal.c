@@ -67,7 +67,7 @@ void native_terminal(ApiRequest *q) {
         if (native_time(q, &time) < 0)
                 return;
         spec.timeout_usec = time.usec;
-        r = execution_start(q->sandbox, &spec, &x, &error);
+        r = execution_start(q->sandbox, &q->who, &spec, &x, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);
         else {

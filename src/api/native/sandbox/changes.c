@@ -172,7 +172,7 @@ static void native_changes_tar(ApiRequest *q) {
 }
 
 const ApiRoute change_routes[] = {
-        { "GET", "/api/sandbox/{id}/changes",     SCOPE_READ, .handle = native_changes, .queries = QUERIES("patch", "path") },
-        { "GET", "/api/sandbox/{id}/changes.tar", SCOPE_READ, .handle = native_changes_tar, .queries = QUERIES("path") },
+        { "GET", "/api/sandbox/{id}/changes",     MAY_READ, .handle = native_changes, .queries = QUERIES("patch", "path") },
+        { "GET", "/api/sandbox/{id}/changes.tar", MAY_READ, .handle = native_changes_tar, .queries = QUERIES("path") },
         { 0 },
 };

@@ -42,7 +42,7 @@ static int check_inherited(ApiRequest *q, const SandboxSpec *spec, JsonComplaint
         State *s = q->api->rooms.state;
 
         for (size_t i = 0; i < spec->n_volumes; i++) {
-                const Volume *v = s ? volume_find(s, &(Principal) { .scope = SCOPE_ADMIN }, spec->volumes[i].tree) : NULL;
+                const Volume *v = s ? volume_find(s, &principal_daemon, spec->volumes[i].tree) : NULL;
 
                 if (!v || v->tree.missing)
                         return json_complain(c, "volumes", "it had volume '%.100s' at '%.100s', which is gone: say which it shall have, or []",

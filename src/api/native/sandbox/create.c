@@ -181,15 +181,13 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
         return r < 0 || b->inherits ? r : check_template(q, b, &said, c);
 }
 
-/* A profile is a ceiling, except for those who may lift it. */
 int native_create_ceiling(ApiRequest *q, const CreateBody *b) {
-        const Profile *p = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
         Error error = { 0 };
-        int r = p && !principal_may_loosen(&q->who) ? profile_check(p, &b->spec.limits, &error) : 0;
+        int r = allowance_check(q->manager, &q->who, &b->spec, &error);
 
         if (r >= 0)
                 return 0;
         observe_security(q->manager, "policy", NULL, "%s", error.text);
-        (void) api_error(q, 403, "beyond_profile", NULL, "%s", error.text);
+        (void) api_error(q, 403, b->spec.profile || q->who.profile ? "beyond_profile" : "beyond_ceiling", NULL, "%s", error.text);
         return r;
 }

@@ -130,7 +130,7 @@ static void native_diagnosis(ApiRequest *q) {
 }
 
 const ApiRoute diagnosis_routes[] = {
-        { "GET", "/api/sandbox/{id}/diagnosis", SCOPE_READ, .handle = native_diagnosis, ANSWER(diagnosis), .queries = QUERIES("sampleMs") },
-        { "GET", "/api/sandbox/{id}/health",    SCOPE_READ, .handle = native_sandbox_health, ANSWER(sandbox_health) },
+        { "GET", "/api/sandbox/{id}/diagnosis", MAY_SEE, .handle = native_diagnosis, ANSWER(diagnosis), .queries = QUERIES("sampleMs") },
+        { "GET", "/api/sandbox/{id}/health",    MAY_SEE, .handle = native_sandbox_health, ANSWER(sandbox_health) },
         { 0 },
 };

@@ -125,7 +125,7 @@ static void native_snapshot_fork(ApiRequest *q) {
 }
 
 const ApiRoute fork_routes[] = {
-        { "POST", "/api/sandbox/{id}/fork",         SCOPE_USE, .handle = native_sandbox_fork, JSON_BODY(fork), ANSWER(forked) },
-        { "POST", "/api/snapshots/{snapshot}/fork", SCOPE_USE, .handle = native_snapshot_fork, JSON_BODY(fork), ANSWER(forked) },
+        { "POST", "/api/sandbox/{id}/fork",         MAY_MANAGE, .handle = native_sandbox_fork, JSON_BODY(fork), ANSWER(forked) },
+        { "POST", "/api/snapshots/{snapshot}/fork", MAY_MANAGE, .handle = native_snapshot_fork, JSON_BODY(fork), ANSWER(forked) },
         { 0 },
 };

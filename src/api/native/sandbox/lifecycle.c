@@ -101,10 +101,10 @@ static void native_sandbox_timeout(ApiRequest *q) {
 #define SANDBOX "/api/sandbox/{id}"
 
 const ApiRoute lifecycle_routes[] = {
-        { "POST", SANDBOX "/start",   SCOPE_USE, .handle = native_sandbox_start, JSON_BODY(empty), ANSWER(sandbox) },
-        { "POST", SANDBOX "/stop",    SCOPE_USE, .handle = native_sandbox_stop, JSON_BODY(stop), ANSWER(sandbox) },
-        { "POST", SANDBOX "/pause",   SCOPE_USE, .handle = native_sandbox_pause, JSON_BODY(pause), ANSWER(sandbox) },
-        { "POST", SANDBOX "/resume",  SCOPE_USE, .handle = native_sandbox_resume, JSON_BODY(empty), ANSWER(sandbox) },
-        { "POST", SANDBOX "/timeout", SCOPE_USE, .handle = native_sandbox_timeout, JSON_BODY(timeout), ANSWER(sandbox) },
+        { "POST", SANDBOX "/start",   MAY_MANAGE, .handle = native_sandbox_start, JSON_BODY(empty), ANSWER(sandbox) },
+        { "POST", SANDBOX "/stop",    MAY_MANAGE, .handle = native_sandbox_stop, JSON_BODY(stop), ANSWER(sandbox) },
+        { "POST", SANDBOX "/pause",   MAY_MANAGE, .handle = native_sandbox_pause, JSON_BODY(pause), ANSWER(sandbox) },
+        { "POST", SANDBOX "/resume",  MAY_MANAGE, .handle = native_sandbox_resume, JSON_BODY(empty), ANSWER(sandbox) },
+        { "POST", SANDBOX "/timeout", MAY_MANAGE, .handle = native_sandbox_timeout, JSON_BODY(timeout), ANSWER(sandbox) },
         { 0 },
 };

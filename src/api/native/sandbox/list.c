@@ -53,7 +53,7 @@ static int native_list_filter_read(ApiRequest *q, NativeListFilter *f) {
         (void) http_query_each(q->http, look_for_metadata, f);
         if (api_query_bool(q, "pooled", &f->pooled) < 0)
                 return -EINVAL;
-        if (f->pooled && q->who.scope != SCOPE_ADMIN)
+        if (f->pooled && !principal_may(&q->who, MAY_ADMIN))
                 return api_error(q, 403, "forbidden", NULL, "pooled: what is nobody's yet is shown to admins only"), -EPERM;
         return native_query_bits(q, "status", &sandbox_status_names, /* or_nothing= */ true, &f->statuses);
 }

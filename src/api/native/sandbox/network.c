@@ -145,7 +145,7 @@ static void native_policy_put(ApiRequest *q) {
         }
         q->destroy = policy_destroy;
         if (r >= 0)
-                r = gatekeeper_set_policy(k, q->sandbox, &p, native_network_on_set, q, &error);
+                r = gatekeeper_set_policy(k, &q->who, q->sandbox, &p, native_network_on_set, q, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
 }
@@ -311,15 +311,15 @@ static void native_approval_answer(ApiRequest *q) {
 #define SANDBOX "/api/sandbox/{id}"
 
 const ApiRoute network_routes[] = {
-        { "GET",  SANDBOX "/policy",           SCOPE_READ, .handle = native_policy_get },
-        { "PUT",  SANDBOX "/policy",           SCOPE_USE,  .handle = native_policy_put, JSON_BODY(policy) },
-        { "GET",  SANDBOX "/policy/explain",   SCOPE_READ, .handle = native_policy_explain, .queries = QUERIES("url", "method") },
-        { "GET",  SANDBOX "/network/denials",  SCOPE_READ, .handle = native_network_denials, .answer = &network_denial_shape, .answers_a_list = true,
+        { "GET",  SANDBOX "/policy",           MAY_SEE,    .handle = native_policy_get },
+        { "PUT",  SANDBOX "/policy",           MAY_MANAGE, .handle = native_policy_put, JSON_BODY(policy) },
+        { "GET",  SANDBOX "/policy/explain",   MAY_SEE,    .handle = native_policy_explain, .queries = QUERIES("url", "method") },
+        { "GET",  SANDBOX "/network/denials",  MAY_SEE,    .handle = native_network_denials, .answer = &network_denial_shape, .answers_a_list = true,
           .queries = QUERIES("limit", "cursor") },
-        { "GET",  SANDBOX "/network/learned",  SCOPE_READ, .handle = native_network_learned },
-        { "POST", "/api/policy/check",         SCOPE_READ, .handle = native_policy_check, JSON_BODY(policy), ANSWER(policy_check) },
-        { "GET",  "/api/approvals",            SCOPE_READ, .handle = native_approval_list, .answer = &approval_shape, .answers_a_list = true,
+        { "GET",  SANDBOX "/network/learned",  MAY_SEE,    .handle = native_network_learned },
+        { "POST", "/api/policy/check",         MAY_SEE,    .handle = native_policy_check, JSON_BODY(policy), ANSWER(policy_check) },
+        { "GET",  "/api/approvals",            MAY_SEE,    .handle = native_approval_list, .answer = &approval_shape, .answers_a_list = true,
           .queries = QUERIES("status", "limit", "cursor") },
-        { "POST", "/api/approvals/{approval}", SCOPE_USE,  .handle = native_approval_answer, JSON_BODY(approval), .answer = &approval_shape },
+        { "POST", "/api/approvals/{approval}", MAY_MANAGE, .handle = native_approval_answer, JSON_BODY(approval), .answer = &approval_shape },
         { 0 },
 };

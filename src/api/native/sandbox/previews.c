@@ -206,8 +206,8 @@ static void native_sandbox_url_set(ApiRequest *q) {
 #define SANDBOX "/api/sandbox/{id}"
 
 const ApiRoute preview_routes[] = {
-        { "GET", SANDBOX "/ports",      SCOPE_READ, .handle = native_sandbox_ports, ANSWER(ports) },
-        { "GET", SANDBOX "/url/{port}", SCOPE_USE,  .handle = native_sandbox_url, ANSWER(preview), .queries = QUERIES("expiresSeconds") },
-        { "PUT", SANDBOX "/url/{port}", SCOPE_USE,  .handle = native_sandbox_url_set, JSON_BODY(preview), ANSWER(preview) },
+        { "GET", SANDBOX "/ports",      MAY_SEE,    .handle = native_sandbox_ports, ANSWER(ports) },
+        { "GET", SANDBOX "/url/{port}", MAY_MANAGE, .handle = native_sandbox_url, ANSWER(preview), .queries = QUERIES("expiresSeconds") },
+        { "PUT", SANDBOX "/url/{port}", MAY_MANAGE, .handle = native_sandbox_url_set, JSON_BODY(preview), ANSWER(preview) },
         { 0 },
 };

@@ -44,7 +44,7 @@ static void native_recording_content(ApiRequest *q) {
 
 /* Not {id}: it may be gone. */
 const ApiRoute recording_routes[] = {
-        { "GET", "/api/sandbox/{recorded}/recording",           SCOPE_READ, .handle = native_recording },
-        { "GET", "/api/sandbox/{recorded}/recording/{content}", SCOPE_READ, .handle = native_recording_content },
+        { "GET", "/api/sandbox/{recorded}/recording",           MAY_READ, .handle = native_recording },
+        { "GET", "/api/sandbox/{recorded}/recording/{content}", MAY_READ, .handle = native_recording_content },
         { 0 },
 };

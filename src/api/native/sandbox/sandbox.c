@@ -91,12 +91,12 @@ static void native_sandbox_resources(ApiRequest *q) {
 #define SANDBOX "/api/sandbox/{id}"
 
 const ApiRoute sandbox_routes[] = {
-        { "POST",   "/api/sandbox",       SCOPE_USE,  .handle = native_sandbox_create, JSON_BODY(sandbox), ANSWER(sandbox) },
-        { "GET",    "/api/sandbox/list",  SCOPE_READ, .handle = native_sandbox_list, ANSWER_LIST(sandbox),
+        { "POST",   "/api/sandbox",       MAY_MANAGE, .handle = native_sandbox_create, JSON_BODY(sandbox), ANSWER(sandbox) },
+        { "GET",    "/api/sandbox/list",  MAY_SEE,    .handle = native_sandbox_list, ANSWER_LIST(sandbox),
           .queries = QUERIES("status", "agentType", "taskId", "name", "metadata.", "limit", "cursor", "pooled") },
-        { "GET",    "/api/sandbox/stats", SCOPE_READ, .handle = native_sandbox_stats, ANSWER(stats) },
-        { "GET",    SANDBOX,              SCOPE_READ, .handle = native_sandbox_get, ANSWER(sandbox) },
-        { "DELETE", SANDBOX,              SCOPE_USE,  .handle = native_sandbox_delete, ANSWER(deleted), .queries = QUERIES("force") },
-        { "GET",    SANDBOX "/resources", SCOPE_READ, .handle = native_sandbox_resources, ANSWER(resources) },
+        { "GET",    "/api/sandbox/stats", MAY_SEE,    .handle = native_sandbox_stats, ANSWER(stats) },
+        { "GET",    SANDBOX,              MAY_SEE,    .handle = native_sandbox_get, ANSWER(sandbox) },
+        { "DELETE", SANDBOX,              MAY_MANAGE, .handle = native_sandbox_delete, ANSWER(deleted), .queries = QUERIES("force") },
+        { "GET",    SANDBOX "/resources", MAY_SEE,    .handle = native_sandbox_resources, ANSWER(resources) },
         { 0 },
 };

@@ -188,11 +188,11 @@ static void native_sandbox_restore(ApiRequest *q) {
 #define SNAPSHOT "/api/snapshots/{snapshot}"
 
 const ApiRoute snapshot_routes[] = {
-        { "POST",   SANDBOX "/snapshots", SCOPE_USE,  .handle = native_snapshot_take, JSON_BODY(snapshot), ANSWER(snapshot) },
-        { "POST",   SANDBOX "/restore",   SCOPE_USE,  .handle = native_sandbox_restore, JSON_BODY(restore), ANSWER(sandbox) },
-        { "GET",    "/api/snapshots",     SCOPE_READ, .handle = native_snapshot_list, ANSWER_LIST(snapshot), .queries = QUERIES("sandbox", "limit", "cursor") },
-        { "GET",    SNAPSHOT,             SCOPE_READ, .handle = native_snapshot_get, ANSWER(snapshot) },
-        { "DELETE", SNAPSHOT,             SCOPE_USE,  .handle = native_snapshot_delete, ANSWER(snapshot_removed) },
-        { "POST",   SNAPSHOT "/verify",   SCOPE_USE,  .handle = native_snapshot_verify, JSON_BODY(empty), ANSWER(snapshot_check) },
+        { "POST",   SANDBOX "/snapshots", MAY_MANAGE, .handle = native_snapshot_take, JSON_BODY(snapshot), ANSWER(snapshot) },
+        { "POST",   SANDBOX "/restore",   MAY_MANAGE, .handle = native_sandbox_restore, JSON_BODY(restore), ANSWER(sandbox) },
+        { "GET",    "/api/snapshots",     MAY_SEE,    .handle = native_snapshot_list, ANSWER_LIST(snapshot), .queries = QUERIES("sandbox", "limit", "cursor") },
+        { "GET",    SNAPSHOT,             MAY_SEE,    .handle = native_snapshot_get, ANSWER(snapshot) },
+        { "DELETE", SNAPSHOT,             MAY_MANAGE, .handle = native_snapshot_delete, ANSWER(snapshot_removed) },
+        { "POST",   SNAPSHOT "/verify",   MAY_MANAGE, .handle = native_snapshot_verify, JSON_BODY(empty), ANSWER(snapshot_check) },
         { 0 },
 };

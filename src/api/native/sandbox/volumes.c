@@ -146,9 +146,9 @@ static void native_volume_delete(ApiRequest *q) {
 #define VOLUME "/api/volumes/{volume}"
 
 const ApiRoute volume_routes[] = {
-        { "GET",    "/api/volumes", SCOPE_READ, .handle = native_volume_list, ANSWER(volume_page), .queries = QUERIES("limit", "cursor") },
-        { "POST",   "/api/volumes", SCOPE_USE,  .handle = native_volume_make, JSON_BODY(volume), ANSWER(volume) },
-        { "GET",    VOLUME,         SCOPE_READ, .handle = native_volume_get, ANSWER(volume) },
-        { "DELETE", VOLUME,         SCOPE_USE,  .handle = native_volume_delete, ANSWER(volume_removed) },
+        { "GET",    "/api/volumes", MAY_SEE,    .handle = native_volume_list, ANSWER(volume_page), .queries = QUERIES("limit", "cursor") },
+        { "POST",   "/api/volumes", MAY_MANAGE, .handle = native_volume_make, JSON_BODY(volume), ANSWER(volume) },
+        { "GET",    VOLUME,         MAY_SEE,    .handle = native_volume_get, ANSWER(volume) },
+        { "DELETE", VOLUME,         MAY_MANAGE, .handle = native_volume_delete, ANSWER(volume_removed) },
         { 0 },
 };

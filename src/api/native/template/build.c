@@ -57,7 +57,8 @@ static const Shape build_shape = SHAPE_FIELDS(
 /* The network of a build is that of sandboxes: the same words, the same rules about who may say them. */
 static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
         const Config *settings = q->manager->settings;
-        const Profile *profile = *settings->build.profile ? profile_find(settings, settings->build.profile) : NULL;
+        const char *name = q->who.profile ? q->who.profile : settings->build.profile;
+        const Profile *profile = *name ? profile_find(settings, name) : NULL;
         SandboxLimits unsaid;
         SandboxSpec spec = { 0 };
         int r;
@@ -66,7 +67,7 @@ static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
                 return 0;
         limits_unsaid(&unsaid);
         r = api_policy_apply(&(ApiPolicyRequest) { .policy = b->policy, .network = b->network, .of_profile = profile ? profile->policy : NULL,
-                        .may_loosen = principal_may_loosen(&q->who), .requests_max = profile ? profile->network_requests : 0, .said = &unsaid,
+                        .who = &q->who, .requests_max = profile ? profile->network_requests : 0, .said = &unsaid,
                         .reachable = settings->network.reachable, .n_reachable = settings->network.n_reachable }, &spec, c);
         if (r >= 0 && spec.group)
                 r = json_complain(c, "network", "a build stands alone: no groups");
@@ -193,8 +194,8 @@ static void native_recipe_list(ApiRequest *q) {
 }
 
 const ApiRoute build_routes[] = {
-        { "POST", "/api/templates/build",   SCOPE_USE,  .handle = native_template_build, BYTES_BODY(native_spool_data), ANSWER(making),
+        { "POST", "/api/templates/build",   MAY_MANAGE, .handle = native_template_build, BYTES_BODY(native_spool_data), ANSWER(making),
           .queries = QUERIES("name", "file", "target", "recipe", "arg", "noCache", "network") },
-        { "GET",  "/api/templates/recipes", SCOPE_READ, .handle = native_recipe_list, ANSWER_LIST(recipe) },
+        { "GET",  "/api/templates/recipes", MAY_SEE,    .handle = native_recipe_list, ANSWER_LIST(recipe) },
         { 0 },
 };

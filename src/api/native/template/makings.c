@@ -230,9 +230,9 @@ static void native_making_cancel(ApiRequest *q) {
 #define MAKING "/api/makings/{making}"
 
 const ApiRoute making_routes[] = {
-        { "GET",    "/api/makings", SCOPE_READ, .handle = native_making_list, ANSWER_LIST(making), .queries = QUERIES("kind", "status", "limit", "cursor") },
-        { "GET",    MAKING,         SCOPE_READ, .handle = native_making_get, ANSWER(making), .queries = QUERIES("wait") },
-        { "GET",    MAKING "/log",  SCOPE_READ, .handle = native_making_log, .queries = QUERIES("offset", "follow") },
-        { "DELETE", MAKING,         SCOPE_USE,  .handle = native_making_cancel, ANSWER(making) },
+        { "GET",    "/api/makings", MAY_SEE,    .handle = native_making_list, ANSWER_LIST(making), .queries = QUERIES("kind", "status", "limit", "cursor") },
+        { "GET",    MAKING,         MAY_SEE,    .handle = native_making_get, ANSWER(making), .queries = QUERIES("wait") },
+        { "GET",    MAKING "/log",  MAY_READ,   .handle = native_making_log, .queries = QUERIES("offset", "follow") },
+        { "DELETE", MAKING,         MAY_MANAGE, .handle = native_making_cancel, ANSWER(making) },
         { 0 },
 };

@@ -87,7 +87,7 @@ static void native_template_stats(ApiRequest *q) {
 }
 
 const ApiRoute template_gc_routes[] = {
-        { "POST", "/api/templates/gc",    SCOPE_ADMIN, .handle = native_template_gc, JSON_BODY(template_gc), ANSWER(waste) },
-        { "GET",  "/api/templates/stats", SCOPE_READ,  .handle = native_template_stats, ANSWER(template_stats) },
+        { "POST", "/api/templates/gc",    MAY_ADMIN,   .handle = native_template_gc, JSON_BODY(template_gc), ANSWER(waste) },
+        { "GET",  "/api/templates/stats", MAY_OVERSEE, .handle = native_template_stats, ANSWER(template_stats) },
         { 0 },
 };

@@ -291,13 +291,13 @@ static void native_sandbox_commit(ApiRequest *q) {
 #define TEMPLATE "/api/templates/{name}"
 
 const ApiRoute template_routes[] = {
-        { "GET",    "/api/templates",           SCOPE_READ, .handle = native_template_list, ANSWER_LIST(template), .queries = QUERIES("tenant", "limit", "cursor") },
-        { "POST",   "/api/templates/pull",      SCOPE_USE,  .handle = native_template_pull, JSON_BODY(template_pull), ANSWER(making) },
-        { "POST",   "/api/templates/import",    SCOPE_USE,  .handle = native_template_import, BYTES_BODY(native_spool_data), ANSWER(making),
+        { "GET",    "/api/templates",           MAY_SEE,    .handle = native_template_list, ANSWER_LIST(template), .queries = QUERIES("tenant", "limit", "cursor") },
+        { "POST",   "/api/templates/pull",      MAY_MANAGE, .handle = native_template_pull, JSON_BODY(template_pull), ANSWER(making) },
+        { "POST",   "/api/templates/import",    MAY_MANAGE, .handle = native_template_import, BYTES_BODY(native_spool_data), ANSWER(making),
           .queries = QUERIES("name") },
-        { "GET",    TEMPLATE,                   SCOPE_READ, .handle = native_template_get, ANSWER(template_details), .queries = QUERIES("tenant") },
-        { "DELETE", TEMPLATE,                   SCOPE_USE,  .handle = native_template_delete, ANSWER(deleted_name), .queries = QUERIES("tenant") },
-        { "POST",   TEMPLATE "/push",           SCOPE_USE,  .handle = native_template_push, JSON_BODY(template_push), ANSWER(making) },
-        { "POST",   "/api/sandbox/{id}/commit", SCOPE_USE,  .handle = native_sandbox_commit, JSON_BODY(commit), ANSWER(making) },
+        { "GET",    TEMPLATE,                   MAY_SEE,    .handle = native_template_get, ANSWER(template_details), .queries = QUERIES("tenant") },
+        { "DELETE", TEMPLATE,                   MAY_MANAGE, .handle = native_template_delete, ANSWER(deleted_name), .queries = QUERIES("tenant") },
+        { "POST",   TEMPLATE "/push",           MAY_MANAGE, .handle = native_template_push, JSON_BODY(template_push), ANSWER(making) },
+        { "POST",   "/api/sandbox/{id}/commit", MAY_MANAGE, .handle = native_sandbox_commit, JSON_BODY(commit), ANSWER(making) },
         { 0 },
 };

@@ -1,0 +1,97 @@
+#include "core/allowance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "core/admission/caps.h"
+#include "core/limits.h"
+#include "core/settings.h"
+
+static uint32_t machine_cpu_milli(void) {
+        long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+        return n > 0 ? (uint32_t) n * 1000 : 1000;
+}
+
+void allowance_ceilings(const Manager *m, SandboxLimits *ret) {
+        *ret = *core_settings(m->settings).ceilings;
+        if (ret->memory_bytes == 0)
+                ret->memory_bytes = machine_memory_bytes();
+        if (ret->cpu_milli == 0)
+                ret->cpu_milli = machine_cpu_milli();
+}
+
+/* The one whose limits hold for the spec; NULL: none. */
+static const Profile *ceilings_profile(const Manager *m, const Principal *who, const SandboxSpec *spec) {
+        bool is_named = spec->profile && *spec->profile;
+        const char *name = is_named ? spec->profile : who->profile ? who->profile : core_settings(m->settings).limits->profile;
+
+        return *name ? profile_find(m->settings, name) : NULL;
+}
+
+/* All cores of the machine are as good as no limit on them. */
+static void ceilings_of(const Manager *m, const Principal *who, const SandboxSpec *spec, const Profile *p, SandboxLimits *ret) {
+        if (p && !principal_may_loosen(who))
+                *ret = p->limits;
+        else
+                allowance_ceilings(m, ret);
+        if (p)
+                limits_raise(ret, &p->limits);
+        if (spec->limits.cpu_milli == 0 && ret->cpu_milli >= machine_cpu_milli())
+                ret->cpu_milli = 0;
+}
+
+static int ceilings_refuse_other(const Principal *who, const char *named, Error *reterr) {
+        return error_set(reterr, -EPERM, "this key is bound to profile '%s' and cannot use profile '%.*s': leave the profile out, or use a key that may loosen",
+                        who->profile, PROFILE_NAME_MAX, named && *named ? named : "none");
+}
+
+static bool ceilings_is_bound(const Principal *who) {
+        return who->profile && !principal_may_loosen(who);
+}
+
+int allowance_profile(const Manager *m, const Principal *who, const char *named, const Profile **ret, Error *reterr) {
+        const char *fallback = principal_may(who, MAY_ADMIN) ? "" : core_settings(m->settings).limits->profile;
+        const char *name = named && *named ? named : who->profile ? who->profile : fallback;
+        const Profile *p = *name ? profile_find(m->settings, name) : NULL;
+
+        if (ceilings_is_bound(who) && strcasecmp(name, who->profile) != 0)
+                return ceilings_refuse_other(who, named, reterr);
+        if (*name && !p && !(named && *named))
+                return error_set(reterr, -EPERM, "the configuration has no profile '%s', which is the one of this key: ask its operator", name);
+        if (*name && !p)
+                return profile_unknown(m->settings, name, reterr);
+        *ret = p;
+        return 0;
+}
+
+int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr) {
+        const Profile *p = ceilings_profile(m, who, spec);
+        SandboxLimits ceiling;
+        int r;
+
+        if (principal_may(who, MAY_ADMIN))
+                return 0;
+        if (ceilings_is_bound(who) && (!spec->profile || strcasecmp(spec->profile, who->profile) != 0))
+                return ceilings_refuse_other(who, spec->profile, reterr);
+        ceilings_of(m, who, spec, p, &ceiling);
+        r = limits_check(&spec->limits, &ceiling, reterr);
+        if (r >= 0)
+                return 0;
+        if (p && !principal_may_loosen(who))
+                return error_suffix(reterr, r, ", which is what profile '%s' allows: ask for that or less, take another profile, or use a key that may loosen",
+                                p->name);
+        return error_suffix(reterr, r, ", which is the most that a key may ask for here: ask for that or less, or raise 'ceilings' of cove.yaml");
+}
+
+void allowance_lower(const Manager *m, const Principal *who, SandboxSpec *spec) {
+        SandboxLimits ceiling;
+
+        if (principal_may(who, MAY_ADMIN))
+                return;
+        ceilings_of(m, who, spec, ceilings_profile(m, who, spec), &ceiling);
+        limits_lower(&spec->limits, &ceiling);
+}

@@ -1,0 +1,46 @@
+#include "jail/apart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+
+#include "base/fd.h"
+#include "jail/tree.h"
+
+#define APART_ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+int apart_make(const char *directory, const char *empty) {
+        char layers[256];
+        const FsOption options[] = {
+                { "lowerdir",  layers },
+                { "userxattr", NULL   }, /* guest root, who may make it, may not read trusted.* */
+        };
+
+        if ((size_t) snprintf(layers, sizeof(layers), "%s:%s", directory, empty) >= sizeof(layers))
+                return -ENAMETOOLONG;
+        return tree_make("overlay", options, ELEMENTSOF(options), APART_ATTRIBUTES);
+}
+
+int apart_attach(const char *directory, const char *empty, const char *place) {
+        _cleanup_close_ int tree = apart_make(directory, empty);
+
+        return tree < 0 ? tree : tree_attach(tree, AT_FDCWD, place);
+}
+
+int apart_cover(const char *directory, const char *empty) {
+        return apart_attach(directory, empty, directory);
+}
+
+/* Where somebody of the host has an exclusive one, nobody gets any, which does as well. */
+int apart_hold_anonymous(void) {
+        struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+        int fd = eventfd(0, EFD_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        (void) flock(fd, LOCK_SH | LOCK_NB);
+        (void) fcntl(fd, F_OFD_SETLK, &all); /* unlike F_SETLK, it goes with the descriptor and not with the process */
+        return fd;
+}
