@@ -136,7 +136,8 @@ static void connection_started(HttpListener *l, struct MHD_Connection *mhd, void
                 c->uid = peer.uid;
         }
         l->server->n_connections++;
-        c->over_limit = !http_connection_make_room(l->server);
+        c->over_limit = !http_connection_make_room(l->server) &&
+                        (!c->is_unix || l->server->n_connections > l->server->connections_max + HTTP_LOCAL);
         http_connection_set_quiet(c, true);
         if (epoll_ctl(l->hangups_fd, EPOLL_CTL_ADD, c->fd, &(struct epoll_event) { HANGUP_EVENTS, { .ptr = c } }) < 0)
                 log_debug("http: cannot watch a connection, ignoring: %m");

@@ -42,6 +42,8 @@ typedef struct HttpTls HttpTls;
 #define HTTP_DISCARD_QUIETLY   ((uint64_t) 1 << 20)  /* so much of a body that nobody wants is awaited before the answer */
 #define HTTP_RESERVE(max)      MIN_OF((max) / 4 + 16, 64u) /* connections of a listener beyond the limit, to be told so */
 
+#define HTTP_LOCAL 8 /* … of which so many are served on the unix socket: whoever runs the daemon gets in */
+
 typedef enum HttpFlow {
         HTTP_RUNNING,
         HTTP_PAUSING,

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/fd.h"
+#include "base/reserve.h"
 #include "gate/address.h"
 #include "gate/ask.h"
 #include "gate/dns/dns.h"
@@ -16,6 +17,8 @@
 #include "gate/share.h"
 #include "gate/tell.h"
 #include "gate/tls/tls.h"
+
+#define FILES_OWN 64
 
 GateSandbox *gate_find(const Gate *g, const char *id) {
         GateSandbox *s;
@@ -102,16 +105,18 @@ json_t *gate_usage_to_json(const GateUsage *u) {
                         "cpu", (json_int_t) u->cpu_usec);
 }
 
-/* Each connection takes two descriptors, and pipes while bytes are under way; some are for everything else: each sandbox has four. */
-static size_t find_room(void) {
+/* Each connection takes two descriptors, and pipes while bytes are under way; for two of them there may be a flow of datagrams, which
+ * takes two. A quarter is a reserve for sandboxes that are attached, each with four: what others have open keeps nobody out. */
+static void find_room(Gate *g) {
         struct rlimit limit;
+        size_t all = 1024, left;
 
-        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-                return 64;
-        limit.rlim_cur = limit.rlim_max;
-        (void) setrlimit(RLIMIT_NOFILE, &limit);
-        return limit.rlim_max < 1024 ? MAX_OF((size_t) limit.rlim_max / 16, (size_t) 4)
-                                     : (size_t) (MIN_OF(limit.rlim_max, (rlim_t) 1 << 20) - 512) / 6;
+        if (getrlimit(RLIMIT_NOFILE, &limit) >= 0)
+                all = (size_t) MIN_OF(limit.rlim_max, (rlim_t) 1 << 20);
+        (void) reserve_make(all, all / 4);
+        left = all - all / 4;
+        g->connections_max = MAX_OF(left > FILES_OWN ? (left - FILES_OWN) / 7 : 0, (size_t) 4);
+        g->flows_max = MAX_OF(g->connections_max / 2, (size_t) 2);
 }
 
 int gate_new(sd_event *event, Gate **ret, Error *reterr) {
@@ -122,7 +127,7 @@ int gate_new(sd_event *event, Gate **ret, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "%m");
         g->event = sd_event_ref(event);
         g->control_fd = g->claim_fd = -EBADF;
-        g->connections_max = find_room();
+        find_room(g);
         g->has_ipv6 = address_has_ipv6();
         r = asks_new(g, &g->asks);
         if (r < 0)

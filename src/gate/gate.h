@@ -96,6 +96,7 @@ struct Gate {
         void *change_userdata;
         GateSandbox *sandboxes;
         size_t n_connections, connections_max; /* of all */
+        size_t n_flows, flows_max; /* likewise */
         GateSandbox *working_for; /* share.h; NULL: nobody in particular */
         sd_event_source *share_timer; /* looks again who is late */
         sd_event_source *room_timer; /* looks again whether there are descriptors */

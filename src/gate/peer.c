@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/reserve.h"
 
 #define BATCH_MAX      16
 #define OUTBOX_EVENTS  1024  /* from here on events are dropped and requests not read */
@@ -124,13 +125,19 @@ static void close_rest(const int *fds, size_t n) {
                 (void) fd_close(fds[i]);
 }
 
+static int peer_take_message(const Peer *p, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], size_t *ret_n_fds) {
+        _reserve_ bool held = reserve_enter();
+
+        return control_receive(p->fd, ret, ret_fds, ret_n_fds);
+}
+
 /* 1: more may follow. */
 static int receive_one(Peer *p) {
         _cleanup_json_ json_t *message = NULL;
         int fds[CONTROL_FDS_MAX], r;
         size_t n_fds = 0;
 
-        r = control_receive(p->fd, &message, fds, &n_fds);
+        r = peer_take_message(p, &message, fds, &n_fds);
         if (r == -EBADMSG) {
                 p->events.broken(p->gate, NULL, NULL, 0);
                 return 1;

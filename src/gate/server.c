@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "gate/claim.h"
 #include "gate/messages.h"
 #include "gate/peer.h"
@@ -187,6 +188,7 @@ static bool is_trusted(int fd) {
 }
 
 static int on_connection(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        _reserve_ bool held = reserve_enter();
         _cleanup_close_ int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         Error error = { 0 };
 

@@ -304,6 +304,10 @@ static int make_network(Jail *j, const JailSpec *spec, int userns_fd, Network *r
         return 0;
 }
 
+static int jail_not_told(int r, Error *reterr) {
+        return error_set(reterr, r, error_is_shortage(r) ? "the sandbox cannot be told how to go on: %m" : "the sandbox died while it was set up");
+}
+
 /* What came with the network goes to the PID 1 of a detached one. Otherwise somebody attends to it already. */
 static int send_outside(Jail *j, const JailSpec *spec, const Network *network, Error *reterr) {
         const WireMessage m = { .type = WIRE_OUTSIDE, .outside.guards_missing = j->missing };
@@ -316,7 +320,7 @@ static int send_outside(Jail *j, const JailSpec *spec, const Network *network, E
                 fds[n++] = network->fds[i];
         n += cgroup_enter_fds(&j->cgroup, fds + n);
         r = channel_send(j->control_fd, &m, fds, n);
-        return r < 0 ? error_set(reterr, r, "the sandbox died while it was set up") : 0;
+        return r < 0 ? jail_not_told(r, reterr) : 0;
 }
 
 static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
@@ -358,7 +362,7 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
         if (r < 0)
                 return r;
         r = channel_send(j->control_fd, &(WireMessage) { .type = WIRE_GO }, NULL, 0);
-        return r < 0 ? error_set(reterr, r, "the sandbox died while it was set up") : 0;
+        return r < 0 ? jail_not_told(r, reterr) : 0;
 }
 
 /* With v2 the new process is born in its group. With v1 it moves there itself, so that the groups can be made while it

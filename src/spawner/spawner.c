@@ -26,6 +26,7 @@
 
 #define BATCH      16 /* requests in a row, before anybody else has a turn */
 #define SWEEP_USEC (100 * USEC_PER_MSEC)
+#define POLL_USEC  10000
 #define REST_USEC  (100 * USEC_PER_MSEC) /* after a failure of our own */
 
 enum { FD_CHANNEL, FD_SIGNAL, FD_CHILDREN, _FD_MAX = FD_CHILDREN + IMAGES_MAX + TREES_RUNNING_MAX + ZYGOTES_MAX + ZYGOTE_FORKS_MAX };
@@ -223,7 +224,10 @@ static void spawner_loop(Spawner *s) {
                         if (errno == EINTR)
                                 continue;
                         log_error("spawner: poll: %m");
-                        _exit(EXIT_FAILURE);
+                        if (!error_is_shortage(errno))
+                                _exit(EXIT_FAILURE);
+                        (void) usleep(POLL_USEC);
+                        continue;
                 }
                 if (n == 0)
                         ahead_make_one(&s->ahead); /* nobody waits */

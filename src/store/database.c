@@ -122,6 +122,8 @@ static int connect_file(const char *path, const Migrations *migrations, sqlite3 
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL));
         if (r < 0)
                 r = sqlite_error(reterr, r, db, path);
+        else if (sqlite3_db_readonly(db, "main") == 1) /* SQLite's answer to any open(2) that fails, also for want of descriptors */
+                r = error_set(reterr, -EROFS, "'%s' cannot be opened for writing: see to its rights, its file system, and the limit of open files", path);
         else {
                 (void) sqlite3_busy_timeout(db, 1000); /* a predecessor that is just leaving */
                 (void) sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

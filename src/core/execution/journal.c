@@ -231,7 +231,8 @@ static void put_aside(Manager *m, const char *name) {
 int journal_create(const Execution *x, ExecutionStream stream) {
         Journals *j = x->sandbox->manager->journals;
         char name[NAME_BYTES], spare[NAME_BYTES];
-        int fd = -1;
+        bool has_spare = false;
+        int fd;
 
         if (j->n_spares < SPARES_STOCK / 2)
                 (void) sd_event_source_set_enabled(j->stock, SD_EVENT_ON);
@@ -239,12 +240,15 @@ int journal_create(const Execution *x, ExecutionStream stream) {
         put_aside(x->sandbox->manager, name);
         if (j->n_spares > 0) {
                 spare_name(--j->n_spares, spare);
-                if (renameat(j->box_fd, spare, j->box_fd, name) == 0)
-                        fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+                has_spare = renameat(j->box_fd, spare, j->box_fd, name) == 0;
         }
-        if (fd < 0)
-                fd = openat(j->box_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        return fd < 0 ? -errno : fd;
+        fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (has_spare ? 0 : O_CREAT | O_EXCL), 0600);
+        if (fd >= 0)
+                return fd;
+        fd = -errno;
+        if (has_spare)
+                (void) unlinkat(j->box_fd, name, 0);
+        return fd;
 }
 
 /* Only when nobody can be left who writes to it, or reads: an answer under way would go on with what the next execution writes, of

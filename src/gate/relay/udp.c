@@ -65,6 +65,7 @@ static void flow_free(UdpFlow *f) {
         GateSandbox *s = f->sandbox;
 
         flow_stop_waiting(f);
+        s->gate->n_flows--;
         HASH_DELETE(hh, s->flows, f);
         DL_DELETE(s->flows_idle, f);
         if (f->ask)
@@ -98,11 +99,22 @@ static int on_flow_timer(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
+/* As with connections (listener.c): no more than what is left for all others. */
+static bool flow_has_room(const GateSandbox *s) {
+        const Gate *g = s->gate;
+        size_t left = g->flows_max > g->n_flows ? g->flows_max - g->n_flows : 0;
+
+        return HASH_COUNT(s->flows) < MIN_OF(left, (size_t) UDP_FLOWS_MAX);
+}
+
 static UdpFlow *flow_new(GateSandbox *s, const UdpEnds *ends) {
         UdpFlow *f;
 
-        if (HASH_COUNT(s->flows) >= UDP_FLOWS_MAX)
+        if (!flow_has_room(s)) {
+                if (!s->flows_idle)
+                        return NULL;
                 flow_free(s->flows_idle);
+        }
         f = calloc(1, sizeof(*f));
         if (!f)
                 return NULL;
@@ -115,6 +127,7 @@ static UdpFlow *flow_new(GateSandbox *s, const UdpEnds *ends) {
         f->outside = f->inside = -EBADF;
         f->active_at = clock_usec();
         HASH_ADD(hh, s->flows, ends, sizeof(f->ends), f);
+        s->gate->n_flows++;
         DL_APPEND(s->flows_idle, f);
         return f;
 }

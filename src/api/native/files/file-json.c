@@ -123,6 +123,9 @@ const FileErrorCode *file_error_code(int error) {
                 { ESTALE,       409, "not_running",     "the sandbox is not running"                           },
                 { ENOMEM,       503, "unavailable",     "there is not enough memory in the sandbox"            },
                 { EAGAIN,       503, "unavailable",     "the sandbox has reached its number of processes"      },
+                { EMFILE,       503, "unavailable",     "too many files are open: try again later"             },
+                { ENFILE,       503, "unavailable",     "too many files are open: try again later"             },
+                { ENOBUFS,      503, "unavailable",     "not for now: try again"                               },
         };
         static const FileErrorCode other = { 0, 500, "internal", NULL };
 

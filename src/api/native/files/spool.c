@@ -38,7 +38,7 @@ void spool_begin(ApiRequest *q, uint64_t max, SpoolDone done) {
         q->state = s;
         q->destroy = spool_destroy;
         if (r < 0)
-                (void) api_error(q, 500, "internal", NULL, "cannot keep what comes: %s", strerror(-r));
+                (void) api_errno(q, r, NULL);
 }
 
 static void spool_end(ApiRequest *q, Spool *s) {

@@ -13,7 +13,7 @@
 /* 404 would say that something is gone for good, and nothing was asked for that could be. */
 void native_create_failed(ApiRequest *q, int r, const char *text) {
         static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EOPNOTSUPP, EAGAIN, ECANCELED,
-                                    ENAMETOOLONG, EMFILE, ENFILE, ETIMEDOUT, ENOKEY, EKEYREJECTED,
+                                    ENAMETOOLONG, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT, ENOKEY, EKEYREJECTED,
                                     EKEYREVOKED, EPERM };
 
         for (size_t i = 0; i < ELEMENTSOF(told); i++)
