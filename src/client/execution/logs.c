@@ -8,6 +8,7 @@
 
 #include "client/ask.h"
 #include "client/execution/session.h"
+#include "client/human.h"
 #include "client/lines.h"
 #include "client/verbs.h"
 
