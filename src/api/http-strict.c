@@ -6,7 +6,8 @@
  *
  *      GET 0 /path 0 HTTP/1.1 00 Host 0 ␣x 00 Accept 0 ␣a 00 00
  *
- * Newer ones are told by MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c), lay their parts out differently, and are not looked at so. */
+ * One thing cannot be told apart so: NUL LF at the end of a line is CR LF. Newer ones are told by MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c), lay their parts out
+ * differently, and are not looked at so. */
 
 #include <errno.h>
 #include <string.h>
@@ -41,7 +42,7 @@ void *http_strict_on_target(void *cls, const char *target, struct MHD_Connection
         if (!c)
                 return NULL;
         c->target_size = target ? strlen(target) : 0;
-        c->target_bad = !target || target[0] != '/' || !strict_is_text(target, '!') || strchr(target, '\t');
+        c->target_bad = !target || target[0] != '/' || !strict_is_text(target, '!') || strpbrk(target, "\t#");
         return NULL;
 }
 

@@ -15,13 +15,6 @@
 int log_verbosity = 0;
 bool log_infos = false, log_json = false, log_bounded = false;
 
-/* Values come from anywhere; a line is a line, and no terminal command. */
-static void log_clean(char *text) {
-        for (char *p = text; *p; p++)
-                if ((unsigned char) *p < 0x20 || *p == 0x7f)
-                        *p = '?';
-}
-
 static size_t log_print_text(const char *level, const char *message, char *ret, size_t size) {
         bool quiet = !level || strcmp(level, "notice") == 0 || strcmp(level, "info") == 0;
         int n = snprintf(ret, size - 1, "cove: %s%s%s", quiet ? "" : level, quiet ? "" : ": ", message);
@@ -82,7 +75,7 @@ static void log_write_line(const char *level, char *message) {
         char line[2 * LINE_MAX_BYTES + 256];
         size_t n;
 
-        log_clean(message);
+        text_tame(message);
         n = log_json ? log_print_json(level, message, line, sizeof(line)) : log_print_text(level, message, line, LINE_MAX_BYTES);
         line[n] = '\n';
         (void) fd_write_all(STDERR_FILENO, line, n + 1); /* one write: lines of two runs do not mix */

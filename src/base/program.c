@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "config.h"
 
 #define FAILURE_MAX 1024
@@ -126,9 +127,7 @@ void program_tell_failure(const Error *error) {
         char line[ERROR_TEXT_MAX + 16];
 
         (void) snprintf(line, sizeof(line) - 1, "%d %s", -error->code, error->text);
-        for (char *p = line; *p; p++)
-                if ((unsigned char) *p < ' ' || *p == 0x7f)
-                        *p = '?';
+        text_tame(line);
         (void) strcat(line, "\n");
         (void) fd_write_all(STDERR_FILENO, line, strlen(line));
 }

@@ -128,6 +128,20 @@ static bool is_ascii8(const uint8_t *p) {
         return (x & HIGHS) == 0;
 }
 
+void text_tame(char *text) {
+        unsigned char *p = (unsigned char *) text;
+
+        for (size_t left = strlen(text), n; left > 0; p += n, left -= n) {
+                int length = utf8_length(p, left);
+
+                n = length > 0 ? (size_t) length : 1;
+                if (length <= 0 || *p < 0x20 || *p == 0x7f)
+                        *p = '?';
+                else if (p[0] == 0xc2 && p[1] < 0xa0)
+                        p[0] = p[1] = '?';
+        }
+}
+
 size_t utf8_prefix(const void *data, size_t size, bool *ret_cut) {
         const uint8_t *p = data;
         size_t i = 0;

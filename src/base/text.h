@@ -43,6 +43,8 @@ void text_quote_time(Text *t, int64_t nsec);
 /* Length of the UTF-8 character at p, of which `left` bytes are there: 0 when it is none (overlong forms, surrogates and what is
  * beyond U+10FFFF are none either), -1 when the bytes end within it. */
 int utf8_length(const void *p, size_t left);
+/* In place: what would command a terminal, or is no UTF-8, becomes "?". */
+void text_tame(char *text);
 
 /* How much of it, from the beginning, is UTF-8. ret_cut: what follows is the beginning of one more character, so that bytes
  * which are still to come decide. */

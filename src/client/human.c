@@ -89,6 +89,25 @@ static size_t next_character(const char *text, wchar_t *ret) {
         return n;
 }
 
+/* Those of ASCII, and the other ones, which in UTF-8 are 0xc2 and a byte below 0xa0. */
+void human_put(FILE *f, const void *data, size_t size, bool *held) {
+        const unsigned char *p = data;
+
+        for (size_t i = 0; i < size; i++) {
+                unsigned char c = p[i];
+                bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+
+                if (*held) {
+                        control = control || (c >= 0x80 && c < 0xa0);
+                        if (!control)
+                                (void) putc(0xc2, f);
+                }
+                *held = c == 0xc2; /* what it means the byte behind it says */
+                if (!*held)
+                        (void) putc(control ? '?' : c, f);
+        }
+}
+
 char *human_clean(const char *text) {
         char *copy = malloc(strlen(text) + 1), *to = copy;
 

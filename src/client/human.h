@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
@@ -21,6 +22,9 @@ int human_parse_time(const char *text, usec_t *ret);
 /* What is printed to people must not command their terminal: control characters become "?", as do bytes that are no UTF-8.
  * Caller frees; NULL: no memory. */
 char *human_clean(const char *text);
+
+/* What a program has printed, in pieces as they come: control characters but line ends and tabs become "?". held: false at first. */
+void human_put(FILE *f, const void *data, size_t size, bool *held);
 
 /* Formatted text and a newline on stdout, cleaned as a whole: the format has no control characters of its own. */
 void human_line(const char *format, ...) _printf_(1, 2);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "client/ask.h"
+#include "client/human.h"
 #include "client/verbs.h"
 #include "config.h"
 
@@ -22,7 +23,7 @@ static void version_print_text(const Answer *a, const Place *place) {
         printf("cove %s\n", COVE_VERSION);
         if (!a->json)
                 return;
-        printf("coved %s, API %lld, provider %s, at %s\n", json_get_text_or(a->json, "version", "?"),
+        human_line("coved %s, API %lld, provider %s, at %s", json_get_text_or(a->json, "version", "?"),
                         json_count(a->json, "api"), json_get_text_or(a->json, "provider", "?"),
                         place->label);
         json_array_foreach(missing, i, guard)

@@ -126,6 +126,8 @@ void sandbox_probe_free(Sandbox *sb);
 
 /* timers.c */
 int sandbox_arm_timers(Sandbox *sb);
+/* It was paused: what was left of its time then, is left now, whatever the calendar says meanwhile. Before its status changes. */
+void sandbox_time_goes_on(Sandbox *sb);
 void sandbox_timers_free(Sandbox *sb);
 int sandbox_retry_later(Sandbox *sb, void (*again)(Sandbox *sb)); /* in a second; one thing at a time. Its end, and who takes its processes down, forget it */
 int sandbox_check_cpu_time(Sandbox *sb); /* arms the next look, if there is a limit and something runs */

@@ -104,7 +104,7 @@ static void cleanup_show_status(const json_t *answer, const char *word) {
         bool healthy = json_get_bool(answer, "healthy");
 
         if (columns_show(layer_columns, ELEMENTSOF(layer_columns), json_object_get(answer, "layers")) == 0)
-                printf("%s %s\n", healthy ? "✓" : "✗", healthy ? "the cleaners are well" : json_get_text_or(answer, "message", "the cleaners are not well"));
+                human_line("%s %s", healthy ? "✓" : "✗", healthy ? "the cleaners are well" : json_get_text_or(answer, "message", "the cleaners are not well"));
 }
 
 static const Verb cleanup_status_verb = {

@@ -52,7 +52,7 @@ static void why_show(const json_t *d, const char *word) {
         print_evidence(json_object_get(d, "evidence"));
         print_processes(json_object_get(d, "processes"));
         print_findings(d);
-        printf("→ %s\n", json_get_text_or(d, "suggestion", "-"));
+        human_line("→ %s", json_get_text_or(d, "suggestion", "-"));
 }
 
 const Verb command_why = {

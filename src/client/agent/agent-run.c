@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "client/agent/agent.h"
 #include "client/execution/verdict.h"
+#include "client/human.h"
 #include "client/text.h"
 #include "client/verbs.h"
 
@@ -77,7 +78,8 @@ typedef struct AgentRunFollow {
 static void tell_progress(AgentRunFollow *f, const json_t *x) {
         const char *status = json_get_text_or(x, "status", "");
         int64_t attempt = json_get_integer(x, "attempt", 0);
-        const char *error = json_get_text(json_object_get(x, "error"), "message");
+        const char *words = json_get_text(json_object_get(x, "error"), "message");
+        _cleanup_free_ char *error = words ? human_clean(words) : NULL;
 
         if (attempt != f->attempt) {
                 f->attempt = attempt;

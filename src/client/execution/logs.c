@@ -8,6 +8,7 @@
 
 #include "client/ask.h"
 #include "client/execution/session.h"
+#include "client/human.h"
 #include "client/lines.h"
 #include "client/verbs.h"
 
@@ -36,23 +37,6 @@ typedef struct Logs {
         LineReader lines; /* with a pattern */
 } Logs;
 
-/* Control characters become "?": those of ASCII, and the other ones, which in UTF-8 are 0xc2 and a byte below 0xa0. */
-static void put_clean(Logs *l, const unsigned char *p, size_t size) {
-        for (size_t i = 0; i < size; i++) {
-                unsigned char c = p[i];
-                bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-
-                if (l->held) {
-                        control = control || (c >= 0x80 && c < 0xa0);
-                        if (!control)
-                                putchar(0xc2);
-                }
-                l->held = c == 0xc2; /* what it means the byte behind it says */
-                if (!l->held)
-                        putchar(control ? '?' : c);
-        }
-}
-
 static void put_list(Logs *l, const char *p, size_t size) {
         for (size_t i = 0; i < size; i++) {
                 if (p[i] == '\n') {
@@ -69,7 +53,7 @@ static void put_list(Logs *l, const char *p, size_t size) {
 
 static void client_logs_put(Logs *l, const void *data, size_t size) {
         if (l->form == FORM_CLEAN)
-                put_clean(l, data, size);
+                human_put(stdout, data, size, &l->held);
         else if (l->form == FORM_LIST)
                 put_list(l, data, size);
         else

@@ -16,9 +16,11 @@ static void network_show_usage(const json_t *network, const char *word) {
         const json_t *used = json_object_get(network, "used");
         char text[HUMAN_MAX];
 
-        printf("%-9s %s\n", "mode", json_get_text_or(network, "mode", "none"));
-        if (json_has(network, "address"))
-                printf("%-9s %s\n%-9s %s\n", "group", json_get_text_or(network, "group", "-"), "address", json_get_text_or(network, "address", "-"));
+        human_line("%-9s %s", "mode", json_get_text_or(network, "mode", "none"));
+        if (json_has(network, "address")) {
+                human_line("%-9s %s", "group", json_get_text_or(network, "group", "-"));
+                human_line("%-9s %s", "address", json_get_text_or(network, "address", "-"));
+        }
         printf("%-9s %s\n", "up", human_size((double) json_get_integer(used, "upBytes", 0), text));
         printf("%-9s %s\n", "down", human_size((double) json_get_integer(used, "downBytes", 0), text));
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)

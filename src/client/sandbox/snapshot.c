@@ -35,7 +35,7 @@ static void snapshot_show_check(const json_t *answer, const char *name) {
                 printf("%s: good, %s in %lld entries\n", name, human_size((double) json_get_integer(answer, "bytes", 0), size),
                                 json_count(answer, "entries"));
         else
-                printf("%s: DAMAGED: %s\n", name, json_get_text_or(answer, "error", "?"));
+                human_line("%s: DAMAGED: %s", name, json_get_text_or(answer, "error", "?"));
 }
 
 /* Who comes from whom.

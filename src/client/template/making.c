@@ -27,6 +27,7 @@ typedef struct MakingFollow {
         const char *id;
         uint64_t offset; /* of the log */
         bool json, terminal, shown;
+        bool held; /* human_put()'s */
         bool cancelled;
 } MakingFollow;
 
@@ -63,12 +64,13 @@ static void show_progress(MakingFollow *f, const json_t *making) {
 /* What builds print is theirs: it must not command our terminal. */
 static int take_log(void *userdata, const void *data, size_t size) {
         MakingFollow *f = userdata;
-        const unsigned char *p = data;
 
         clear_line(f);
         f->offset += size;
-        for (size_t i = 0; i < size; i++)
-                (void) fputc(f->terminal && p[i] < 0x20 && p[i] != '\n' && p[i] != '\t' ? '?' : p[i], stderr);
+        if (f->terminal)
+                human_put(stderr, data, size, &f->held);
+        else
+                (void) fwrite(data, 1, size, stderr);
         return 0;
 }
 

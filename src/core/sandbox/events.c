@@ -60,12 +60,8 @@ static void on_destroyed(const char *id, const Error *error, void *userdata) {
                 recover_on_destroyed(m, id);
 }
 
-/* What was left of its time when it was paused, is left now. */
 static void core_events_wake(Sandbox *sb) {
-        usec_t now = clock_wall_usec();
-
-        if (sb->expires_at != 0 && now > sb->changed_at)
-                sb->expires_at += now - sb->changed_at;
+        sandbox_time_goes_on(sb);
         (void) sandbox_move(sb, (SandboxState) { .status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY }, NULL);
 }
 

@@ -296,11 +296,9 @@ static int boot_connect(void *object, Error *reterr) {
 
 static int boot_ready(void *object, Error *reterr) {
         Sandbox *sb = ((SandboxShift *) object)->sandbox;
-        usec_t now = clock_wall_usec();
 
         sb->shift = NULL;
-        if (sb->expires_at != 0 && now > sb->changed_at)
-                sb->expires_at += now - sb->changed_at;
+        sandbox_time_goes_on(sb);
         (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL);
         (void) sandbox_arm_timers(sb);
         (void) store_sync(sb->manager->store);

@@ -90,9 +90,9 @@ static int timers_on_expiry(sd_event_source *source, uint64_t usec, void *userda
 
         if (sandbox_status_is_ended(sb->status))
                 sandbox_end(sb, sb->status, /* delete= */ true, "deleted"); /* frees it */
-        else if (sb->status == SANDBOX_PAUSED || (sb->expires_at != 0 && clock_wall_usec() < sb->expires_at))
-                (void) sandbox_arm_timers(sb); /* somebody has set the calendar back */
-        else
+        else if (sb->status == SANDBOX_PAUSED)
+                (void) sandbox_arm_timers(sb);
+        else /* also when somebody has set the calendar back meanwhile: so much time was given, and it has passed */
                 expire_live(sb);
         return 0;
 }
@@ -101,6 +101,11 @@ static usec_t next_time(const Sandbox *sb) {
         if (sandbox_status_is_ended(sb->status))
                 return sb->ended_at + sb->manager->config.keep_ended_usec;
         return sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED ? 0 : sb->expires_at;
+}
+
+void sandbox_time_goes_on(Sandbox *sb) {
+        if (sb->expires_at > sb->changed_at)
+                sb->expires_at = clock_wall_usec() + (sb->expires_at - sb->changed_at);
 }
 
 /* By a clock that goes on while the machine sleeps, and does not jump. */
