@@ -22,6 +22,8 @@ static const char *docker_from_look_up(const char *name, const void *userdata) {
 static int docker_from_expand(DockerReader *d, const char *word, char **ret) {
         int r = expand_word(word, d->escape, docker_from_look_up, d, ret, d->reterr);
 
+        if (r >= 0)
+                r = expand_spend(*ret, &d->left, d->reterr);
         return r < 0 ? docker_fail(d, r, d->line->word) : 0;
 }
 

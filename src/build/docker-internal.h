@@ -12,6 +12,7 @@ typedef struct DockerReader {
         const DockerLine *line;
         Strv flags;       /* of the line, "--name=value" */
         const char *rest; /* behind them */
+        size_t left;      /* of what may come out of variables while it is read */
         Error *reterr;
 } DockerReader;
 

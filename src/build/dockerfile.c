@@ -11,6 +11,7 @@
 #include "base/word.h"
 #include "build/docker-internal.h"
 #include "build/docker-words.h"
+#include "build/expand.h"
 
 int docker_complain(DockerReader *d, const char *format, ...) {
         char text[ERROR_TEXT_MAX];
@@ -25,7 +26,7 @@ int docker_complain(DockerReader *d, const char *format, ...) {
 int docker_fail(DockerReader *d, int r, const char *where) {
         if (r == -ENOMEM)
                 return error_set(d->reterr, r, "out of memory");
-        if (r == -E2BIG)
+        if (r == -E2BIG && d->reterr && d->reterr->code == 0)
                 return error_set(d->reterr, r, "%s:%u: %s: too many words", d->options->file, d->line->line, where);
         return error_prefix(d->reterr, r, "%s:%u: %s", d->options->file, d->line->line, where);
 }
@@ -299,7 +300,7 @@ int dockerfile_parse(const char *text, size_t size, const PlanOptions *options, 
         copy = strndup(text, size);
         if (!plan || !copy)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = dockerfile_read_all(copy, &(DockerReader) { .options = options, .plan = plan, .reterr = reterr });
+        r = dockerfile_read_all(copy, &(DockerReader) { .options = options, .plan = plan, .left = EXPAND_MAX, .reterr = reterr });
         if (r >= 0)
                 r = plan_choose(plan, options, reterr);
         if (r < 0)

@@ -205,6 +205,19 @@ static int expand_until(Expander *e, char end, Text *o) {
         return 0;
 }
 
+static int expand_refuse(Error *reterr) {
+        return error_set(reterr, -E2BIG, "more than %d bytes come out of its variables", EXPAND_MAX);
+}
+
+int expand_spend(const char *value, size_t *left, Error *reterr) {
+        size_t n = strlen(value) + 1; /* so that also nothing is not for nothing */
+
+        if (n > *left)
+                return expand_refuse(reterr);
+        *left -= n;
+        return 0;
+}
+
 static int build_expand(Expander *e, char **ret) {
         _cleanup_text_ Text o = TEXT_INIT(EXPAND_MAX);
         int r = expand_until(e, '\0', &o);
@@ -212,7 +225,7 @@ static int build_expand(Expander *e, char **ret) {
         if (r >= 0)
                 r = out_add(&o, "", 1);
         if (r == -EFBIG)
-                return error_set(e->reterr, -E2BIG, "more than a megabyte comes out of its variables");
+                return expand_refuse(e->reterr);
         if (r == -ENOMEM)
                 return error_set(e->reterr, r, "out of memory");
         if (r < 0)

@@ -12,6 +12,9 @@
 
 typedef const char *(*ExpandLookup)(const char *name, const void *userdata); /* NULL: not set */
 
+/* Words that belong together share EXPAND_MAX: left begins there. -E2BIG: this one is too much. */
+int expand_spend(const char *value, size_t *left, Error *reterr);
+
 /* -EINVAL: cannot be read, or ${x:?} of what is not set; the error says what. -E2BIG. */
 int expand_word(const char *word, char escape, ExpandLookup lookup, const void *userdata, char **ret, Error *reterr);
 /* Without quotes in the meaning of quotes: for texts that stand in the file. */

@@ -97,6 +97,7 @@ struct Build {
         char *data;     /* that is written */
         Helper *helpers[2];
         unsigned n_helpers;
+        Error broken; /* of the first that could not pass on what it had */
         FileOp *channels[2];
         char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */
         Feed feed; /* of a RUN */

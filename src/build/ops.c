@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "build/internal.h"
 
+#define FULL "the disk of the build is full (build.disk of cove.yaml)"
 #define ARGUMENTS_MAX 16
 
 static void op_over(Build *b) {
@@ -30,6 +31,7 @@ void build_abandon(Build *b) {
                 b->channels[i] = fileop_free(b->channels[i]);
         }
         b->n_helpers = 0;
+        b->broken = (Error) { 0 };
         tree_call_forget(b->in_step.work.call);
         b->in_step.work.call = NULL;
         feed_close(&b->feed);
@@ -55,12 +57,16 @@ static void ops_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userd
         }
 }
 
+static bool is_full(int error) {
+        return error == -EDQUOT || error == -ENOSPC;
+}
+
 /* Its error, as it is told; NULL: it went well. */
 static const Error *ops_explain(int error, const char *path, Error *ret) {
         if (error >= 0)
                 return NULL;
         (void) error_set(ret, error, "%s: %s", path && *path ? path : "a file operation", error == -EPIPE ? "the sandbox has gone away" :
-                        error == -EDQUOT || error == -ENOSPC ? "the disk of the build is full (build.disk of cove.yaml)" : strerror(-error));
+                        is_full(error) ? FULL : strerror(-error));
         return ret;
 }
 
@@ -180,9 +186,23 @@ int ops_write(Build *b, size_t stage, const char *path, uint32_t mode, const Acc
 /* Helpers. */
 
 static void on_helper(Build *b, size_t i, const Error *error) {
+        Error why = { 0 };
+
         b->helpers[i] = NULL;
         b->channels[i] = fileop_free(b->channels[i]);
         b->n_helpers--;
+        if (error && error->code == -EPIPE && b->n_helpers > 0) { /* the other one knows why it reads no more */
+                b->broken = *error;
+                return;
+        }
+        if (!error && b->broken.code < 0)
+                error = &b->broken;
+        if (error)
+                why = *error;
+        if (is_full(why.code))
+                (void) error_prefix(&why, why.code, FULL);
+        b->broken = (Error) { 0 };
+        error = error ? &why : NULL;
         if (error || b->n_helpers == 0)
                 build_heard(b, error);
 }

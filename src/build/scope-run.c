@@ -101,18 +101,18 @@ static void add_list(SecretSha256 *h, const Strv *list) {
 }
 
 static int add_words(SecretSha256 *h, const BuildScope *s, const Plan *plan, const PlanStep *step, Error *reterr) {
-        for (size_t i = 0; i < step->words.n; i++) {
-                _cleanup_free_ char *value = NULL;
-                int r = step->kind == PLAN_RUN || step->literal ? 0 : scope_expand(s, plan, step->words.items[i], &value, reterr);
+        _cleanup_(strv_done) Strv expanded = STRV_INIT(PLAN_WORDS_MAX);
+        const Strv *words = step->kind == PLAN_RUN || step->literal ? &step->words : &expanded;
+        int r = words == &expanded ? scope_expand_words(s, plan, step, &expanded, reterr) : 0;
 
-                if (r < 0)
-                        return r;
-                build_scope_run_add(h, value ? value : step->words.items[i]);
-        }
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < words->n; i++)
+                build_scope_run_add(h, words->items[i]);
         for (size_t i = 0; i < step->n_files; i++) {
                 _cleanup_free_ char *data = NULL;
-                int r = step->kind == PLAN_RUN ? 0 : scope_expand_file(s, plan, step->files + i, &data, reterr);
 
+                r = step->kind == PLAN_RUN ? 0 : scope_expand_file(s, plan, step->files + i, &data, reterr);
                 if (r < 0)
                         return r;
                 build_scope_run_add(h, step->files[i].name);

@@ -1,6 +1,7 @@
 #include "build/scope.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,33 @@ int scope_expand(const BuildScope *s, const Plan *plan, const char *word, char *
         return expand_word(word, plan->escape, scope_look_up, s, ret, reterr);
 }
 
+int scope_expand_words(const BuildScope *s, const Plan *plan, const PlanStep *step, Strv *ret, Error *reterr) {
+        size_t left = EXPAND_MAX;
+
+        ret->max = PLAN_WORDS_MAX;
+        for (size_t i = 0; i < step->words.n; i++) {
+                const char *word = step->words.items[i];
+                char *value = NULL;
+                int r;
+
+                if (!step->literal)
+                        r = scope_expand(s, plan, word, &value, reterr);
+                else if (step->kind == PLAN_ENV || step->kind == PLAN_LABEL)
+                        r = expand_text(word, /* escape= */ '\0', scope_look_up, s, &value, reterr);
+                else
+                        r = (value = strdup(word)) ? 0 : -ENOMEM;
+                if (r >= 0)
+                        r = expand_spend(value, &left, reterr);
+                if (r >= 0)
+                        r = strv_push_take(ret, value);
+                if (r < 0) {
+                        free(value);
+                        return r;
+                }
+        }
+        return 0;
+}
+
 int scope_expand_file(const BuildScope *s, const Plan *plan, const PlanFile *file, char **ret, Error *reterr) {
         if (file->expand)
                 return expand_text(file->data, plan->escape, scope_look_up, s, ret, reterr);
@@ -116,13 +144,28 @@ int scope_path(const BuildScope *s, const char *path, char **ret, Error *reterr)
         if (n == 0 || slash)
                 clean[n++] = '/';
         clean[n] = '\0';
+        if (n >= PATH_MAX) {
+                free(clean);
+                return error_set(reterr, -ENAMETOOLONG, "'%.60s…' has %zu bytes: a path may have %d", path, n, PATH_MAX - 1);
+        }
         *ret = clean;
         return 0;
 }
 
-static int set_pair(Strv *list, const char *name, const char *value) {
+static size_t list_bytes(const Strv *list) {
+        size_t bytes = 0;
+
+        for (size_t i = 0; i < list->n; i++)
+                bytes += strlen(list->items[i]);
+        return bytes;
+}
+
+/* Every stage on this one has a copy of it, and every step looks through it. */
+static int set_pair(BuildScope *s, Strv *list, const char *name, const char *value, Error *reterr) {
         _cleanup_free_ char *assignment = NULL;
 
+        if (list_bytes(&s->config.env) + list_bytes(&s->config.labels) + list_bytes(&s->arguments) + strlen(value) > SCOPE_BYTES_MAX)
+                return error_set(reterr, -E2BIG, "with '%.100s' environment, labels and arguments would have more than %d bytes", name, SCOPE_BYTES_MAX);
         if (asprintf(&assignment, "%s=%s", name, value) < 0) {
                 assignment = NULL;
                 return -ENOMEM;
@@ -133,28 +176,18 @@ static int set_pair(Strv *list, const char *name, const char *value) {
 /* All values as they were before the instruction, whatever it sets. */
 static int apply_pairs(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {
         _cleanup_(strv_done) Strv done = STRV_INIT(PLAN_WORDS_MAX);
-        int r = 0;
+        int r = scope_expand_words(s, plan, step, &done, reterr);
 
-        for (size_t i = 0; r >= 0 && i < step->words.n; i++) {
-                char *value = NULL;
-
-                r = step->literal ? expand_text(step->words.items[i], /* escape= */ '\0', scope_look_up, s, &value, reterr) :
-                                scope_expand(s, plan, step->words.items[i], &value, reterr);
-                if (r >= 0)
-                        r = strv_push_take(&done, value);
-                if (r < 0)
-                        free(value);
-        }
         for (size_t i = 0; r >= 0 && i + 1 < done.n; i += 2) {
                 if (done.items[i][0] == '\0' || strchr(done.items[i], '='))
                         return error_set(reterr, -EINVAL, "'%.100s' is no name", done.items[i]);
-                r = set_pair(list, done.items[i], done.items[i + 1]);
+                r = set_pair(s, list, done.items[i], done.items[i + 1], reterr);
         }
-        return r == -E2BIG ? error_set(reterr, r, "more than %d names", ENTRIES_MAX) : r;
+        return r == -E2BIG && reterr && reterr->code == 0 ? error_set(reterr, r, "more than %d names", ENTRIES_MAX) : r;
 }
 
 /* Given, else what was said before the first FROM, else the default. */
-static int scope_apply_argument(BuildScope *s, const Plan *plan, const char *word, const Strv *given, Error *reterr) {
+static int scope_apply_argument(BuildScope *s, const Plan *plan, const char *word, const Strv *given, size_t *left, Error *reterr) {
         _cleanup_free_ char *value = NULL;
         const size_t n = strcspn(word, "=");
         const char *found;
@@ -165,6 +198,8 @@ static int scope_apply_argument(BuildScope *s, const Plan *plan, const char *wor
         found = given ? strv_get_env(given, name) : NULL;
         if (!found && word[n] == '=') {
                 r = scope_expand(s, plan, word + n + 1, &value, reterr);
+                if (r >= 0)
+                        r = expand_spend(value, left, reterr);
                 found = value;
         }
         if (!found)
@@ -172,13 +207,15 @@ static int scope_apply_argument(BuildScope *s, const Plan *plan, const char *wor
         if (!found)
                 found = plan_platform_argument(name);
         if (r >= 0 && found)
-                r = set_pair(&s->arguments, name, found);
+                r = set_pair(s, &s->arguments, name, found, reterr);
         return r;
 }
 
 static int apply_arguments(BuildScope *s, const Plan *plan, const PlanStep *step, const Strv *given, Error *reterr) {
+        size_t left = EXPAND_MAX;
+
         for (size_t i = 0; i < step->words.n; i++) {
-                int r = scope_apply_argument(s, plan, step->words.items[i], given, reterr);
+                int r = scope_apply_argument(s, plan, step->words.items[i], given, &left, reterr);
 
                 if (r < 0)
                         return r;
@@ -197,16 +234,14 @@ static int scope_apply_command(BuildScope *s, const PlanStep *step, Strv *list) 
 }
 
 static int scope_apply_list(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {
-        for (size_t i = 0; i < step->words.n; i++) {
-                _cleanup_free_ char *value = NULL;
-                int r = scope_expand(s, plan, step->words.items[i], &value, reterr);
+        _cleanup_(strv_done) Strv done = STRV_INIT(PLAN_WORDS_MAX);
+        int r = scope_expand_words(s, plan, step, &done, reterr);
 
-                if (r >= 0 && *value != '\0')
-                        r = strv_push(list, value);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        if (r >= 0 && list_bytes(list) + list_bytes(&done) > SCOPE_BYTES_MAX)
+                return error_set(reterr, -E2BIG, "more than %d bytes", SCOPE_BYTES_MAX);
+        for (size_t i = 0; r >= 0 && i < done.n; i++)
+                r = *done.items[i] != '\0' ? strv_push(list, done.items[i]) : 0;
+        return r;
 }
 
 static int apply_text(BuildScope *s, const Plan *plan, const PlanStep *step, Error *reterr) {

@@ -6,6 +6,8 @@
 #include "build/plan.h"
 #include "image/image.h"
 
+#define SCOPE_BYTES_MAX (1 << 20) /* of its environment, labels and arguments together; what a base brings stays */
+
 typedef struct BuildScope {
         ImageConfig config; /* the base's, and what was said since. workdir: absolute, never NULL; user: as written, NULL: root; uid, gid, home: not known here */
         Strv arguments;     /* ARGs with a value: "K=V" */
@@ -22,6 +24,8 @@ void scope_done(BuildScope *s);
 int scope_apply(BuildScope *s, const Plan *plan, const PlanStep *step, const Strv *given, Error *reterr);
 
 int scope_expand(const BuildScope *s, const Plan *plan, const char *word, char **ret, Error *reterr);
+/* All words of a step, or those that are literal as they are. -E2BIG: together more than EXPAND_MAX comes out of them. */
+int scope_expand_words(const BuildScope *s, const Plan *plan, const PlanStep *step, Strv *ret, Error *reterr);
 int scope_expand_file(const BuildScope *s, const Plan *plan, const PlanFile *file, char **ret, Error *reterr);
 /* A path of the guest's: absolute, or below the working directory; normalised; a slash at its end stays. */
 int scope_path(const BuildScope *s, const char *path, char **ret, Error *reterr);

@@ -12,7 +12,10 @@
 #include "core/secret.h"
 
 #define LINKS_MAX    32
-#define COMPARED_MAX 4000000
+#define LOOKS_MAX    4000000 /* of one COPY at members of the context, however often at the same: the daemon waits meanwhile */
+#define LOOKS_COPY   4       /* for each that it copies */
+#define LOOKS_LINK   8       /* for each link that it follows */
+#define MAP_MAX      (64 << 20) /* bytes of names: what is copied, and where to */
 
 typedef struct Chooser {
         const BuildContext *c;
@@ -21,7 +24,7 @@ typedef struct Chooser {
         const ContextMember **found; /* what the sources have named */
         size_t n_found, room;
         size_t map_room;
-        size_t n_compared; /* names with patterns */
+        size_t n_looks;
         SecretSha256 hash;
         Error *reterr;
 } Chooser;
@@ -66,13 +69,21 @@ static int found_add(Chooser *k, const ContextMember *m) {
         return 0;
 }
 
+static int select_look(Chooser *k, size_t n) {
+        k->n_looks += n;
+        if (k->n_looks > LOOKS_MAX)
+                return error_set(k->reterr, -E2BIG, "it takes more than %d looks at the files: have fewer patterns, and name each directory once", LOOKS_MAX);
+        return 0;
+}
+
 /* What a link that is named itself leads to, within the context. NULL: nothing. */
-static const ContextMember *select_follow(const BuildContext *c, const ContextMember *m) {
+static const ContextMember *select_follow(Chooser *k, const ContextMember *m) {
         for (unsigned i = 0; m && m->type == 'l'; i++) {
                 char path[4096 * 2], clean[4096];
                 const char *slash = strrchr(m->path, '/');
                 size_t n = 0;
 
+                k->n_looks += LOOKS_LINK;
                 if (i > LINKS_MAX || strlen(m->path) + strlen(m->target) + 2 > sizeof(clean))
                         return NULL;
                 (void) snprintf(path, sizeof(path), "%.*s/%s", *m->target == '/' || !slash ? 0 : (int) (slash - m->path), m->path, m->target);
@@ -93,7 +104,7 @@ static const ContextMember *select_follow(const BuildContext *c, const ContextMe
                         clean[n] = '\0';
                         p += part + (p[part] == '/');
                 }
-                m = build_context_find(c, clean);
+                m = build_context_find(k->c, clean);
         }
         return m;
 }
@@ -101,10 +112,14 @@ static const ContextMember *select_follow(const BuildContext *c, const ContextMe
 static int no_such(Chooser *k, const char *source, const char *path) {
         unsigned best = word_tolerance(path);
         const char *nearest = NULL;
+        const ContextMember *m;
 
         if (!k->c)
                 return error_set(k->reterr, -ENOENT, "'%.200s': no files came with this build", source);
-        if (build_context_find(k->c, path))
+        m = build_context_find(k->c, path);
+        if (m && m->type == 'l' && !m->ignored)
+                return error_set(k->reterr, -ENOENT, "'%.200s' is a link to '%.200s', which is not among the files that came with the build", source, m->target);
+        if (m)
                 return error_set(k->reterr, -ENOENT, "'%.200s' is left out by .dockerignore", source);
         for (size_t i = 0; i < k->c->n && k->c->n < 10000; i++)
                 if (word_is_nearer(path, k->c->members[i].path, &best))
@@ -130,18 +145,16 @@ static int select_find_source(Chooser *k, const char *source) {
                 const ContextMember *m = build_context_find(k->c, path);
 
                 if (m && (m->type == 'd' || !m->ignored))
-                        m = k->request->keep_links ? m : select_follow(k->c, m);
+                        m = k->request->keep_links ? m : select_follow(k, m);
                 else
                         m = NULL;
                 return m ? found_add(k, m) : no_such(k, source, path);
         }
-        k->n_compared += k->c->n;
-        if (k->n_compared > COMPARED_MAX) /* the daemon waits meanwhile */
-                return error_set(k->reterr, -E2BIG, "'%.200s': so many patterns for so many files: copy directories instead", source);
         for (size_t i = 0; r >= 0 && i < k->c->n; i++) {
                 const ContextMember *m = k->c->members + i;
 
-                if (!m->ignored && pattern_match(path, m->path) && (m = select_follow(k->c, m)))
+                r = select_look(k, 1);
+                if (r >= 0 && !m->ignored && pattern_match(path, m->path) && (m = select_follow(k, m)))
                         r = found_add(k, m);
         }
         return r < 0 || k->n_found > before ? r : no_such(k, source, path);
@@ -150,6 +163,8 @@ static int select_find_source(Chooser *k, const char *source) {
 static int map_add(Chooser *k, const char *text) {
         size_t n = strlen(text) + 1;
 
+        if (n > MAP_MAX - k->s->map_size) /* "COPY . . . … /x/" */
+                return error_set(k->reterr, -E2BIG, "the names of what it copies come to more than %d bytes: name each directory once", MAP_MAX);
         if (ARRAY_RESERVE(k->s->map, k->map_room, k->s->map_size + n) < 0)
                 return error_set(k->reterr, -ENOMEM, "out of memory");
         memcpy(k->s->map + k->s->map_size, text, n);
@@ -197,18 +212,16 @@ static int choose_below(Chooser *k, const ContextMember *directory) {
         const size_t n = strlen(directory->path);
         size_t count, first = context_below(k->c, directory->path, &count);
 
-        hash_member(k, &(ContextMember) { .type = 'd', .hash = "-", .target = (char *) "" }, "");
-        for (size_t i = first; i < first + count; i++) {
-                const ContextMember *m = k->c->members + i;
-                int r;
+        int r = select_look(k, count * LOOKS_COPY);
 
-                if (m->ignored)
-                        continue;
-                r = select_choose(k, m, m->path + n + (n > 0));
-                if (r < 0)
-                        return r;
+        hash_member(k, &(ContextMember) { .type = 'd', .hash = "-", .target = (char *) "" }, "");
+        for (size_t i = first; r >= 0 && i < first + count; i++) {
+                const ContextMember *m = k->c->members + i;
+
+                if (!m->ignored)
+                        r = select_choose(k, m, m->path + n + (n > 0));
         }
-        return 0;
+        return r;
 }
 
 static int choose_found(Chooser *k, const ContextMember *m) {

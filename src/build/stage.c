@@ -92,17 +92,10 @@ static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, c
                 return 0;
         }
         r = build_files(b, step, &files, &fd, reterr);
-        for (size_t i = 0; r >= 0 && i + 1 < step->words.n; i++) {
-                char *word = NULL;
-
-                r = step->literal ? ((word = strdup(step->words.items[i])) ? 0 : -ENOMEM) : scope_expand(scope, b->plan, step->words.items[i], &word, reterr);
-                if (r >= 0)
-                        r = strv_push_take(&sources, word);
-                if (r < 0)
-                        free(word);
-        }
         if (r >= 0)
-                r = context_select(files, &(SelectionRequest) { .sources = sources.items, .n_sources = sources.n, .literal = step->literal, .keep_links = step->archive,
+                r = scope_expand_words(scope, b->plan, step, &sources, reterr);
+        if (r >= 0)
+                r = context_select(files, &(SelectionRequest) { .sources = sources.items, .n_sources = sources.n - 1, .literal = step->literal, .keep_links = step->archive,
                                 .destination = "/x/", .destination_is_directory = true, .unpack = step->kind == PLAN_ADD }, &selection, reterr);
         if (r >= 0)
                 memcpy(ret, selection.hash, sizeof(selection.hash));

@@ -47,15 +47,14 @@ static int expand_words(Build *b, BuildCopy *c, Error *reterr) {
         const PlanStep *step = build_step(b);
         const BuildScope *scope = &build_stage(b)->scope;
 
-        for (size_t i = 0; i < step->words.n; i++) {
-                _cleanup_free_ char *word = NULL;
-                int r = step->literal ? ((word = strdup(step->words.items[i])) ? 0 : -ENOMEM) : scope_expand(scope, b->plan, step->words.items[i], &word, reterr);
+        int r = scope_expand_words(scope, b->plan, step, &c->sources, reterr);
 
-                if (r >= 0)
-                        r = i + 1 == step->words.n ? scope_path(scope, word, &c->destination, reterr) : strv_push(&c->sources, word);
-                if (r < 0)
-                        return r;
-        }
+        if (r >= 0)
+                r = scope_path(scope, c->sources.items[c->sources.n - 1], &c->destination, reterr);
+        if (r < 0)
+                return r;
+        free(c->sources.items[--c->sources.n]);
+        c->sources.items[c->sources.n] = NULL;
         c->directory = strdup(c->destination);
         if (!c->directory)
                 return -ENOMEM;

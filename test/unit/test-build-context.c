@@ -128,6 +128,55 @@ TEST(selection) {
         }
 }
 
+static BuildContext *many(unsigned n, unsigned links) {
+        size_t size;
+        char *text = NULL;
+        FILE *f = open_memstream(&text, &size);
+        BuildContext *c = NULL;
+        Error error = { 0 };
+
+        for (unsigned i = 0; i < n; i++)
+                fprintf(f, "f 644 3 - " HASH "%cd/%u%c%c", 0, i, 0, 0);
+        for (unsigned i = 0; i < links; i++) /* the first leads to a file, each other to the one before it, up to thirty */
+                fprintf(f, "l 777 0 - -%cl%u%c%s%u%c", 0, i, 0, i % 30 == 0 ? "d/" : "l", i % 30 == 0 ? 0 : i - 1, 0);
+        fprintf(f, ". %u%c", n + links, 0);
+        (void) fclose(f);
+        check_result("sodium", secret_init(), 0);
+        check_result("survey", context_parse(text, size, &c, &error), 0);
+        return c;
+}
+
+/* One COPY of a few words, which asks for more than there is memory or patience for. */
+TEST(what_is_copied_has_an_end) {
+        enum { SOURCES = 4000 };
+        const struct {
+                const char *source, *limit;
+                unsigned files, links;
+                bool long_destination;
+        } cases[] = {
+                { "d",    "4000000 looks",  20000, 0,      false },
+                { ".",    "4000000 looks",  20000, 0,      false },
+                { "*/*7", "4000000 looks",  20000, 0,      false },
+                { "l*",   "4000000 looks",  10,    100000, false },
+                { "d",    "67108864 bytes", 20000, 0,      true  },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_context_ BuildContext *c = many(cases[i].files, cases[i].links);
+                _cleanup_free_ char *to = NULL;
+                char *list[SOURCES];
+                Selection s = { 0 };
+                Error error = { 0 };
+
+                check_true("memory", asprintf(&to, "/%0*d/", cases[i].long_destination ? 4000 : 1, 0) > 0);
+                for (size_t k = 0; k < SOURCES; k++)
+                        list[k] = (char *) cases[i].source;
+                check_result(cases[i].source, context_select(c, &(SelectionRequest) { .sources = list, .n_sources = SOURCES, .destination = to }, &s, &error), -E2BIG);
+                check_part(cases[i].source, error.text, cases[i].limit);
+                selection_done(&s);
+        }
+}
+
 TEST(links_that_lead_nowhere) {
         static const char *const names[] = { "loop", "out" };
         _cleanup_context_ BuildContext *c = context(NULL);

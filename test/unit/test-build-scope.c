@@ -127,6 +127,77 @@ TEST(complaints) {
         }
 }
 
+/* A thousand and twenty-four letters, doubled, and doubled again. */
+static char *bomb(const char *head, const char *instruction, unsigned doublings, const char *tail) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+
+        fprintf(f, "%s%s a0=%01024d\n", head, instruction, 0);
+        for (unsigned i = 1; i <= doublings; i++)
+                fprintf(f, "%s a%u=$a%u$a%u\n", instruction, i, i - 1, i - 1);
+        fputs(tail, f);
+        (void) fclose(f);
+        return text;
+}
+
+static char *repeated(const char *head, const char *before, const char *after, unsigned n) {
+        char *all = NULL;
+        size_t size;
+        FILE *f = open_memstream(&all, &size);
+
+        fputs(head, f);
+        for (unsigned i = 0; i < n; i++)
+                fprintf(f, "%s%u%s", before, i, after);
+        (void) fclose(f);
+        return all;
+}
+
+static size_t bytes_of(const Strv *list) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < list->n; i++)
+                n += strlen(list->items[i]);
+        return n;
+}
+
+TEST(what_comes_out_of_variables_has_an_end) {
+        _cleanup_free_ char *words = repeated("ENV x=1", " b", "=$a8", 2000), *arguments = repeated("ARG", " b", "=$a8", 1000),
+                            *labels = repeated("LABEL x=1", " b", "=$a8", 1000), *lines = repeated("", "ENV b", "=$a8\n", 900),
+                            *ports = repeated("EXPOSE 1", " ${a8}", "", 2000), *files = repeated("COPY", " ${a8}", "", 2000),
+                            *same = repeated("ARG", " b=${a8}", "", 4000);
+        const struct {
+                const char *instruction;
+                unsigned doublings;
+                const char *tail, *limit;
+        } cases[] = {
+                { "ENV",   30, "",        "bytes" },
+                { "ARG",   30, "",        "bytes" },
+                { "LABEL", 0,  "",        NULL    },
+                { "ENV",   8,  words,     "more than 1048576 bytes come out of its variables" },
+                { "ENV",   8,  arguments, "more than 1048576 bytes" },
+                { "ARG",   8,  same,      "more than 1048576 bytes come out of its variables" },
+                { "ENV",   8,  labels,    "more than 1048576 bytes come out of its variables" },
+                { "ENV",   8,  lines,     "environment, labels and arguments would have more than 1048576 bytes" },
+                { "ENV",   8,  ports,     "more than 1048576 bytes come out of its variables" },
+                { "ENV",   8,  files,     "more than 1048576 bytes come out of its variables" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *text = bomb("FROM x\n", cases[i].instruction, cases[i].doublings, cases[i].tail);
+                Built b = build(text, NULL);
+
+                if (cases[i].limit) {
+                        check_result(cases[i].limit, b.r, -E2BIG);
+                        check_part(cases[i].limit, b.error.text, cases[i].limit);
+                }
+                check_true("it stays small",
+                                bytes_of(&b.scope.config.env) + bytes_of(&b.scope.config.labels) + bytes_of(&b.scope.arguments) + bytes_of(&b.scope.config.exposed) <
+                                                2 * SCOPE_BYTES_MAX);
+                built_done(&b);
+        }
+}
+
 TEST(paths) {
         static const char *const cases[][2] = { { "/a", "/a" }, { "a", "/w/a" }, { ".", "/w/" }, { "./", "/w/" }, { "../a/", "/a/" }, { "/", "/" }, { "/../..", "/" },
                 { "/a//b/./c", "/a/b/c" }, { "a/..", "/w" }, { "a/.", "/w/a/" } };

@@ -245,6 +245,23 @@ TEST(no_text) {
         check_result("too long", dockerfile_parse("", PLAN_TEXT_MAX + 1, &options, &p, &error), -E2BIG);
 }
 
+/* Whatever a Dockerfile of less than a megabyte says before its first FROM. */
+TEST(variables_before_from_have_an_end) {
+        _cleanup_free_ char *text = NULL, *shown = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+
+        fprintf(f, "ARG a0=%01024d\n", 0);
+        for (unsigned i = 1; i <= 8; i++)
+                fprintf(f, "ARG a%u=$a%u$a%u\n", i, i - 1, i - 1);
+        for (unsigned i = 0; i < 1000; i++)
+                fprintf(f, "ARG b%u=$a8\n", i);
+        fputs("FROM a\n", f);
+        (void) fclose(f);
+        shown = read_with(text, NULL, NULL);
+        check_string("bomb", shown, "! Dockerfile:12: ARG: more than 1048576 bytes come out of its variables");
+}
+
 TEST(many_steps) {
         _cleanup_free_ char *text = NULL, *shown = NULL;
         size_t size;
