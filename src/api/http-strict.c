@@ -42,7 +42,7 @@ void *http_strict_on_target(void *cls, const char *target, struct MHD_Connection
         if (!c)
                 return NULL;
         c->target_size = target ? strlen(target) : 0;
-        c->target_bad = !target || target[0] != '/' || !strict_is_text(target, '!') || strpbrk(target, "\t#");
+        c->target_bad = !target || target[0] != '/' || !strict_is_text(target, '!') || strpbrk(target, "\t#\\");
         return NULL;
 }
 
