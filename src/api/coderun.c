@@ -9,7 +9,7 @@
 
 #define AHEAD_MAX   ((size_t) 1 << 20)  /* text that waits for a slow client, before the interpreter has to wait */
 #define TEXT_MAX    ((size_t) 128 << 20)
-#define COLLECT_MAX ((size_t) 64 << 20) /* of an answer in one piece */
+#define COLLECT_MAX ((size_t) 32 << 20) /* of an answer in one piece, as it is written in JSON */
 
 typedef struct CodeRun {
         ApiRequest *q;
@@ -143,12 +143,14 @@ static int coderun_start_stream(CodeRun *c) {
 
 /* In one piece. */
 
-/* Whether there may be so much more in the answer. */
-static bool collect_more(CodeRun *c, size_t size) {
-        size_t all = c->streams[0].size + c->streams[1].size + c->collected + size;
+/* Whether there may be this in the answer, too. */
+static bool collect_more(CodeRun *c, const json_t *value) {
+        size_t all = c->collected + json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
 
-        if (all <= COLLECT_MAX && api_hold(c->q, all, /* reterr= */ NULL) >= 0)
+        if (all <= COLLECT_MAX && api_hold(c->q, all, /* reterr= */ NULL) >= 0) {
+                c->collected = all;
                 return true;
+        }
         c->truncated = true;
         return false;
 }
@@ -156,20 +158,18 @@ static bool collect_more(CodeRun *c, size_t size) {
 static void collect_text(CodeRun *c, int which, const json_t *event) {
         const json_t *text = json_object_get(event, "text");
 
-        if (collect_more(c, json_string_length(text)))
+        if (collect_more(c, text))
                 text_put(&c->streams[which], json_string_value(text), json_string_length(text));
 }
 
 static void collect_result(CodeRun *c, const json_t *event) {
         json_t *copy = json_copy((json_t *) event);
-        size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT);
 
         (void) json_object_del(copy, "type");
-        if (!collect_more(c, size)) {
+        if (!collect_more(c, copy)) {
                 json_decref(copy);
                 return;
         }
-        c->collected += size;
         (void) json_array_append_new(c->results, copy);
 }
 

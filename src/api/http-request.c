@@ -81,7 +81,7 @@ static enum MHD_Result request_begin(HttpRequest *r, const char *version) {
                 s->route(r, &r->plan, s->userdata);
                 if (!r->answered && !r->plan.handle)
                         http_refuse(r, MHD_HTTP_INTERNAL_SERVER_ERROR, "internal", "nobody has taken the request");
-                r->connection->is_known |= !r->answered;
+                r->connection->is_known |= r->plan.known;
         }
         http_body_begin(r);
         if (r->discarding)

@@ -50,6 +50,7 @@ typedef struct HttpPlan {
         bool (*hold)(HttpRequest *r, size_t size, void *userdata);
         /* answered: the client got all of it, as far as can be known. Called also when route() has answered. */
         void (*closed)(HttpRequest *r, bool answered, void *userdata);
+        bool known; /* whoever asks has proved who he is: his connection is not the first to go when there are too many */
         void *userdata;
 } HttpPlan;
 

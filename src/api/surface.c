@@ -22,10 +22,8 @@ int api_hold(ApiRequest *q, size_t bytes, Error *reterr) {
         size_t more = bytes > q->answer.amount ? bytes - (size_t) q->answer.amount : 0;
         int r = more > 0 ? ledger_check(q->manager, q->who.tenant, LEDGER_ANSWER, more, reterr) : 0;
 
-        if (r < 0) {
-                ledger_release(&q->answer);
-                return -ENOBUFS;
-        }
+        if (r < 0)
+                return -ENOBUFS; /* what is held already stays charged */
         return ledger_charge(q->manager, &q->answer, q->who.tenant, LEDGER_ANSWER, bytes);
 }
 
@@ -579,4 +577,5 @@ void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         plan->body_max = q->route->body_max;
         plan->handle = surface_on_handle;
         plan->body = q->route->data ? surface_on_body : NULL;
+        plan->known = q->has_proved;
 }

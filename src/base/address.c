@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 
 /* IANA's special-purpose registry, as far as it is not globally reachable. */
@@ -16,6 +17,7 @@ static const struct {
 } special[] = {
         { 0x00000000, 8, true }, /* 0.0.0.0: this machine, to many kernels */
         { 0x0a000000, 8 }, /* 10.0.0.0 */
+        { 0x646464c8, 32, true }, /* 100.100.100.200: what a cloud tells its machines */
         { 0x64400000, 10 }, /* 100.64.0.0: of carriers */
         { 0x7f000000, 8, true }, /* 127.0.0.0 */
         { 0xa9fe0000, 16, true }, /* 169.254.0.0: link-local; 169.254.169.254 */
@@ -54,12 +56,24 @@ static const struct {
         { { 0x20, 0x02 },                               2,  2  }, /* 6to4 */
 };
 
-static AddressKind address_kind_v6(const struct in6_addr *a) {
-        static const uint8_t teredo[] = { 0x20, 0x01, 0, 0 };
-
+/* The address of version 4 that it stands for; NULL: it is its own. */
+static const uint8_t *address_translated(const struct in6_addr *a) {
         for (size_t i = 0; i < ELEMENTSOF(translated); i++)
                 if (memcmp(a->s6_addr, translated[i].prefix, translated[i].size) == 0)
-                        return address_kind_v4(a->s6_addr + translated[i].at);
+                        return a->s6_addr + translated[i].at;
+        return NULL;
+}
+
+static AddressKind address_kind_v6(const struct in6_addr *a) {
+        static const uint8_t teredo[] = { 0x20, 0x01, 0, 0 };
+        static const uint8_t local[] = { 0, 0x64, 0xff, 0x9b, 0, 1 }; /* 64:ff9b:1::/48: whatever this network makes of it */
+        static const struct in6_addr cloud = { { { 0xfd, 0, 0x0e, 0xc2, [14] = 0x02, 0x54 } } }; /* fd00:ec2::254, as 169.254.169.254 */
+        const uint8_t *v4 = address_translated(a);
+
+        if (v4)
+                return address_kind_v4(v4);
+        if (memcmp(a, &cloud, sizeof(cloud)) == 0 || memcmp(a->s6_addr, local, sizeof(local)) == 0)
+                return ADDRESS_INSIDE;
         if (IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_LOOPBACK(a) || IN6_IS_ADDR_LINKLOCAL(a) || IN6_IS_ADDR_MULTICAST(a) || IN6_IS_ADDR_V4COMPAT(a))
                 return ADDRESS_INSIDE;
         /* 2000::/3 is what is given out */
@@ -108,8 +122,19 @@ int address_source(const struct sockaddr *to, struct sockaddr_storage *ret) {
 bool address_is_ours(const struct sockaddr *address) {
         struct sockaddr_storage source;
         SocketAddressView a = { address }, from = { (const struct sockaddr *) &source };
+        const uint8_t *v4 = address->sa_family == AF_INET6 ? address_translated(&a.v6->sin6_addr) : NULL;
+        int r;
 
-        if (address_source(address, &source) < 0 || source.ss_family != address->sa_family)
+        if (v4) {
+                struct sockaddr_in inner = { .sin_family = AF_INET };
+
+                memcpy(&inner.sin_addr, v4, sizeof(inner.sin_addr));
+                return address_is_ours((const struct sockaddr *) &inner);
+        }
+        r = address_source(address, &source);
+        if (r < 0)
+                return error_is_shortage(r); /* nobody could look: it may be */
+        if (source.ss_family != address->sa_family)
                 return false;
         if (address->sa_family == AF_INET)
                 return a.v4->sin_addr.s_addr == from.v4->sin_addr.s_addr || ntohl(from.v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;

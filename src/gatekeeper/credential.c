@@ -13,14 +13,19 @@
 #define NAME_SHORTENED  24
 #define DIGITS          32
 
-static void make_placeholder(const Seat *s, const char *secret, char ret[static PLACEHOLDER_MAX]) {
+/* The seed may not have been asked for yet: after a start the gate is not reached before the first command. */
+static int make_placeholder(const Seat *s, const char *secret, char ret[static PLACEHOLDER_MAX], Error *reterr) {
         uint8_t hash[SECRET_SHA256_SIZE];
         char what[SANDBOX_ID_LENGTH + SECRET_NAME_MAX + 32], digits[2 * SECRET_SHA256_SIZE + 1];
         int n = snprintf(what, sizeof(what), "placeholder %s %.*s", s->id, SECRET_NAME_MAX, secret);
+        int r = s->keeper->has_seed ? 0 : seed_load(s->keeper, reterr);
 
+        if (r < 0)
+                return r;
         secret_hmac_sha256(s->keeper->seed, SEED_SIZE, what, (size_t) n, hash);
         secret_hex(hash, sizeof(hash), digits);
         (void) snprintf(ret, PLACEHOLDER_MAX, "cove-%.*s-%.*s", NAME_SHORTENED, secret, DIGITS, digits);
+        return 0;
 }
 
 static json_t *credentials_of(const Sandbox *sb, json_t **ret_policy) {
@@ -52,12 +57,12 @@ static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
         if (r < 0)
                 return r;
         r = vault_mask_remember(s->keeper->vault, s->sandbox, value, size, reterr); /* a server may send it back */
-        if (r >= 0) {
-                make_placeholder(s, secret, placeholder);
+        if (r >= 0)
+                r = make_placeholder(s, secret, placeholder, reterr);
+        if (r >= 0)
                 entry = json_pack("{s:s, s:s, s:s%, s:O, s:O?, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain",
                                 json_object_get(credential, "domain"), "in", json_object_get(credential, "in"), "headers",
                                 json_object_get(credential, "headers"));
-        }
         vault_wipe(value, size);
         if (r < 0)
                 return r;
@@ -118,7 +123,9 @@ int credentials_environment(Seat *s, Strv *env) {
 
                 if (!secret || !variable)
                         continue;
-                make_placeholder(s, secret, placeholder);
+                r = make_placeholder(s, secret, placeholder, &(Error) { 0 });
+                if (r < 0)
+                        return r;
                 (void) snprintf(assignment, sizeof(assignment), "%.250s=%s", variable, placeholder);
                 r = strv_set_env(env, assignment);
                 if (r < 0)

@@ -361,8 +361,10 @@ static int gatekeeper_link_on_timer(sd_event_source *source, uint64_t usec, void
         return 0;
 }
 
+/* Whether it is silent is looked at when all that came meanwhile was read; to start it, no crowd of requests is waited for. */
 static void gatekeeper_link_look_in(Gatekeeper *k, usec_t usec) {
         GateLink *l = &k->link;
+        bool is_reached = l->state != LINK_DOWN && l->state != LINK_STARTING;
         int r;
 
         if (!l->timer)
@@ -370,7 +372,7 @@ static void gatekeeper_link_look_in(Gatekeeper *k, usec_t usec) {
         else
                 r = sd_event_source_set_time_relative(l->timer, usec);
         if (r >= 0)
-                r = sd_event_source_set_priority(l->timer, SD_EVENT_PRIORITY_NORMAL + 10); /* what came meanwhile is read first */
+                r = sd_event_source_set_priority(l->timer, is_reached ? SD_EVENT_PRIORITY_NORMAL + 10 : SD_EVENT_PRIORITY_NORMAL);
         if (r >= 0)
                 (void) sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 }

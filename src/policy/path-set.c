@@ -32,14 +32,19 @@ typedef struct PathNode {
         uint32_t fail;  /* the longest end of it that is a beginning, too */
         uint32_t ended; /* the nearest one, along fail, at which a part is complete: itself, or another; 0: none */
         uint16_t depth;
+        uint16_t n_edges;
+        uint32_t edges; /* the first of them */
+        uint8_t byte;   /* by which it is reached, from */
+        uint32_t from, child, sibling; /* while the automaton is made; 0: none */
         bool is_part;
         uint32_t waiting, last; /* of a walk: patterns that wait for this part, the one who waits the longest first */
 } PathNode;
 
-/* From a node by a byte to another; open addressing. */
+/* By a byte to another node. Those of a node stand together, by their bytes, and are looked for by halves: no choice of patterns makes that slow, as
+ * it would a table of hashes. */
 typedef struct PathEdge {
-        uint32_t from : 24, byte : 8;
-        uint32_t to; /* 0: free */
+        uint8_t byte;
+        uint32_t to;
 } PathEdge;
 
 struct PathSet {
@@ -50,7 +55,6 @@ struct PathSet {
         PathNode *nodes; /* the first is the root */
         size_t n_nodes, room_nodes;
         PathEdge *edges;
-        size_t n_edges; /* slots, a power of two */
         bool denies;    /* a rule of the list does */
         PathHits deniers; /* those that have paths */
 };
@@ -70,40 +74,71 @@ static void hit(PathHits *h, size_t rule) {
 
 /* The automaton. */
 
-static PathEdge *edge_slot(const PathSet *s, uint32_t from, uint8_t byte) {
-        size_t i = (from * UINT32_C(2654435761) ^ byte * UINT32_C(2246822519)) >> 7;
+/* 0: none. */
+static uint32_t edge_find(const PathSet *s, const PathNode *node, uint8_t byte) {
+        const PathEdge *e = s->edges + node->edges;
+        size_t low = 0, high = node->n_edges;
 
-        for (;; i++) {
-                PathEdge *e = s->edges + (i & (s->n_edges - 1));
+        while (low < high) {
+                size_t middle = (low + high) / 2;
 
-                if (e->to == 0 || (e->from == from && e->byte == byte))
-                        return e;
+                if (e[middle].byte == byte)
+                        return e[middle].to;
+                if (e[middle].byte < byte)
+                        low = middle + 1;
+                else
+                        high = middle;
         }
+        return 0;
 }
 
 static uint32_t path_step(const PathSet *s, uint32_t node, uint8_t byte) {
         for (;; node = s->nodes[node].fail) {
-                uint32_t to = edge_slot(s, node, byte)->to;
+                uint32_t to = edge_find(s, s->nodes + node, byte);
 
                 if (to > 0 || node == 0)
                         return to;
         }
 }
 
+/* Its children are kept in order. */
+static uint32_t node_child(PathSet *s, uint32_t from, uint8_t byte) {
+        uint32_t *at = &s->nodes[from].child, child = (uint32_t) s->n_nodes;
+
+        while (*at > 0 && s->nodes[*at].byte < byte)
+                at = &s->nodes[*at].sibling;
+        if (*at > 0 && s->nodes[*at].byte == byte)
+                return *at;
+        s->nodes[child] = (PathNode) {
+                .depth = (uint16_t) (s->nodes[from].depth + 1), .byte = byte, .from = from, .sibling = *at, .waiting = NONE
+        };
+        *at = child;
+        s->nodes[from].n_edges++;
+        s->n_nodes++;
+        return child;
+}
+
 static uint32_t path_set_add_part(PathSet *s, const char *part, size_t n) {
         uint32_t node = 0;
 
-        for (size_t i = 0; i < n; i++) {
-                PathEdge *e = edge_slot(s, node, (uint8_t) part[i]);
-
-                if (e->to == 0) {
-                        *e = (PathEdge) { .from = node & 0xffffff, .byte = (uint8_t) part[i], .to = (uint32_t) s->n_nodes++ };
-                        s->nodes[e->to] = (PathNode) { .depth = (uint16_t) (i + 1), .waiting = NONE };
-                }
-                node = e->to;
-        }
+        for (size_t i = 0; i < n; i++)
+                node = node_child(s, node, (uint8_t) part[i]);
         s->nodes[node].is_part = true;
         return node;
+}
+
+static int make_edges(PathSet *s) {
+        uint32_t n = 0;
+
+        s->edges = calloc(s->n_nodes, sizeof(*s->edges));
+        if (!s->edges)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->n_nodes; i++) {
+                s->nodes[i].edges = n;
+                for (uint32_t k = s->nodes[i].child; k > 0; k = s->nodes[k].sibling)
+                        s->edges[n++] = (PathEdge) { s->nodes[k].byte, k };
+        }
+        return 0;
 }
 
 /* Each node after all shorter ones. */
@@ -117,15 +152,11 @@ static int compare_depth(const void *a, const void *b, void *userdata) {
 /* Returns how many parts end each other at most. */
 static int link_nodes(PathSet *s) {
         _cleanup_free_ uint32_t *order = calloc(s->n_nodes, sizeof(uint32_t));
-        _cleanup_free_ PathEdge *in = calloc(s->n_nodes, sizeof(PathEdge));
         _cleanup_free_ int *nested = calloc(s->n_nodes, sizeof(int));
         int most = 0;
 
-        if (!order || !in || !nested)
+        if (!order || !nested)
                 return -ENOMEM;
-        for (size_t i = 0; i < s->n_edges; i++)
-                if (s->edges[i].to > 0)
-                        in[s->edges[i].to] = s->edges[i];
         for (size_t i = 0; i < s->n_nodes; i++)
                 order[i] = (uint32_t) i;
         qsort_r(order, s->n_nodes, sizeof(*order), compare_depth, s->nodes);
@@ -133,7 +164,7 @@ static int link_nodes(PathSet *s) {
                 uint32_t k = order[i];
                 PathNode *n = s->nodes + k;
 
-                n->fail = in[k].from == 0 ? 0 : path_step(s, s->nodes[in[k].from].fail, in[k].byte);
+                n->fail = n->from == 0 ? 0 : path_step(s, s->nodes[n->from].fail, n->byte);
                 n->ended = n->is_part ? k : s->nodes[n->fail].ended;
                 nested[k] = nested[n->fail] + n->is_part;
                 most = MAX_OF(most, nested[k]);
@@ -220,17 +251,14 @@ static int make_automaton(PathSet *s) {
 
         for (size_t i = 0; i < s->n_patterns; i++)
                 bytes += strlen(s->patterns[i].text) - s->patterns[i].n_head - s->patterns[i].n_tail;
-        for (s->n_edges = 64; s->n_edges < 2 * bytes; s->n_edges *= 2)
-                ;
-        s->edges = calloc(s->n_edges, sizeof(*s->edges));
         s->nodes = calloc(bytes, sizeof(*s->nodes));
-        if (!s->edges || !s->nodes)
+        if (!s->nodes)
                 return -ENOMEM;
         s->nodes[s->n_nodes++] = (PathNode) { .waiting = NONE };
         for (size_t i = 0; i < s->n_patterns; i++)
                 if (path_set_add_parts(s, s->patterns + i) < 0)
                         return -ENOMEM;
-        return link_nodes(s);
+        return make_edges(s) < 0 ? -ENOMEM : link_nodes(s);
 }
 
 static int check_limits(const EgressRule *rules, size_t n, size_t *ret_n, Error *reterr) {

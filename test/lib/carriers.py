@@ -170,3 +170,8 @@ def differences(before, after, times=True):
     def cut(seen):
         return seen if times else seen[:-1]
     return {name: (before[name], after[name]) for name in before if name in after and cut(before[name]) != cut(after[name])}
+
+
+def only_times(found):
+    """Nothing else differs: what differences() has found."""
+    return all(before[:-1] == after[:-1] for before, after in found.values())

@@ -1,5 +1,6 @@
 /* Disks of persistent sandboxes: made after the row and before the sandbox, gone after it, whoever dies in between. */
 #include "core/disk.h"
+#include "core/quarantine.h"
 #include "core/trees.h"
 #include "world.h"
 
@@ -161,7 +162,7 @@ TEST(usage_is_what_was_told_last) {
         world_close(&w);
 }
 
-TEST(a_start_removes_what_no_row_explains) {
+TEST(a_start_puts_aside_what_no_row_explains) {
         World w;
         Answer a = { 0 };
         TreeRef own, other = tree_ref(TREE_DISK, "nobodys0000000000000x");
@@ -185,7 +186,9 @@ TEST(a_start_removes_what_no_row_explains) {
         w.fake.provider.events->tree_item(w.fake.tree_token, &own, 0, w.manager);
         check_uint("one with a row stays", w.fake.n_trees, n);
         w.fake.provider.events->tree_item(w.fake.tree_token, &other, 0, w.manager);
-        check_uint("one without goes", w.fake.tree.operation, TREE_REMOVE);
-        check_string("it", w.fake.tree.refs[0].name, other.name);
+        answer_tree(&w, NULL);
+        check_true("one with a row is no stranger", !quarantine_find(w.manager, QUARANTINE_DISK, id));
+        check_true("one without is put aside", quarantine_find(w.manager, QUARANTINE_DISK, other.name) != NULL);
+        check_true("and is there still", w.fake.n_trees == n || w.fake.tree.operation != TREE_REMOVE);
         world_close(&w);
 }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/macro.h"
 #include "policy/egress.h"
 #include "policy/path-set.h"
 
@@ -597,6 +599,82 @@ TEST(a_set_of_paths_has_limits) {
                 (void) snprintf(texts[i], sizeof(texts[i]), "*%.*s*", (int) i + 1, "aaaaaaaaaaaaaaaaaaaa");
         check_result("seventeen", path_set_new(&rule, 1, &set, &error), -E2BIG);
         check_true("words", strstr(error.text, "17") != NULL);
+}
+
+/* Patterns whose bytes are chosen so that a table of hashes, as sets once had, keeps all of them side by side. */
+static void hostile_patterns(char *patterns[33], size_t size) {
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~!$&'()+,=:@";
+        const uint32_t mask = 65535, start = ('z' * UINT32_C(2246822519)) >> 7 & 65535;
+        bool *used = calloc(mask + 1, sizeof(bool));
+        uint32_t end = 0, node = 1; /* of what is side by side, from start */
+
+        for (size_t i = 0; i < 32; i++)
+                for (uint32_t k = 0, from = 0; k < size; k++, from = node++) {
+                        uint32_t best = 0, slot = 0;
+                        char letter = letters[i];
+
+                        for (const char *c = letters; k > 0 && *c; c++) {
+                                slot = ((from * UINT32_C(2654435761) ^ (uint8_t) *c * UINT32_C(2246822519)) >> 7) - start;
+                                if ((slot & mask) <= end + 8 && (slot & mask) >= best) {
+                                        best = slot & mask;
+                                        letter = *c;
+                                }
+                        }
+                        slot = ((from * UINT32_C(2654435761) ^ (uint8_t) letter * UINT32_C(2246822519)) >> 7) - start;
+                        while (used[slot & mask])
+                                slot++;
+                        used[slot & mask] = true;
+                        while (used[end])
+                                end++;
+                        patterns[i][2 + k] = letter;
+                }
+        free(used);
+}
+
+/* What a set of them costs along a path in which no part begins. */
+static double cost_of_patterns(char *patterns[33], size_t size) {
+        EgressRule rule = { .action = EGRESS_ALLOW, .paths = patterns };
+        char path[8192];
+        clock_t begun;
+        PathHits hits;
+        PathSet *set;
+
+        for (size_t i = 0; i < 32; i++) {
+                memcpy(patterns[i], "/*", 2);
+                strcpy(patterns[i] + 2 + size, "*");
+        }
+        memset(path, 'z', sizeof(path) - 1);
+        path[0] = '/';
+        path[sizeof(path) - 1] = '\0';
+        check_result("made", path_set_new(&rule, 1, &set, &(Error) { 0 }), 0);
+        begun = clock();
+        for (size_t i = 0; i < 20; i++)
+                path_set_find(set, path, &hits);
+        begun = clock() - begun;
+        path_set_free(set);
+        return (double) MAX_OF(begun, 1);
+}
+
+TEST(no_patterns_make_a_walk_slow) {
+        enum { SIZE = 1000 };
+        char *patterns[33] = { 0 };
+        double usual, hostile, wide;
+        uint64_t seed = 1;
+
+        for (size_t i = 0; i < 32; i++) {
+                patterns[i] = calloc(1, SIZE + 4);
+                random_text(&seed, "abcdefghij", SIZE, patterns[i] + 2);
+        }
+        usual = cost_of_patterns(patterns, SIZE);
+        hostile_patterns(patterns, SIZE);
+        hostile = cost_of_patterns(patterns, SIZE);
+        for (size_t i = 0; i < 32; i++) /* one beginning for each letter */
+                patterns[i][2] = (char) ('A' + i);
+        wide = cost_of_patterns(patterns, SIZE);
+        check_true("those that stand side by side", hostile < 20 * usual);
+        check_true("those that begin differently", wide < 20 * usual);
+        for (size_t i = 0; i < 32; i++)
+                free(patterns[i]);
 }
 
 TEST(a_limit_of_nobody_in_particular) {

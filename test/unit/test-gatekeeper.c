@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "core/network.h"
 #include "gate/control.h"
 #include "gatekeeper/gatekeeper.h"
 #include "gatekeeper/rows.h"
@@ -428,6 +429,39 @@ TEST(after_a_restart_both_views_become_one) {
         UNTIL(&p, heard(&p, "detach", "stranger") && heard(&p, "policy", known) && p.n_asked == 1);
         check_string("asked", p.asked[0]->id, missing);
         check_true("the other has its sockets there", !heard(&p, "attach", known));
+        play_end(&p);
+}
+
+/* Of the variable STORM, as a command would find it now. */
+static void find_placeholder(Play *p, const char *id, char ret[static 128]) {
+        Sandbox *sb = manager_by_id(p->w.manager, id);
+        _cleanup_(strv_done) Strv env = STRV_INIT(16);
+        const char *value;
+
+        free(sb->spec.policy); /* a row would not have it without a vault */
+        sb->spec.policy = strdup("{\"credentials\":[{\"secret\":\"storm\",\"domain\":\"api.test\",\"env\":\"STORM\"}]}");
+        check_result("environment", network_environment(sb, &env), 0);
+        value = strv_get_env(&env, "STORM");
+        check_true("is there", value != NULL);
+        (void) snprintf(ret, 128, "%s", value);
+}
+
+TEST(a_placeholder_is_the_same_before_the_gate_is_reached) {
+        char id[SANDBOX_ID_LENGTH + 1], before[128], after[128];
+        Play p;
+
+        play_begin(&p, "placeholder");
+        memcpy(id, create_seated(&p, NULL)->id, sizeof(id));
+        find_placeholder(&p, id, before);
+        p.keeper = gatekeeper_free(p.keeper);
+        world_close(&p.w);
+
+        world_open(&p.w);
+        open_keeper(&p);
+        p.w.fake.provider.events->up(&p.w.fake.provider, p.w.manager);
+        p.w.fake.provider.events->adopted(manager_by_id(p.w.manager, id), NULL, p.w.manager);
+        find_placeholder(&p, id, after);
+        check_string("the gate's", after, before);
         play_end(&p);
 }
 

@@ -468,6 +468,7 @@ TEST(addresses_that_are_inside) {
                 { "169.254.169.254", true },  { "224.0.0.1", true },       { "255.255.255.255", true },   { "240.0.0.1", true },
                 { "::", true },               { "::1", true },             { "fe80::1", true },           { "ff02::1", true },
                 { "::ffff:127.0.0.1", true }, { "::ffff:169.254.169.254", true }, { "64:ff9b::7f00:1", true }, { "64:ff9b::a9fe:a9fe", true },
+                { "fd00:ec2::254", true },    { "64:ff9b:1::a9fe:a9fe", true }, { "100.100.100.200", true },
                 { "2002:7f00:1::", true },    { "::127.0.0.1", true },     { "::ffff:0.0.0.0", true },
                 { "9.9.9.9", false },         { "10.200.201.202", false }, { "192.168.200.201", false },  { "2620:fe::fe", false },
                 { "fd12::1", false },         { "::ffff:9.9.9.9", false }, { "64:ff9b::909:909", false },

@@ -708,7 +708,7 @@ static int fail_if_called_tenant(const Tenant *tenant, void *userdata) {
 
 TEST(keys_and_tenants) {
         Store *s = open_store("keys.db");
-        Tenant tenant = { .name = "acme", 1, 2, UINT64_MAX, 4, 5 };
+        Tenant tenant = { .name = "acme", .sandboxes_max = 1, .cpu_milli_max = 2, .memory_bytes_max = UINT64_MAX, .disk_bytes_max = 4, .created_at = 5 };
         Key key = { .id = "key_0123456789abcdef", .name = "ci", .scope = SCOPE_USE, .tenant = "acme", .hash = { 1, 0, 255 },
                     .prefix = "e2b_012345", .created_at = 1, .last_used_at = 0 };
 

@@ -37,7 +37,7 @@ static bool request_has_credential(const char *value) {
                 return true;
         if (strncasecmp(value, scheme, strlen(scheme)) != 0)
                 return false;
-        value += strlen(scheme);
+        value += strlen(scheme) + strspn(value + strlen(scheme), " \t");
         decoded = calloc(1, strlen(value) + 1);
         n = decoded ? base64_read(value, strlen(value), (uint8_t *) decoded) : 0;
         return !decoded || (n >= 0 && credential_is_in(decoded));
@@ -80,11 +80,11 @@ static void preview_request_put_header(Text *out, const char *name, const char *
         text_put_string(out, "\r\n");
 }
 
-/* The address of a page that was opened by a link: it is in the query, or in the path. */
+/* The address of what was opened by a link, wherever somebody has put it (Referer, a proxy's header): it is in the query, or in the path. */
 static bool is_link(const char *url) {
         const char *path = strstr(url, "/preview/");
 
-        return strstr(url, PREVIEW_QUERY "=") || (path && strchr(path, '~'));
+        return strstr(url, PREVIEW_QUERY "=") || strstr(url, "signature=v1_") || (path && strchr(path, '~'));
 }
 
 static int pass_header(const char *name, const char *value, void *userdata) {
@@ -92,11 +92,9 @@ static int pass_header(const char *name, const char *value, void *userdata) {
 
         if (preview_request_is_one_of(name, ours) || (x->access.refuse && preview_request_is_one_of(name, theirs)))
                 return 0;
-        if (strcasecmp(name, "Referer") == 0 && is_link(value))
-                return 0;
         if (strcasecmp(name, "Cookie") == 0)
                 put_cookies(&x->out, value);
-        else if (!request_has_credential(value))
+        else if (!is_link(value) && !request_has_credential(value))
                 preview_request_put_header(&x->out, name, value);
         return 0;
 }

@@ -88,7 +88,7 @@ int principal_check(const Principal *who, Capability c, Error *reterr) {
 }
 
 bool principal_sees(const Principal *who, const char *tenant) {
-        if (who->sandbox || who->kind == PRINCIPAL_NOBODY)
+        if (who->sandbox || who->kind < PRINCIPAL_READ_KEY)
                 return false;
         return !who->tenant || strcmp(who->tenant, tenant ? tenant : "") == 0;
 }

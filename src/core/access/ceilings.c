@@ -77,6 +77,8 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
                 return 0;
         if (ceilings_is_bound(who) && (!spec->profile || strcasecmp(spec->profile, who->profile) != 0))
                 return ceilings_refuse_other(who, spec->profile, reterr);
+        if (ceilings_is_bound(who) && !p)
+                return error_set(reterr, -EPERM, "the configuration has no profile '%s', which is the one of this key: ask its operator", who->profile);
         ceilings_of(m, who, spec, p, &ceiling);
         r = limits_check(&spec->limits, &ceiling, reterr);
         if (r >= 0)

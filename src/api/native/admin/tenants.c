@@ -8,6 +8,7 @@
 #include "api/native/values.h"
 #include "build/book.h"
 #include "core/admission.h"
+#include "core/ledger.h"
 #include "core/tally.h"
 
 #define COUNT_MAX 1e9
@@ -45,18 +46,19 @@ typedef struct TenantBody {
 
 static const Shape native_tenant_shape = SHAPE_FIELDS(
         { "quotas",  SHAPE_OBJECT, offsetof(TenantBody, tenant), SHAPE_NULLABLE, .shape = &quota_shape },
-        { "profile", SHAPE_CHARS,  SHAPE_AT(TenantBody, tenant.profile), .flags = SHAPE_NULLABLE, .min = 1, .max = ACCESS_NAME_MAX },
+        { "profile", SHAPE_CHARS,  SHAPE_AT(TenantBody, tenant.profile), .flags = SHAPE_NULLABLE, .max = ACCESS_NAME_MAX },
         { "inherit", SHAPE_BOOL,   offsetof(TenantBody, inherit), SHAPE_NULLABLE });
 
 /* What counts against the quotas: everything that has not ended. */
 static Tenant tenants_usage_of(const Manager *m, const char *name) {
         TallySums held = tally_of_tenant(m, name);
+        LedgerSums all = ledger_of_tenant(m, name);
 
         return (Tenant) {
                 .sandboxes_max = held.live,
                 .cpu_milli_max = held.cpu_milli,
                 .memory_bytes_max = held.memory_bytes,
-                .disk_bytes_max = held.disk_bytes,
+                .disk_bytes_max = ledger_disk(&all),
         };
 }
 
@@ -88,7 +90,7 @@ static const Tenant *tenants_find(ApiRequest *q) {
         return t;
 }
 
-/* Replaces all quotas: what is not named has no limit. */
+/* Replaces all quotas: what is not named has no limit. The profile stays unless another is named, or "": a forgotten word must not open what was closed. */
 static void native_tenant_put(ApiRequest *q) {
         const char *name = q->parameters[0];
         const Tenant *before = access_tenant(q->manager->access, name);
@@ -97,6 +99,8 @@ static void native_tenant_put(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
+        if (before)
+                memcpy(b.tenant.profile, before->profile, sizeof(b.tenant.profile));
         if (api_read(q, &b) < 0 || native_profile_there(q, b.tenant.profile) < 0)
                 return;
         if (strlen(name) > ACCESS_NAME_MAX) {
