@@ -470,6 +470,7 @@ static void surface_on_closed(HttpRequest *r, bool answered, void *userdata) {
                 q->stop_waiting(q);
         api_let_go(q, answered);
         ledger_release(&q->answer);
+        ledger_release(&q->place);
         for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
                 free(q->parameters[i]);
         (void) sandbox_unref(q->about);
@@ -544,6 +545,21 @@ static int admit(ApiRequest *q) {
         return check_queries(q);
 }
 
+/* Its tenant's, or of whom it looks at: a preview that is open to all. */
+static int take_place(ApiRequest *q) {
+        const char *tenant = q->who.tenant && *q->who.tenant ? q->who.tenant : !q->has_proved && q->about ? q->about->spec.tenant : NULL;
+        Error error = { 0 };
+        int r = ledger_check(q->manager, tenant, LEDGER_REQUESTS, 1, &error);
+
+        if (r >= 0)
+                r = ledger_charge(q->manager, &q->place, tenant, LEDGER_REQUESTS, 1);
+        if (r < 0) {
+                (void) http_add_header(q->http, "Retry-After", "1");
+                (void) api_errno(q, r, error.text);
+        }
+        return r;
+}
+
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         const Api *api = userdata;
         ApiRequest *q = calloc(1, sizeof(*q));
@@ -555,7 +571,7 @@ void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         q->manager = api->manager;
         q->began = clock_usec();
         *plan = (HttpPlan) { .hold = surface_on_hold, .answering = on_answering, .closed = surface_on_closed, .userdata = q };
-        if (admit(q) < 0)
+        if (admit(q) < 0 || take_place(q) < 0)
                 return;
         plan->mode = q->route->body;
         plan->body_max = q->route->body_max;

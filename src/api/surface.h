@@ -109,6 +109,7 @@ struct ApiRequest {
         void *waiting;
         void (*stop_waiting)(ApiRequest *q);
 
+        LedgerEntry place;  /* that it takes of its tenant's */
         LedgerEntry answer; /* what of its answer is in memory: api_hold() */
 
         /* The handler's own: destroy() is called when the request is over, however it ends. answered: the client got all of it. */

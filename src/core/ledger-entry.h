@@ -26,6 +26,7 @@ typedef enum LedgerKind {
         LEDGER_DESCRIPTORS, /* likewise; per process */
         /* … and charged: */
         LEDGER_BUILDS,     /* that run: 1 each */
+        LEDGER_REQUESTS,   /* under way: 1 each. Streams, waits and WebSockets are for as long as they last */
         _LEDGER_MAX,
 } LedgerKind;
 

@@ -67,6 +67,7 @@ struct Manager {
         bool recovering;           /* answers are 503 until it is over */
         struct Recovery *recovery;
         bool stopping;
+        unsigned requests_max; /* of callers, at once; of one tenant: half of them. 0: not bounded */
         unsigned held_max; /* sandboxes with processes that this daemon has descriptors for; 0: not bounded */
         struct Journals *journals;
         uint64_t total_created, total_destroyed, executions_total;

@@ -282,6 +282,7 @@ static int step_share(Daemon *d, Error *reterr) {
         daemon_tell_share("max-connections", connections, share.connections_max, CONNECTIONS_DEFAULT, d->files);
         d->options.connections_max = share.connections_max;
         d->manager->held_max = share.sandboxes_max;
+        d->manager->requests_max = share.connections_max;
         r = reserve_make(d->files, share.reserve);
         return r < 0 ? error_set(reterr, r, "RLIMIT_NOFILE: %m") : 0;
 }

@@ -7,7 +7,7 @@
 #define MB UINT64_C(1048576)
 
 static const char *const tenants[] = { "", "a", "b", "c" };
-static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ANSWER, LEDGER_BUILDS };
+static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_REQUESTS };
 
 static void give_quota(World *w, const char *tenant, uint64_t disk) {
         Tenant t = { .disk_bytes_max = disk, .created_at = 1 };
@@ -53,7 +53,7 @@ TEST(random_charges_add_up) {
                         if (mine[k].tenant == tenants[t]) {
                                 counted.amounts[mine[k].kind] += mine[k].amount;
                                 counted.counts[mine[k].kind]++;
-                                disk += mine[k].kind == LEDGER_ANSWER || mine[k].kind == LEDGER_BUILDS ? 0 : mine[k].amount;
+                                disk += mine[k].kind >= LEDGER_ANSWER ? 0 : mine[k].amount;
                         }
                 check_true("as counted", memcmp(&sums, &counted, sizeof(sums)) == 0);
                 check_uint("on disk", ledger_disk(&sums), disk);
@@ -97,6 +97,28 @@ TEST(all_kinds_on_disk_share_one_quota) {
 
 static unsigned rank_by_amount(const LedgerEntry *e) {
         return e->amount == 4 ? 0 : e->amount == 3 ? 2 : 1;
+}
+
+TEST(a_tenant_has_half_of_the_requests) {
+        LedgerEntry entries[6] = { 0 };
+        Error error = { 0 };
+        World w;
+
+        world_new(&w, "requests");
+        w.manager->requests_max = 8;
+        for (size_t i = 0; i < 4; i++) {
+                check_result("within", ledger_check(w.manager, "a", LEDGER_REQUESTS, 1, &error), 0);
+                check_result("charge", ledger_charge(w.manager, entries + i, "a", LEDGER_REQUESTS, 1), 0);
+        }
+        check_result("beyond", ledger_check(w.manager, "a", LEDGER_REQUESTS, 1, &error), -EDQUOT);
+        check_part("cure", error.text, "raise --max-connections (8)");
+        check_result("another", ledger_check(w.manager, "b", LEDGER_REQUESTS, 1, &error), 0);
+        check_result("nobody", ledger_check(w.manager, NULL, LEDGER_REQUESTS, 100, &error), 0);
+        ledger_release(entries);
+        check_result("again", ledger_check(w.manager, "a", LEDGER_REQUESTS, 1, &error), 0);
+        for (size_t i = 0; i < ELEMENTSOF(entries); i++)
+                ledger_release(entries + i);
+        world_close(&w);
 }
 
 TEST(the_heaviest_gives_first_and_nobody_within_its_share) {

@@ -243,6 +243,7 @@ static const Column tenant_usage_columns[] = {
         { ">SANDBOXES", "sandboxes", cell_number },
         { ">RUNNING", "executions", cell_number },
         { ">BUILDS", "builds", cell_number },
+        { ">REQUESTS", "requests", cell_number },
         { ">DISK", "disk.bytes", cell_size },
         { ">QUOTA", "disk.quotaBytes", cell_size },
         { ">DISKS", "disk.disks.bytes", cell_size },

@@ -41,6 +41,7 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_PIDS]        = "pids",
         [LEDGER_DESCRIPTORS] = "descriptors",
         [LEDGER_BUILDS]      = "builds",
+        [LEDGER_REQUESTS]    = "requests",
 };
 const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_words);
 
@@ -260,6 +261,18 @@ static int ledger_check_answer(const Manager *m, const char *tenant, uint64_t mo
                         (unsigned long long) more >> 20);
 }
 
+/* Likewise of connections: whoever holds many streams keeps nobody else from having one. */
+static int ledger_check_requests(const Manager *m, const char *tenant, uint64_t more, Error *reterr) {
+        uint64_t limit = MAX_OF(m->requests_max / 2, 1u), own = ledger_of_tenant(m, tenant).amounts[LEDGER_REQUESTS];
+
+        if (m->requests_max == 0 || !tenant || !*tenant || own + more <= limit)
+                return 0;
+        return error_set(reterr, -EDQUOT,
+                        "tenant '%s' has %llu requests under way, which is half of the connections that there may be: end a stream, a wait or a "
+                        "terminal, or raise --max-connections (%u)",
+                        tenant, (unsigned long long) own, m->requests_max);
+}
+
 int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr) {
         uint64_t limit = ledger_limit(m, tenant, kind), used;
         const double mb = 1 << 20;
@@ -267,6 +280,8 @@ int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t
 
         if (kind == LEDGER_ANSWER)
                 return ledger_check_answer(m, tenant, more, reterr);
+        if (kind == LEDGER_REQUESTS)
+                return ledger_check_requests(m, tenant, more, reterr);
         if (limit == 0)
                 return 0;
         sums = ledger_of_tenant(m, tenant);

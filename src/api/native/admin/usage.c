@@ -44,6 +44,7 @@ static const Shape usage_row_shape = SHAPE_FIELDS(
         NUMBER("sandboxes", LEDGER_SANDBOXES),
         NUMBER("executions", LEDGER_EXECUTIONS),
         NUMBER("builds", LEDGER_BUILDS),
+        NUMBER("requests", LEDGER_REQUESTS),
         NUMBER("pids", LEDGER_PIDS),
         NUMBER("descriptors", LEDGER_DESCRIPTORS),
         NUMBER("memoryBytes", LEDGER_MEMORY),
