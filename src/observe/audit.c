@@ -253,7 +253,10 @@ Audit *audit_free(Audit *a) {
 }
 
 bool audit_accepts(Audit *a) {
-        return a->error >= 0 || !a->manager->settings->audit.required || !a->manager->settings->audit.enabled;
+        if (a->error >= 0 || !a->manager->settings->audit.required || !a->manager->settings->audit.enabled)
+                return true;
+        (void) ready(a); /* one failure is no state: the record of what was lost says whether it works again */
+        return a->error >= 0;
 }
 
 void audit_stats(const Audit *a, AuditStats *ret) {

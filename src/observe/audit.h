@@ -46,7 +46,7 @@ void audit_call(Audit *a, const AuditCall *call);
 /* So many calls of those who proved nothing were not told one by one. peers: how many peers; text: with which answers, and from where. */
 void audit_strangers(Audit *a, uint64_t count, uint64_t peers, const char *text);
 
-/* False: audit.required, and the last record could not be written. */
+/* False: audit.required, and records cannot be written; tried again first. */
 bool audit_accepts(Audit *a);
 
 typedef struct AuditStats {
