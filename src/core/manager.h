@@ -66,6 +66,7 @@ struct Manager {
         struct SandboxName *names; /* by tenant and name */
         bool recovering;           /* answers are 503 until it is over */
         struct Recovery *recovery;
+        unsigned n_unreached; /* sandboxes that it ended without an answer of */
         bool stopping;
         unsigned requests_max; /* of callers, at once; of one tenant: half of them. 0: not bounded */
         unsigned held_max; /* sandboxes with processes that this daemon has descriptors for; 0: not bounded */

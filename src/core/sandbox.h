@@ -111,6 +111,7 @@ struct Sandbox {
         usec_t expires_at;      /* wall clock; 0: never */
         int64_t born;           /* as created_at, by the clock that does not jump; may lie before the machine's start. Not in the store */
         usec_t heard_at;        /* when its PID 1 answered the last question whether it is there (monotonic). Not in the store */
+        bool unreached;         /* its PID 1 has not answered since the daemon's start, which did not wait for it any longer. Not in the store */
         usec_t claimed_at;      /* out of a pool; 0: was made for its caller */
         usec_t end_began_at;    /* wall clock; 0: not terminating. Not in the store */
         uint64_t guards_missing;

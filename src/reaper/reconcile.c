@@ -9,7 +9,7 @@
  * Who is made or deleted while this goes on is in a list and in no record, or the other way round, for a moment. So nothing counts
  * that was not the same in two lists; a sandbox counts as lost only if it was there before the first list was asked for, is on
  * neither, and its PID 1 is proven to be gone; and what had a record when it began, or when the second list was asked for, is no stray:
- * it may have been deleted since. What was there without a record when the daemon started is none either: core/quarantine.h. */
+ * it may have been deleted since. What was there without a record when the daemon started is none either, nor is anything while the store is in doubt: core/quarantine.h. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -142,7 +142,9 @@ static bool reconcile_is_listed(Reconcile *c, const char *id) {
 static bool reconcile_is_stray(Reconcile *c, const char *id) {
         const Sandbox *sb = reconcile_record(c, id);
 
-        if (sb ? !sandbox_status_is_ended(sb->status) : reconcile_find_id(c->known, id) || quarantine_find(manager_of(c), QUARANTINE_SANDBOX, id))
+        if (manager_of(c)->doubts_store || quarantine_find(manager_of(c), QUARANTINE_SANDBOX, id))
+                return false;
+        if (sb ? !sandbox_status_is_ended(sb->status) : reconcile_find_id(c->known, id) != NULL)
                 return false;
         return !c->has_confirmed || (reconcile_find_id(c->confirmed, id) && !reconcile_find_id(c->alive, id));
 }

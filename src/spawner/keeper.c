@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@
 #define DELAY_MIN   (10 * USEC_PER_MSEC)
 #define DELAY_MAX   USEC_PER_SEC
 #define LIVED_WELL  (100 * USEC_PER_MSEC) /* who has lived that long is replaced at once */
+#define KERNEL_LIMITS 10 /* so many times as long somebody may wait for the kernel */
 #define LAST_WAIT   USEC_PER_SEC
 
 typedef struct Keeper {
@@ -30,6 +32,7 @@ typedef struct Keeper {
         unsigned n_started;
         Beat beat;       /* of the worker */
         uint64_t n_turns; /* of its loop, that we know of */
+        bool told;       /* that it waits for the kernel */
 } Keeper;
 
 static bool has_hung_up(const Keeper *k) {
@@ -44,6 +47,7 @@ static void start_worker(Keeper *k) {
         k->started = clock_usec();
         k->beat = (Beat) { 0 };
         k->n_turns = 0;
+        k->told = false;
         if (k->options->turns)
                 *k->options->turns = 0;
         k->worker = fork();
@@ -95,6 +99,18 @@ static usec_t look_interval(const Keeper *k) {
         return k->options->hang_usec / BEATS_PER_LIMIT;
 }
 
+/* In the kernel, mostly for a disk: a new one would wait there as well, and a kill comes no sooner than the disk does. */
+static bool worker_waits_for_kernel(const Keeper *k) {
+        char path[32], text[1024];
+        const char *end;
+
+        (void) snprintf(path, sizeof(path), "/proc/%d/stat", (int) k->worker);
+        if (file_read(AT_FDCWD, path, text, sizeof(text)) < 0)
+                return false;
+        end = strrchr(text, ')'); /* its name may have any in it */
+        return end && strncmp(end, ") D", 3) == 0;
+}
+
 /* SIGCHLD wakes it, and says nothing that it would not see by itself. */
 static void look_after(Keeper *k) {
         usec_t now = clock_usec(), silent, limit;
@@ -107,7 +123,15 @@ static void look_after(Keeper *k) {
         k->n_turns = n;
         silent = beat_look(&k->beat, now, look_interval(k), /* waits= */ true);
         limit = n == 0 ? 10 * k->options->hang_usec : k->options->hang_usec;
-        if (silent >= limit)
+        if (silent >= limit && silent < KERNEL_LIMITS * limit && worker_waits_for_kernel(k)) {
+                if (!k->told)
+                        log_error("spawner: the worker has not moved for %llu s: it waits for the kernel, as for a disk that does not answer", (unsigned long long) (silent / USEC_PER_SEC));
+                k->told = true;
+                return;
+        }
+        if (silent < limit)
+                k->told = false;
+        else
                 log_error("spawner: the worker has not moved for %llu s, and is killed", (unsigned long long) (silent / USEC_PER_SEC));
         (void) kill(k->worker, silent >= limit ? SIGKILL : SIGCHLD);
 }

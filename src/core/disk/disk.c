@@ -176,8 +176,8 @@ static void on_stray(const TreeRef *ref, uint64_t bytes, void *userdata) {
         const Sandbox *sb = manager_by_id(m, ref->name);
         Error error = { 0 };
 
-        if (!sb || (sb->spec.persistent && !sandbox_status_is_ended(sb->status)))
-                return; /* nobody knows it: quarantine.h */
+        if (!sb || m->doubts_store || (sb->spec.persistent && !sandbox_status_is_ended(sb->status)))
+                return; /* nobody knows it, or not for sure: quarantine.h */
         log_notice("the disk of sandbox %s, which is no more, is removed", ref->name);
         if (trees_remove(m, ref, /* done= */ NULL, /* userdata= */ NULL, NULL, &error) < 0)
                 log_warning("the disk of sandbox %s cannot be removed: %s", ref->name, error.text);

@@ -50,7 +50,7 @@ static bool is_stray_socket(Manager *m, const char *name) {
         if (!run_name_is_sandbox(name, id))
                 return false;
         sb = manager_by_id(m, id);
-        return sb ? sandbox_status_is_ended(sb->status) : !quarantine_find(m, QUARANTINE_SANDBOX, id);
+        return !m->doubts_store && (!sb || sandbox_status_is_ended(sb->status)) && !quarantine_find(m, QUARANTINE_SANDBOX, id);
 }
 
 static int open_place(const Manager *m, size_t place) {

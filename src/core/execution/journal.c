@@ -191,7 +191,7 @@ static int sweep_name(Manager *m, const char *name) {
         if (strncmp(name, SPARE_PREFIX, strlen(SPARE_PREFIX)) == 0 || fstatat(m->journals->box_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_size == 0)
                 (void) unlinkat(m->journals->box_fd, name, 0);
         else
-                quarantine_add(m, QUARANTINE_JOURNAL, name, (uint64_t) st.st_size);
+                (void) quarantine_add(m, QUARANTINE_JOURNAL, name, (uint64_t) st.st_size);
         return 0;
 }
 
@@ -223,7 +223,7 @@ static void put_aside(Manager *m, const char *name) {
         (void) snprintf(aside, sizeof(aside), ASIDE_PREFIX "%s", name);
         if (renameat(m->journals->box_fd, name, m->journals->box_fd, aside) < 0)
                 return;
-        quarantine_add(m, QUARANTINE_JOURNAL, aside, q->bytes);
+        (void) quarantine_add(m, QUARANTINE_JOURNAL, aside, q->bytes);
         quarantine_drop(m, q);
 }
 

@@ -204,7 +204,7 @@ static void core_pool_take_stock(Pools *p) {
                                 sb->status == SANDBOX_TERMINATING)
                         continue;
                 pool = pool_of(p, sb);
-                if (sb->pooled && (!pool || !sandbox_can_run(sb) || pool_adopt(pool, sb) < 0))
+                if (sb->pooled && (!pool || sb->unreached || !sandbox_can_run(sb) || pool_adopt(pool, sb) < 0))
                         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "its pool is no more");
                 else if (!sb->pooled && pool)
                         (void) pool_adopt(pool, sb);

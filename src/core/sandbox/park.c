@@ -13,6 +13,7 @@
 #include "base/sequence.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/quarantine.h"
 #include "core/trees.h"
 
 #define NAMED_MAX 5 /* executions, in a refusal */
@@ -342,6 +343,11 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
         Error error = { 0 };
         int r;
 
+        if (quarantine_refuse(sb->manager, sb->id, &error) < 0) {
+                if (done)
+                        done(sb, &error, userdata);
+                return;
+        }
         r = sandbox_is_unloading(sb) || sb->activity == ACTIVITY_SWAPPING ? -EBUSY : sandbox_call_add(sb, CALL_RESUME, done, userdata);
         if (r < 0) {
                 (void) error_set(&error, r, r != -EBUSY ? "out of memory" :

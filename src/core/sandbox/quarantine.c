@@ -7,12 +7,14 @@
 
 #include "base/log.h"
 #include "core/ailment.h"
+#include "core/disk.h"
 #include "core/generation.h"
 #include "core/internal.h"
 #include "core/store.h"
 #include "core/tally.h"
 #include "core/trees.h"
 
+#define AGAIN_USEC (10 * USEC_PER_SEC)
 #define KEYED_BYTES (offsetof(Quarantined, bytes) - offsetof(Quarantined, kind))
 
 typedef struct QuarantineKeeper {
@@ -35,7 +37,10 @@ typedef struct Quarantine {
         QuarantineKeeper keepers[_TREE_KIND_MAX];
         QuarantineCall *calls;
         unsigned listings; /* of trees, not complete */
+        bool failed;       /* one of those */
         bool counted;      /* they are */
+        bool missed;       /* something there was no memory for */
+        sd_event_source *again;
 } Quarantine;
 
 static const char *const kind_names[_QUARANTINE_KIND_MAX] = {
@@ -85,6 +90,13 @@ Quarantined *quarantine_find(const Manager *m, QuarantineKind kind, const char *
         return q;
 }
 
+int quarantine_refuse(const Manager *m, const char *id, Error *reterr) {
+        if (!quarantine_find(m, QUARANTINE_SANDBOX, id))
+                return 0;
+        return error_set(reterr, -EBUSY, "sandbox %s is in the kernel, frozen, and this store does not know that: put the right one back, or end it (`cove quarantine rm sandbox:%s`)",
+                        id, id);
+}
+
 Quarantined *quarantine_first(const Manager *m) {
         return m->quarantine ? m->quarantine->things : NULL;
 }
@@ -92,8 +104,11 @@ Quarantined *quarantine_first(const Manager *m) {
 static void quarantine_tell(Manager *m) {
         unsigned n = HASH_COUNT(m->quarantine->things);
 
-        if (n == 0 && m->quarantine->counted)
+        if (n == 0 && m->quarantine->counted && !m->quarantine->missed && m->doubts_store) {
                 generation_settled(m);
+                if (!m->doubts_store)
+                        disks_sweep(m); /* what it held back */
+        }
         if (n > 0)
                 manager_ail(m, "quarantine", /* ill= */ false,
                                 "%u thing%s there that the store has no record of: left as found (`cove quarantine ls`). If the store is an older copy, put the right one back",
@@ -102,12 +117,23 @@ static void quarantine_tell(Manager *m) {
                 manager_heal(m, "quarantine");
 }
 
-void quarantine_add(Manager *m, QuarantineKind kind, const char *name, uint64_t bytes) {
-        Quarantine *all = quarantine_of(m);
-        Quarantined *q = all && !quarantine_find(m, kind, name) ? malloc(sizeof(*q)) : NULL;
+int quarantine_begin(Manager *m) {
+        return quarantine_of(m) ? 0 : -ENOMEM;
+}
 
-        if (!q)
-                return;
+int quarantine_add(Manager *m, QuarantineKind kind, const char *name, uint64_t bytes) {
+        Quarantine *all = quarantine_of(m);
+        Quarantined *q;
+
+        if (all && quarantine_find(m, kind, name))
+                return 0;
+        q = all ? malloc(sizeof(*q)) : NULL;
+        if (!q) {
+                m->doubts_store = true;
+                if (all)
+                        all->missed = true;
+                return -ENOMEM;
+        }
         quarantine_key(kind, name, q);
         q->bytes = bytes;
         q->why = reasons[kind];
@@ -116,6 +142,7 @@ void quarantine_add(Manager *m, QuarantineKind kind, const char *name, uint64_t 
         log_warning("%s %s: %s; it is left as it is", shape_name(&quarantine_kind_names, (int) kind), name, q->why);
         if (all->listings == 0)
                 quarantine_tell(m);
+        return 0;
 }
 
 void quarantine_drop(Manager *m, Quarantined *q) {
@@ -143,31 +170,60 @@ static void quarantine_on_item(const TreeRef *ref, uint64_t bytes, void *userdat
                 return;
         for (size_t i = 0; i < ELEMENTSOF(trees); i++)
                 if (trees[i].tree == ref->kind)
-                        quarantine_add(m, trees[i].kind, ref->name, bytes);
+                        (void) quarantine_add(m, trees[i].kind, ref->name, bytes);
 }
 
+static int quarantine_on_again(sd_event_source *source, uint64_t usec, void *userdata) {
+        quarantine_take_stock(userdata);
+        return 0;
+}
+
+/* Only who has seen all of it can say that nothing is there. */
+static void quarantine_counted(Manager *m) {
+        Quarantine *all = m->quarantine;
+
+        all->counted = !all->failed;
+        quarantine_tell(m);
+        if (all->counted)
+                return;
+        sd_event_source_disable_unref(all->again);
+        all->again = NULL;
+        (void) sd_event_add_time_relative(m->event, &all->again, CLOCK_MONOTONIC, AGAIN_USEC, 0, quarantine_on_again, m);
+}
+
+/* Where there are no disks, none is missing. */
 static void quarantine_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         Manager *m = userdata;
 
-        if (error && error->code != -EOPNOTSUPP)
+        if (error && error->code != -EOPNOTSUPP) {
                 log_warning("cannot list the trees that are there: %s", error->text);
-        if (--m->quarantine->listings > 0)
-                return;
-        m->quarantine->counted = m->quarantine->counted || !error;
-        quarantine_tell(m);
+                m->quarantine->failed = true;
+        }
+        if (--m->quarantine->listings == 0)
+                quarantine_counted(m);
 }
 
 void quarantine_take_stock(Manager *m) {
-        if (!trees_have_disks(m, /* reterr= */ NULL) || !quarantine_of(m))
+        if (!quarantine_of(m) || m->quarantine->listings > 0)
                 return;
+        m->quarantine->failed = false;
+        if (!trees_have_disks(m, /* reterr= */ NULL)) {
+                quarantine_counted(m);
+                return;
+        }
         quarantine_set_keeper(m, TREE_DISK, knows_disk, m);
         for (size_t i = 0; i < ELEMENTSOF(trees); i++) {
                 TreeRequest request = { .operation = TREE_LIST, .n_refs = 1, .refs = { { .kind = (uint8_t) trees[i].tree } } };
 
-                if (m->quarantine->keepers[trees[i].tree].knows &&
-                                trees_ask(m, &request, /* fds= */ NULL, quarantine_on_item, quarantine_on_listed, m, NULL, /* reterr= */ NULL) >= 0)
+                if (!m->quarantine->keepers[trees[i].tree].knows)
+                        continue;
+                if (trees_ask(m, &request, /* fds= */ NULL, quarantine_on_item, quarantine_on_listed, m, NULL, /* reterr= */ NULL) >= 0)
                         m->quarantine->listings++;
+                else
+                        m->quarantine->failed = true;
         }
+        if (m->quarantine->listings == 0)
+                quarantine_counted(m);
 }
 
 /* Removing. */
@@ -198,11 +254,15 @@ static int quarantine_on_now(sd_event_source *source, void *userdata) {
 
 void quarantine_on_destroyed(Manager *m, const char *id, const Error *error) {
         QuarantineCall *call, *next;
+        Quarantined *q;
 
         if (m->quarantine)
                 DL_FOREACH_SAFE(m->quarantine->calls, call, next)
                         if (call->kind == QUARANTINE_SANDBOX && strcmp(call->name, id) == 0)
                                 quarantine_call_end(call, error);
+        q = error ? NULL : quarantine_find(m, QUARANTINE_SANDBOX, id);
+        if (q)
+                quarantine_drop(m, q); /* its row was deleted, by somebody who wanted that */
 }
 
 static int ask_to_remove(Manager *m, const Quarantined *q, QuarantineCall *call, Error *reterr) {
@@ -255,8 +315,11 @@ static int quarantine_write_down(Sandbox *sb, Error *reterr) {
                 return error_set(reterr, r, "there is a sandbox '%s' already: choose another name", sb->spec.name);
         if (r >= 0)
                 r = sandbox_write_down(sb);
-        if (r >= 0)
+        if (r >= 0) {
                 r = store_sync(sb->manager->store);
+                if (r < 0)
+                        (void) store_sandbox_delete(sb->manager->store, sb->id);
+        }
         return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
 }
 
@@ -265,8 +328,11 @@ int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **
         Sandbox *sb;
         int r;
 
-        if (q->kind != QUARANTINE_DISK || q->busy)
+        if (q->kind != QUARANTINE_DISK || q->busy || !id_is_valid(q->name))
                 return error_set(reterr, -EINVAL, "only a disk can be restored without its record, as a parked sandbox: put the right store back, and all of it is used again");
+        r = quarantine_refuse(m, q->name, reterr);
+        if (r < 0)
+                return r;
         sb = sandbox_new(m);
         if (!sb)
                 return error_set(reterr, -ENOMEM, "out of memory");
@@ -317,6 +383,7 @@ void quarantine_free(Manager *m) {
                 sd_event_source_disable_unref(call->now);
                 free(call);
         }
+        sd_event_source_disable_unref(m->quarantine->again);
         free(m->quarantine);
         m->quarantine = NULL;
 }

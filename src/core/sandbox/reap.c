@@ -48,7 +48,7 @@ void sandbox_note(Sandbox *sb, const char *type, const char *text) {
 int manager_destroy_stray(Manager *m, const char *id) {
         const Sandbox *sb = manager_by_id(m, id);
 
-        if ((sb && !sandbox_status_is_ended(sb->status)) || quarantine_find(m, QUARANTINE_SANDBOX, id))
+        if (m->doubts_store || (sb && !sandbox_status_is_ended(sb->status)) || quarantine_find(m, QUARANTINE_SANDBOX, id))
                 return -EBUSY;
         return m->provider->ops->destroy(m->provider, id, NULL);
 }

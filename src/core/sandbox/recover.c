@@ -4,7 +4,7 @@
  *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
  *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
  *         being made or taken down, taken down; so is what a row says has ended. What has no row stands still (quarantine.h)
- *      4. when all of that has been answered, requests are
+ *      4. when all of that has been answered, requests are; whose PID 1 does not answer within cleanup.helperTimeout is left as it is, and taken up when it does
  *
  * A spawner that is replaced while we live is another matter: the provider asks it again (provider/native-spawner.c). */
 
@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "core/ailment.h"
 #include "core/disk.h"
 #include "core/internal.h"
 #include "core/network.h"
@@ -25,6 +26,7 @@ typedef struct RecoverPending {
         char id[SANDBOX_ID_LENGTH + 1];
         Sandbox *sandbox; /* a reference; NULL: no row has it */
         bool unasked;     /* adopting it failed for want of something of ours: it is tried again */
+        bool thawed;
         UT_hash_handle hh;
 } RecoverPending;
 
@@ -32,8 +34,9 @@ typedef struct Recovery {
         RecoverPending *pending; /* adoptions and sweeps that have not been answered */
         bool listed;      /* the list of what is in the kernel is complete */
         usec_t started;
+        usec_t waited; /* in turns of impatience: time in which nobody ran does not count */
         sd_event_source *impatience;
-        unsigned n_adopted, n_swept, n_lost, n_kept, n_unknown;
+        unsigned n_adopted, n_swept, n_lost, n_kept, n_unknown, n_unreached;
 } Recovery;
 
 static RecoverPending *recover_expect(Manager *m, const char *id, Sandbox *sb) {
@@ -74,15 +77,50 @@ static void recover_check_complete(Manager *m) {
 
         if (!r->listed || r->pending)
                 return;
-        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept + r->n_unknown > 0)
-                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept, %u unknown",
+        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept + r->n_unknown + r->n_unreached > 0)
+                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept, %u unknown, %u unreachable",
                         (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
-                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s", r->n_unknown);
+                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s", r->n_unknown, r->n_unreached);
         recovery_free(m);
         m->recovering = false;
         disks_sweep(m);
         quarantine_take_stock(m);
         pools_start(m->pools);
+}
+
+static void recover_tell_unreached(Manager *m) {
+        const Sandbox *sb, *last = NULL;
+
+        m->n_unreached = 0;
+        for (sb = m->sandboxes; sb; sb = sb->hh.next)
+                if (sb->unreached && !sandbox_is_ending(sb)) {
+                        m->n_unreached++;
+                        last = sb;
+                }
+        if (last)
+                manager_ail(m, "unreachable", /* ill= */ false,
+                                "the PID 1 of %u sandbox%s has not answered since the start (%s): left as found, and used when it answers; delete what shall not wait for that",
+                                m->n_unreached, m->n_unreached == 1 ? "" : "es", last->id);
+        else
+                manager_heal(m, "unreachable");
+}
+
+/* One that hangs must not keep all others waiting. It is still being asked (unless nothing could be: that is tried until it can); what is being taken down is
+ * asked for again by whoever takes it down, and what is left then is the reaper's. */
+static void recover_give_up_waiting(Manager *m) {
+        RecoverPending *p, *next;
+
+        HASH_ITER(hh, m->recovery->pending, p, next) {
+                if (p->unasked)
+                        continue;
+                log_warning("sandbox %s: no answer about it, the start goes on without", p->id);
+                m->recovery->n_unreached++;
+                if (p->sandbox && !p->sandbox->gone && !sandbox_is_ending(p->sandbox) && !p->sandbox->parked && !sandbox_is_unloading(p->sandbox))
+                        p->sandbox->unreached = true;
+                recover_pending_free(m->recovery, p);
+        }
+        recover_tell_unreached(m);
+        recover_check_complete(m);
 }
 
 static void answered(Manager *m, const char *id) {
@@ -129,8 +167,22 @@ static void recover_adopt(Sandbox *sb) {
                 recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
 }
 
+static bool recover_is_at_rest(const Sandbox *sb) {
+        return sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING);
+}
+
+/* Before anything is done: who is not expected would be taken for lost. */
+static int recover_expect_rows(Manager *m) {
+        Sandbox *sb, *next;
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                if (!recover_is_at_rest(sb) && !recover_expect(m, sb->id, sb))
+                        return -ENOMEM;
+        return 0;
+}
+
 static void recover_one(Sandbox *sb) {
-        if (sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING)) {
+        if (recover_is_at_rest(sb)) {
                 (void) sandbox_arm_timers(sb);
                 return;
         }
@@ -145,6 +197,7 @@ static void recover_one(Sandbox *sb) {
  * so it is not. */
 static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
         Manager *m = userdata;
+        usec_t limit = m->config.helper_timeout_usec;
         RecoverPending *p, *next;
 
         HASH_ITER(hh, m->recovery->pending, p, next) {
@@ -158,11 +211,17 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
                 }
                 if (sb->status == SANDBOX_PAUSED)
                         continue; /* it could not be reached yet, and is to stay so */
-                log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
+                if (!p->thawed)
+                        log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
+                p->thawed = true;
                 (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
         }
+        m->recovery->waited += IMPATIENCE_USEC;
         (void) sd_event_source_set_time_relative(source, IMPATIENCE_USEC);
-        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        (void) sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        if (limit > 0 && m->recovery->waited >= limit && m->recovery->listed)
+                recover_give_up_waiting(m);
+        return 0;
 }
 
 /* An execution that PID 1 has never heard of did not come that far. */
@@ -176,7 +235,12 @@ static void end_unknown(Sandbox *sb) {
 
 void recover_on_adopted(Sandbox *sb, const Error *error) {
         Manager *m = sb->manager;
+        bool late = sb->unreached;
 
+        if (late) {
+                sb->unreached = false;
+                recover_tell_unreached(m);
+        }
         if (error) {
                 if (sandbox_is_ending(sb))
                         return;
@@ -192,16 +256,20 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
         if (sb->status != SANDBOX_PAUSED || sb->activity == ACTIVITY_THAWING) /* a frozen PID 1 has not told what it knows */
                 end_unknown(sb);
         sandbox_update_running(sb);
-        if (!m->recovery)
+        if (!m->recovery && !late)
                 return;
         (void) sandbox_arm_timers(sb);
         (void) sandbox_check_cpu_time(sb);
         network_adopted(sb);
+        if (!m->recovery)
+                return;
         m->recovery->n_adopted++;
         answered(m, sb->id);
 }
 
 void recover_on_destroyed(Manager *m, const char *id) {
+        if (m->n_unreached > 0)
+                recover_tell_unreached(m);
         answered(m, id);
 }
 
@@ -212,7 +280,7 @@ static void recover_put_aside(Manager *m, const char *id) {
         if (quarantine_find(m, QUARANTINE_SANDBOX, id))
                 return;
         m->recovery->n_unknown++;
-        quarantine_add(m, QUARANTINE_SANDBOX, id, /* bytes= */ 0);
+        (void) quarantine_add(m, QUARANTINE_SANDBOX, id, /* bytes= */ 0);
         if (provider_has(p, PROVIDER_PAUSE) && p->pause->freeze_id)
                 (void) p->pause->freeze_id(p, id);
 }
@@ -230,12 +298,11 @@ void recover_on_listed(Manager *m, const char *id) {
         sb = manager_by_id(m, id);
         if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
-        if (!sb) {
+        if (!sb || m->doubts_store || !recover_expect(m, id, NULL)) { /* an older copy may know nothing of its last resume */
                 recover_put_aside(m, id);
                 return;
         }
         m->recovery->n_swept++;
-        recover_expect(m, id, NULL);
         (void) m->provider->ops->destroy(m->provider, id, NULL);
 }
 
@@ -246,8 +313,11 @@ void recover_start(Manager *m) {
         if (m->recovery || !m->recovering)
                 return; /* the spawner came back; the daemon never went */
         m->recovery = calloc(1, sizeof(*m->recovery));
-        if (!m->recovery)
+        if (!m->recovery || quarantine_begin(m) < 0 || recover_expect_rows(m) < 0) {
+                log_error("out of memory: what is there is left as it is, and no requests are taken");
+                recovery_free(m);
                 return;
+        }
         m->recovery->started = clock_usec();
         (void) sd_event_add_time_relative(m->event, &m->recovery->impatience, CLOCK_MONOTONIC, IMPATIENCE_USEC, 0, on_impatience, m);
 
