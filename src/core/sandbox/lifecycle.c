@@ -151,6 +151,7 @@ void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
 }
 
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
+        usec_t before = sb->spec.timeout_usec, expires_before = sb->expires_at;
         int r;
 
         if (sandbox_is_ending(sb))
@@ -159,8 +160,11 @@ int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
         /* A paused one's time begins when it wakes up. */
         sb->expires_at = timeout_usec == 0 ? 0 : timeout_usec + (sb->status == SANDBOX_PAUSED ? sb->changed_at : clock_wall_usec());
         r = store_sandbox_update(sb->manager->store, sb);
-        if (r < 0)
+        if (r < 0) { /* what is refused has not happened */
+                sb->spec.timeout_usec = before;
+                sb->expires_at = expires_before;
                 return error_set(reterr, r, "cannot write the timeout: %m");
+        }
         return sandbox_arm_timers(sb);
 }
 
