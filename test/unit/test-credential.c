@@ -360,7 +360,7 @@ TEST(values_are_masked_however_they_are_spelled) {
                 "s3cr&quot;t/va lue+", "s3cr&#34;t&#47;va&#32;lue&#43;", "s3cr&#x22;t&#x2F;va&#x20;lue&#x2b;", "s3cr%2522t%252fva%2520lue%252b",
                 "s3cr\\\\\"t\\\\/va lue+", "s3cr=22t/va=20lue+", "s3cr\\x22t\\x2fva\\x20lue\\x2b", "s3cr\\042t\\057va\\040lue\\053",
                 "%73%33%63%72%22%74%2f%76%61%20%6c%75%65%2b", "s3cr&amp;quot;t&sol;va lue&plus;",
-                "\\u00733cr&#34;t%2Fva+lue\\+",
+                "\\u00733cr&#34;t%2Fva+lue\\+", "s3cr\"t/=\r\nva lue+", "s3c=\nr=22t/va lue+", "s3cr&#0000000000000034;t/va lue+",
         };
         Credentials *c = usual();
 
@@ -368,6 +368,8 @@ TEST(values_are_masked_however_they_are_spelled) {
                 check_masked(c, spelled[i], strlen(spelled[i]), GITHUB);
         check_masked(c, "733363722274\x32" "f7661206c75652b", 28, "****************************");
         check_masked(c, "733363722274\x32" "F7661206C75652B", 28, "****************************");
+        check_masked(c, "73 33 63 72 22 74 2f 76 61 20 6c 75 65 2b", 41, "*****************************************");
+        check_masked(c, "73:33:63:72:22:74:2F:76\n61:20:6c:75:65:2b", 41, "*****************************************");
         check_masked(c, "s\0003\0c\0r\0\"\0t\0/\0v\0a\0 \0l\0u\0e\0+", 27, GITHUB);
         credentials_free(c);
 }
@@ -438,6 +440,59 @@ static double worst(size_t letters) {
         free(list);
         free(stream);
         return (double) begun;
+}
+
+/* 32 credentials of so many letters 0, and an answer that repeats a few bytes. */
+static double cost_of_stream(int letters, const char *repeated, size_t size) {
+        Text list = TEXT_INIT(1 << 16), stream = TEXT_INIT(1 << 15), out = TEXT_INIT(1 << 20);
+        Credentials *c;
+        clock_t begun;
+
+        for (int i = 0; i < 32; i++)
+                text_format(&list, "%s{\"name\":\"n%d\",\"placeholder\":\"cove-n%02d-0123456789\",\"domain\":\"api.github.com\",\"value\":\"%0*d\"}",
+                                i ? "," : "[", i, i, letters, 0);
+        text_put(&list, "]", 2);
+        c = make(list.data);
+        while (stream.size < 16384)
+                text_put(&stream, repeated, size);
+        begun = clock();
+        mask_bytes(c, "api.github.com", true, stream.data, stream.size, 1 << 12, &out);
+        begun = clock() - begun;
+        credentials_free(c);
+        text_done(&list);
+        text_done(&stream);
+        text_done(&out);
+        return (double) begun;
+}
+
+TEST(no_stream_makes_it_slow) {
+        static const struct {
+                const char *bytes;
+                size_t size;
+        } hostile[] = {
+                { "0\0\0\0", 4 }, { "0\0\0\0\0\0\0\0", 8 }, { "0\0", 2 }, { "0=\r\n", 4 }, { "\\\\\\\\u0030", 9 }, { "&#00000000048;", 14 }, { "%252530", 7 },
+                { "30 ", 3 }, { "MDAw%0A", 7 }, { "MDAw\\n\r\n", 8 },
+        };
+        double usual = cost_of_stream(4, "0", 1);
+
+        for (size_t i = 0; i < ELEMENTSOF(hostile); i++) {
+                check_true(hostile[i].bytes, cost_of_stream(4, hostile[i].bytes, hostile[i].size) < 60 * usual + CLOCKS_PER_SEC / 100);
+                check_true(hostile[i].bytes, cost_of_stream(8, hostile[i].bytes, hostile[i].size) < 60 * usual + CLOCKS_PER_SEC / 100);
+        }
+}
+
+TEST(values_have_a_limit_together) {
+        json_t *j = json_array();
+        Credentials *c = NULL;
+        Error error = { 0 };
+        char value[1024];
+
+        memset(value, 'v', sizeof(value));
+        for (unsigned i = 0; i < 17; i++)
+                json_array_append_new(j, json_pack("{s:s, s:s, s:s, s:s#}", "name", "n", "placeholder", GITHUB, "domain", "h.org", "value", value, 1024));
+        check_result("seventeen times 1024", credentials_parse(j, &c, &error), -E2BIG);
+        check_true("which one, how many, how many may be", strstr(error.text, "credentials[16]") && strstr(error.text, "17408") && strstr(error.text, "16384"));
+        json_decref(j);
 }
 
 TEST(no_value_makes_it_slow) {

@@ -107,6 +107,14 @@ int credential_filter_new_fill(Credentials *c, const char *host, CredentialPlace
         return 0;
 }
 
+/* Another one has the same value. */
+static bool is_masked_before(const Credentials *c, size_t index, const char *host) {
+        for (size_t i = 0; i < index; i++)
+                if (credential_is_for(c->items + i, host) && strcmp(c->items[i].forms[CREDENTIAL_PLAIN], c->items[index].forms[CREDENTIAL_PLAIN]) == 0)
+                        return true;
+        return false;
+}
+
 int credential_filter_new_mask(Credentials *c, const char *host, bool same_length, CredentialFilter **ret) {
         CredentialFilter *f;
         int r = filter_new(c, &f);
@@ -117,7 +125,7 @@ int credential_filter_new_mask(Credentials *c, const char *host, bool same_lengt
         if (!f->values)
                 r = -ENOMEM;
         for (size_t i = 0; i < c->n && r >= 0; i++)
-                if (credential_is_for(c->items + i, host))
+                if (credential_is_for(c->items + i, host) && !is_masked_before(c, i, host))
                         r = spell_finder_add(f->values, c->items[i].spellings);
         if (r < 0) {
                 credential_filter_free(f);

@@ -12,6 +12,9 @@
 #define SPAN_MAX (LETTERS * AHEAD)
 #define TOKENS   12  /* of one place */
 #define HELD_MAX (SPAN_MAX + AHEAD + 64 * 1024)
+#define NULS_MAX 3   /* between two letters: UTF-32 */
+#define LOOKS_MAX (64 * 1024) /* places that are looked at for the sake of exact beginnings, and how many each byte adds */
+#define LOOKS_BYTE 4
 
 typedef enum SpellKind {
         SPELL_LETTERS,
@@ -32,14 +35,22 @@ struct SpellSet {
         size_t n, room;
 };
 
-/* One piece in one stream, by where in the stream: for the next AHEAD places, how many of its letters stand before them, a bit for each number. */
-typedef struct SpellState {
-        const SpellPiece *piece;
+/* A piece that has begun, by where in the stream: for the next AHEAD places, how many of its letters stand before them, a bit for each number. */
+typedef struct SpellRun SpellRun;
+
+struct SpellRun {
         uint64_t at[AHEAD];
         uint64_t since[AHEAD]; /* the earliest place from which one of them may have begun */
         uint64_t until;        /* beyond it there are none */
+        size_t state;
+        SpellRun *next;        /* of those that nobody uses */
+};
+
+/* One piece in one stream. */
+typedef struct SpellState {
+        const SpellPiece *piece;
         bool is_active;
-        size_t next;           /* with the same first letter; SIZE_MAX: none */
+        size_t next; /* with the same first letter; SIZE_MAX: none */
 } SpellState;
 
 typedef struct SpellRange {
@@ -53,8 +64,10 @@ struct SpellFinder {
         size_t n_states, room_states;
         size_t first[256]; /* states by their first letter; SIZE_MAX: none */
         bool begins[256];  /* a spelling of a first letter may begin with it */
-        size_t *active;
+        SpellRun **active, *idle;
         size_t n_active, room_active;
+        size_t nuls; /* before it */
+        uint64_t looks, looked; /* that may be taken; where they were counted last */
         Text held;
         uint64_t begin, at; /* of what is held; what was not looked at yet */
         SpellRange *ranges;
@@ -153,6 +166,7 @@ typedef struct SpellPlace {
         size_t size;
         bool last;
         bool cut; /* what begins here may go on beyond the end */
+        size_t skip; /* so many bytes stand for nothing */
         SpellToken tokens[TOKENS];
         size_t n;
 } SpellPlace;
@@ -261,7 +275,7 @@ static void read_number(SpellPlace *p, size_t i) {
         size_t n = 0;
 
         i += base == 16;
-        for (; n < 8; n++) {
+        for (; i + n < AHEAD - 1; n++) {
                 int digit = place_digit(p, i + n);
 
                 if (digit < 0 || digit >= base)
@@ -294,10 +308,20 @@ static void read_entity(SpellPlace *p) {
         }
 }
 
+/* =2F, and a line's end that is none */
+static void read_equals(SpellPlace *p) {
+        place_add_hex(p, 1);
+        if (place_has(p, 1, "\n"))
+                p->skip = 2;
+        else if (place_has(p, 1, "\r\n"))
+                p->skip = 3;
+}
+
 static void place_read(SpellPlace *p) {
         uint8_t c = p->data[0];
 
         p->n = 0;
+        p->skip = 0;
         p->cut = false;
         place_add(p, c, 1);
         if (c == '%')
@@ -307,41 +331,60 @@ static void place_read(SpellPlace *p) {
         else if (c == '&')
                 read_entity(p);
         else if (c == '=')
-                place_add_hex(p, 1);
+                read_equals(p);
         else if (c == '+')
                 place_add(p, ' ', 1);
 }
 
-/* What may stand between two letters. */
-static bool is_between(const SpellPiece *piece, uint8_t c) {
-        return piece->kind == SPELL_BASE64 ? c == '\r' || c == '\n' || c == '\0' : c == '\0';
+/* What may stand between two letters. nuls: that stand before it. */
+static bool is_between(SpellKind kind, uint8_t c, size_t nuls) {
+        switch (c) {
+        case '\0':
+                return nuls < NULS_MAX;
+        case '\r':
+        case '\n':
+                return kind != SPELL_LETTERS;
+        case ' ':
+        case '\t':
+        case ':':
+                return kind == SPELL_DIGITS;
+        default:
+                return false;
+        }
 }
 
-/* Whether the piece is all of these bytes. */
-static bool piece_is(const SpellPiece *piece, const uint8_t *data, size_t size) {
-        uint64_t at[AHEAD] = { [0] = 1 };
-        size_t reach = 0;
+static size_t nuls_after(size_t nuls, uint8_t c) {
+        return c == '\0' ? nuls + 1 : 0;
+}
 
-        for (size_t i = 0; i < size && i <= reach; i++) {
+/* Whether the piece is all of these bytes. looks: how many places may be looked at. */
+static bool piece_is(const SpellPiece *piece, const uint8_t *data, size_t size, uint64_t *looks) {
+        uint64_t at[AHEAD] = { [0] = 1 };
+        size_t reach = 0, nuls = 0;
+
+        for (size_t i = 0; i < size && i <= reach && *looks > 0; nuls = nuls_after(nuls, data[i]), i++) {
                 SpellPlace place = { .data = data + i, .size = size - i, .last = true };
                 uint64_t now = at[i % AHEAD];
 
                 at[i % AHEAD] = 0;
+                --*looks;
                 if (now == 0)
                         continue;
-                if (i > 0 && is_between(piece, data[i])) {
-                        at[(i + 1) % AHEAD] |= now;
-                        reach = MAX_OF(reach, i + 1);
-                }
                 place_read(&place);
+                if (i > 0 && place.skip > 0) {
+                        at[(i + place.skip) % AHEAD] |= now;
+                        reach = MAX_OF(reach, i + place.skip);
+                }
                 for (size_t k = 0; k < place.n; k++) {
+                        size_t end = i + place.tokens[k].size;
                         uint64_t hit = now & piece->bits[place.tokens[k].byte];
+                        uint64_t then = hit << 1 | (i > 0 && is_between(piece->kind, place.tokens[k].byte, nuls) ? now : 0);
 
-                        if (hit >> (piece->n - 1) & 1 && i + place.tokens[k].size == size)
+                        if (hit >> (piece->n - 1) & 1 && end == size)
                                 return true;
-                        at[(i + place.tokens[k].size) % AHEAD] |= hit << 1;
-                        if (hit)
-                                reach = MAX_OF(reach, i + place.tokens[k].size);
+                        at[end % AHEAD] |= then;
+                        if (then)
+                                reach = MAX_OF(reach, end);
                 }
         }
         return false;
@@ -355,6 +398,7 @@ SpellFinder *spell_finder_new(bool same_length) {
         if (!f)
                 return NULL;
         f->same_length = same_length;
+        f->looks = LOOKS_MAX;
         f->held = (Text) TEXT_INIT(HELD_MAX);
         memset(f->first, 0xff, sizeof(f->first));
         for (const char *c = "%\\&=+"; *c; c++)
@@ -368,6 +412,12 @@ SpellFinder *spell_finder_free(SpellFinder *f) {
         if (f->held.data)
                 explicit_bzero(f->held.data, f->held.room);
         text_done(&f->held);
+        for (size_t i = 0; i < f->n_active; i++)
+                free(f->active[i]);
+        for (SpellRun *run = f->idle, *next; run; run = next) {
+                next = run->next;
+                free(run);
+        }
         FREE_ALL(f->states, f->active, f->ranges, f);
         return NULL;
 }
@@ -392,43 +442,74 @@ int spell_finder_add(SpellFinder *f, const SpellSet *s) {
         return 0;
 }
 
-static void finder_wake(SpellFinder *f, uint8_t letter) {
-        for (size_t i = f->first[letter]; i != SIZE_MAX; i = f->states[i].next)
-                if (!f->states[i].is_active) {
-                        f->states[i].is_active = true;
-                        f->states[i].until = f->at;
-                        f->active[f->n_active++] = i;
-                }
+/* One that was used before has no letters any more. */
+static SpellRun *finder_take_run(SpellFinder *f) {
+        SpellRun *run = f->idle;
+
+        if (!run)
+                return calloc(1, sizeof(*run));
+        f->idle = run->next;
+        return run;
 }
 
-static void finder_wake_all(SpellFinder *f, uint8_t letter) {
-        finder_wake(f, letter);
-        if (letter >= 'a' && letter <= 'f')
-                finder_wake(f, (uint8_t) (letter - 0x20));
-        if (letter == '_')
-                finder_wake(f, '/');
-        if (letter == '-')
-                finder_wake(f, '+');
+static int finder_wake(SpellFinder *f, uint8_t letter) {
+        for (size_t i = f->first[letter]; i != SIZE_MAX; i = f->states[i].next) {
+                SpellRun *run;
+
+                if (f->states[i].is_active)
+                        continue;
+                run = finder_take_run(f);
+                if (!run)
+                        return -ENOMEM;
+                run->state = i;
+                run->until = f->at;
+                f->states[i].is_active = true;
+                f->active[f->n_active++] = run;
+        }
+        return 0;
 }
 
-/* Where did it begin that ends here? */
-static int finder_found(SpellFinder *f, const SpellState *s, uint64_t since, uint64_t end, const char **ret_name) {
+static int finder_wake_all(SpellFinder *f, uint8_t letter) {
+        int r = finder_wake(f, letter);
+
+        if (r >= 0 && letter >= 'a' && letter <= 'f')
+                r = finder_wake(f, (uint8_t) (letter - 0x20));
+        if (r >= 0 && letter == '_')
+                r = finder_wake(f, '/');
+        if (r >= 0 && letter == '-')
+                r = finder_wake(f, '+');
+        return r;
+}
+
+/* Where did it begin that ends here? Somebody who sends many that end, and few that begin, gets more hidden than he sent: each byte of the stream pays
+ * for a few looks. */
+static uint64_t finder_begin_of(SpellFinder *f, const SpellPiece *piece, uint64_t since, uint64_t end) {
         const uint8_t *data = (const uint8_t *) f->held.data;
-        SpellRange *before = f->n_ranges > 0 ? f->ranges + f->n_ranges - 1 : NULL;
         uint64_t from = MAX_OF(since, f->begin);
 
-        *ret_name = s->piece->name;
+        if (end - from > SPAN_MAX)
+                from = end - SPAN_MAX;
+        f->looks = MIN_OF(f->looks + LOOKS_BYTE * (f->at - f->looked), (uint64_t) LOOKS_MAX);
+        f->looked = f->at;
+        for (uint64_t i = from; i < end && f->looks > 0; i++)
+                if (piece_is(piece, data + (i - f->begin), (size_t) (end - i), &f->looks))
+                        return i;
+        return from;
+}
+
+static int finder_found(SpellFinder *f, const SpellPiece *piece, uint64_t since, uint64_t end, const char **ret_name) {
+        SpellRange *before = f->n_ranges > 0 ? f->ranges + f->n_ranges - 1 : NULL;
+        uint64_t from;
+
+        *ret_name = piece->name;
         /* Mostly there is no need to look: it has so many letters, and so many bytes at least. */
-        if (before && since >= before->from && before->to + s->piece->n > end) {
+        if (before && since >= before->from && before->to + piece->n > end) {
                 if (since == before->from && end > before->to)
-                        before->piece = s->piece;
+                        before->piece = piece;
                 before->to = MAX_OF(before->to, end);
                 return 0;
         }
-        if (end - from > SPAN_MAX)
-                from = end - SPAN_MAX;
-        while (from < end && !piece_is(s->piece, data + (from - f->begin), end - from))
-                from++;
+        from = finder_begin_of(f, piece, since, end);
         /* Those within it are part of it. */
         while (f->n_ranges > 0 && f->ranges[f->n_ranges - 1].from >= from)
                 f->n_ranges--;
@@ -436,11 +517,11 @@ static int finder_found(SpellFinder *f, const SpellState *s, uint64_t since, uin
                 return 0;
         if (ARRAY_RESERVE(f->ranges, f->room_ranges, f->n_ranges + 1) < 0)
                 return -ENOMEM;
-        f->ranges[f->n_ranges++] = (SpellRange) { from, end, s->piece };
+        f->ranges[f->n_ranges++] = (SpellRange) { from, end, piece };
         return 0;
 }
 
-static void state_reach(SpellState *s, uint64_t place, uint64_t bits, uint64_t since) {
+static void run_reach(SpellRun *s, uint64_t place, uint64_t bits, uint64_t since) {
         uint64_t *at = s->at + place % AHEAD, *old = s->since + place % AHEAD;
 
         if (bits == 0)
@@ -450,20 +531,25 @@ static void state_reach(SpellState *s, uint64_t place, uint64_t bits, uint64_t s
         s->until = MAX_OF(s->until, place);
 }
 
-static int state_step(SpellFinder *f, SpellState *s, const SpellPlace *place, const char **ret_name) {
+static int run_step(SpellFinder *f, SpellRun *s, const SpellPlace *place, const char **ret_name) {
+        const SpellPiece *piece = f->states[s->state].piece;
         uint64_t now = s->at[f->at % AHEAD], since = s->since[f->at % AHEAD];
+        uint64_t mask = piece->n < LETTERS ? (UINT64_C(1) << piece->n) - 1 : UINT64_MAX;
         int r = 0;
 
         s->at[f->at % AHEAD] = 0;
-        if (is_between(s->piece, place->data[0]))
-                state_reach(s, f->at + 1, now, since);
+        if (place->skip > 0)
+                run_reach(s, f->at + place->skip, now, since);
         for (size_t k = 0; k < place->n && r >= 0; k++) {
-                uint64_t hit = (now | 1) & s->piece->bits[place->tokens[k].byte], end = f->at + place->tokens[k].size;
+                uint8_t byte = place->tokens[k].byte;
+                uint64_t hit = (now | 1) & piece->bits[byte], end = f->at + place->tokens[k].size;
                 uint64_t from = hit & ~UINT64_C(1) ? since : f->at;
 
-                if (hit >> (s->piece->n - 1) & 1)
-                        r = finder_found(f, s, from, end, ret_name);
-                state_reach(s, end, s->piece->n < LETTERS ? hit << 1 & ((UINT64_C(1) << s->piece->n) - 1) : hit << 1, from);
+                if (now && is_between(piece->kind, byte, f->nuls))
+                        run_reach(s, end, now, since);
+                if (hit >> (piece->n - 1) & 1)
+                        r = finder_found(f, piece, from, end, ret_name);
+                run_reach(s, end, hit << 1 & mask, from);
         }
         return r;
 }
@@ -472,17 +558,22 @@ static int finder_step(SpellFinder *f, const SpellPlace *place, const char **ret
         size_t kept = 0;
         int r = 0;
 
-        for (size_t k = 0; k < place->n; k++)
-                finder_wake_all(f, place->tokens[k].byte);
+        for (size_t k = 0; k < place->n && r >= 0; k++)
+                r = finder_wake_all(f, place->tokens[k].byte);
         for (size_t i = 0; i < f->n_active && r >= 0; i++)
-                r = state_step(f, f->states + f->active[i], place, ret_name);
+                r = run_step(f, f->active[i], place, ret_name);
         f->at++;
+        f->nuls = nuls_after(f->nuls, place->data[0]);
         for (size_t i = 0; i < f->n_active; i++) {
-                SpellState *s = f->states + f->active[i];
+                SpellRun *run = f->active[i];
 
-                s->is_active = s->until >= f->at && s->until > 0;
-                if (s->is_active)
-                        f->active[kept++] = f->active[i];
+                if (run->until >= f->at && run->until > 0)
+                        f->active[kept++] = run;
+                else {
+                        f->states[run->state].is_active = false;
+                        run->next = f->idle;
+                        f->idle = run;
+                }
         }
         f->n_active = kept;
         return r;
@@ -493,7 +584,7 @@ static uint64_t finder_sure(const SpellFinder *f) {
         uint64_t sure = f->at;
 
         for (size_t i = 0; i < f->n_active; i++) {
-                const SpellState *s = f->states + f->active[i];
+                const SpellRun *s = f->active[i];
 
                 for (uint64_t place = f->at; place <= s->until; place++)
                         if (s->at[place % AHEAD])

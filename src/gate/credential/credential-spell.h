@@ -1,12 +1,14 @@
 /* credential-spell.h: a value in a stream, however whoever wrote it has spelled its letters.
  *
  * Each letter counts as itself, as %XX, \uXXXX, \xXX, \OOO, behind backslashes, as an entity of HTML and as =XX, upper or lower case, some of them
- * several times over (%252F, \\/, &amp;#47;), in any mixture; with NULs between letters (UTF-16, UTF-32); all of it as hexadecimal digits, and in
- * base64, both alphabets, broken into lines or not, whatever stands before it.
+ * several times over (%252F, \\/, &amp;#47;), in any mixture; with up to three NULs between letters (UTF-16, UTF-32), or a "=" and a line's end
+ * (quoted-printable); all of it as hexadecimal digits, with blanks, colons and ends of lines between them, and in base64, both alphabets, broken into
+ * lines or not, whatever stands before it. An end of a line may itself be spelled (\n, %0A, &#10;).
  *
  * A value is cut into pieces of up to 64 letters, each one a machine of 64 bits (Shift-And) that moves on over what a spelling takes. So a byte of the
- * stream costs a look at a table, and a few operations for each piece that may have begun: nobody makes it slow by what he sends. What may become
- * a piece is kept back, whatever else is passed on at once.
+ * stream costs a look at a table, and a few operations for each piece that may have begun: nobody makes it slow by what he sends. Where one begins that
+ * was found is looked for only as long as the bytes of the stream pay for it; then all is hidden from where it may have begun. Only pieces that have
+ * begun take memory. What may become a piece is kept back, whatever else is passed on at once.
  * Letters beyond ASCII count as their bytes of UTF-8 only: as themselves, %XX, \xXX, \OOO, =XX.
  * Must not know: HTTP, hosts. */
 #pragma once

@@ -128,7 +128,7 @@ static int credential_read_headers(json_t *list, char ret[static CREDENTIAL_HEAD
         return 0;
 }
 
-static int credential_read_one(json_t *item, Credential *c, Error *reterr) {
+static int credential_read_one(json_t *item, Credential *c, size_t *n_values, Error *reterr) {
         const char *name, *placeholder, *value, *domain;
         size_t n, n_value;
         int r;
@@ -146,6 +146,10 @@ static int credential_read_one(json_t *item, Credential *c, Error *reterr) {
                 r = credential_read_text(item, "value", CREDENTIAL_VALUE_MIN, CREDENTIAL_VALUE_MAX, &value, &n_value, reterr);
         if (r < 0)
                 return r;
+        *n_values += n_value;
+        if (*n_values > CREDENTIAL_VALUES_MAX)
+                return error_set(reterr, -E2BIG, "value: has %zu bytes with those before it, all of a sandbox may have %d: use shorter ones, or fewer",
+                                *n_values, CREDENTIAL_VALUES_MAX);
         if (placeholder[strspn(placeholder, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")])
                 return error_set(reterr, -EINVAL, "placeholder: must be letters, digits, '-', '_' and '.'");
         r = credential_read_headers(json_object_get(item, "headers"), c->headers, reterr);
@@ -161,7 +165,7 @@ static int credential_read_one(json_t *item, Credential *c, Error *reterr) {
 int credentials_parse(json_t *list, Credentials **ret, Error *reterr) {
         Credentials *c;
         json_t *item;
-        size_t i;
+        size_t i, n_values = 0;
         int r;
 
         assert(ret);
@@ -178,7 +182,7 @@ int credentials_parse(json_t *list, Credentials **ret, Error *reterr) {
         c->n_refs = 1;
         json_array_foreach(list, i, item) {
                 c->n = i + 1;
-                r = credential_read_one(item, c->items + i, reterr);
+                r = credential_read_one(item, c->items + i, &n_values, reterr);
                 if (r < 0) {
                         (void) credentials_free(c);
                         return error_prefix(reterr, r, "credentials[%zu]", i);

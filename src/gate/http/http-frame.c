@@ -84,6 +84,8 @@ static ssize_t frame_trailer(HttpFrame *f, const uint8_t *data, size_t size) {
 static ssize_t frame_data(HttpFrame *f, const uint8_t *data, size_t size, const uint8_t **ret, size_t *ret_size) {
         size_t n = (size_t) MIN_OF((uint64_t) size, f->left);
 
+        if (f->piece_max > 0)
+                n = MIN_OF(n, f->piece_max);
         *ret = data;
         *ret_size = n;
         f->total += n;

@@ -25,6 +25,7 @@ typedef struct HttpFrame {
         uint64_t left;  /* of the body, or of the chunk */
         uint64_t total; /* body bytes so far */
         size_t trailer_bytes;
+        size_t piece_max; /* of what comes out; 0: as much as there is */
 } HttpFrame;
 
 void http_frame_init(HttpFrame *f, HttpFraming framing, uint64_t length);

@@ -31,6 +31,9 @@
 #define HTTP_DRAIN_MAX    (1024 * 1024)        /* of a body nobody wants */
 #define HTTP_COLLECT_MAX  (1024 * 1024)
 #define HTTP_COLLECTS_MAX 16                   /* of one sandbox at once: further ones go on in chunks */
+#define HTTP_MASK_MAX     2048                 /* gone through for credentials in one turn: a hostile byte costs microseconds */
+#define HTTP_MASK_PIECE   64                   /* what a piece counts besides its bytes */
+#define HTTP_MASK_HEAD    16384                /* bytes of a head in which credentials are looked for */
 #define HTTP_INTERIM_MAX  16                   /* responses of 1xx before the real one */
 #define HTTP_SENT_MAX     (4 * 1024 * 1024)    /* a piece with its credentials put in */
 
@@ -99,6 +102,7 @@ struct HttpExchange {
         size_t drained;
         bool drain_sent;              /* our last word has gone out */
         CredentialFilter *tunnel_mask;
+        size_t masked;                /* bytes that were gone through for credentials in this turn */
         void (*done)(HttpExchange *x, void *userdata);
         void *userdata;
 };

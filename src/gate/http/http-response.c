@@ -148,6 +148,7 @@ static int pass_head(HttpExchange *x, const HttpHead *h) {
                 (void) http_fail(x, strerror(-r));
         else {
                 http_frame_init(&a->frame, h->framing, h->length);
+                a->frame.piece_max = a->mask ? HTTP_MASK_MAX : 0;
                 http_response_write_framing(x, h, &t);
                 stream_put(x->guest, t.data, t.size);
                 a->begun = true;
@@ -171,7 +172,11 @@ static int receive_head(HttpExchange *x) {
         if (r < 0)
                 return http_fail(x, "its answer is malformed HTTP");
         stream_use(s, h.size);
-        if (h.status == 101)
+        if (must_mask(x))
+                x->masked += h.size;
+        if (must_mask(x) && h.size > HTTP_MASK_HEAD)
+                r = http_fail(x, "its answer's head is larger than 16384 bytes, too large to be gone through for credentials");
+        else if (h.status == 101)
                 r = pass_switch(x, &h);
         else if (h.status < 200)
                 r = pass_interim(x, &h);
@@ -191,6 +196,7 @@ static int http_response_put_piece(HttpExchange *x, const void *data, size_t siz
                 http_put_body(x->guest, a->chunked, data, size);
                 return 1;
         }
+        x->masked += size + HTTP_MASK_PIECE;
         if (credential_filter_feed(a->mask, data, size, last, &masked) < 0)
                 http_cut(x);
         else
@@ -225,7 +231,7 @@ static int receive_body(HttpExchange *x) {
         HttpAnswered *a = &x->answered;
         int moved = 0;
 
-        while (x->step == HTTP_STEP_PASS && stream_has_room(x->guest)) {
+        while (x->step == HTTP_STEP_PASS && stream_has_room(x->guest) && x->masked < HTTP_MASK_MAX) {
                 const uint8_t *piece;
                 size_t size;
                 ssize_t n = http_frame_next(&a->frame, stream_data(x->upstream), stream_size(x->upstream), &piece, &size);

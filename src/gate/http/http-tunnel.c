@@ -22,6 +22,7 @@ static void carry_down(HttpExchange *x, const uint8_t *data, size_t size, bool l
                 stream_put(x->guest, data, size);
                 return;
         }
+        x->masked += size + HTTP_MASK_PIECE;
         /* Of the same length: the frames around it stay right. */
         if (credential_filter_feed(x->tunnel_mask, data, size, last, &masked) < 0)
                 http_cut(x);
@@ -36,6 +37,8 @@ static int carry(HttpExchange *x, Stream *from, Stream *to) {
         if (!stream_has_room(to))
                 return 0;
         if (n > 0) {
+                if (to == x->guest && x->tunnel_mask)
+                        n = MIN_OF(n, (size_t) HTTP_MASK_MAX);
                 if (to == x->guest)
                         carry_down(x, stream_data(from), n, /* last= */ false);
                 else if (http_count_up(x, n))

@@ -173,7 +173,8 @@ static void gate_http_again(HttpExchange *x) {
 void http_pump(HttpExchange *x) {
         bool moved = true;
 
-        for (unsigned i = 0; i < (x->sandbox->share.is_late ? 1 : ROUNDS_MAX) && moved && x->step != HTTP_STEP_OVER; i++)
+        x->masked = 0;
+        for (unsigned i = 0; i < (x->sandbox->share.is_late ? 1 : ROUNDS_MAX) && moved && x->step != HTTP_STEP_OVER && x->masked < HTTP_MASK_MAX; i++)
                 moved = pump_once(x);
         if (x->step != HTTP_STEP_OVER)
                 http_watch(x);
