@@ -290,7 +290,11 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
         if (r >= 0)
                 r = restrict_volumes(fs, spec, userns_fd, reterr);
         if (r >= 0 && fs->dev_made >= 0) {
-                r = tree_restrict(fs->dev_made, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, userns_fd, false);
+                static const uint64_t attributes = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+
+                r = tree_restrict(fs->dev_made, attributes, userns_fd, false);
+                if (r == -EINVAL && userns_fd >= 0) /* before Linux 6.3 a tmpfs has no id maps: the nodes are nobody's, and everybody's to open */
+                        r = tree_restrict(fs->dev_made, attributes, -EBADF, false);
                 if (r < 0)
                         return error_set(reterr, r, "cannot restrict /dev: %m");
         }
