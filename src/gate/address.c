@@ -57,7 +57,7 @@ bool address_original(struct msghdr *m, SocketAddress *ret) {
         return false;
 }
 
-/* One connection is looked at in several ways within the same moment. */
+/* One connection is looked at in several ways within the same moment. That it is ours is not remembered: it may only not have been found out. */
 bool address_is_own(const EgressAddress *a) {
         static EgressAddress last;
         static usec_t looked_at;
@@ -65,7 +65,7 @@ bool address_is_own(const EgressAddress *a) {
         usec_t now = clock_usec();
         SocketAddress to;
 
-        if (looked_at == 0 || now - looked_at > REMEMBER_USEC || memcmp(a->bytes, last.bytes, sizeof(last.bytes)) != 0) {
+        if (was_own || looked_at == 0 || now - looked_at > REMEMBER_USEC || memcmp(a->bytes, last.bytes, sizeof(last.bytes)) != 0) {
                 (void) address_to_socket(a, 0, &to);
                 was_own = address_is_ours(&to.any);
                 last = *a;
