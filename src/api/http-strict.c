@@ -6,7 +6,7 @@
  *
  *      GET 0 /path 0 HTTP/1.1 00 Host 0 ␣x 00 Accept 0 ␣a 00 00
  *
- * One thing cannot be told apart so: NUL LF at the end of a line is CR LF. Newer ones are told by MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c), lay their parts out
+ * What leaves the same traces cannot be told apart: NUL LF, or LF NUL, is CR LF; and an empty name that ends a head, as in CR LF ":" LF, is its empty line. Newer ones are told by MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c), lay their parts out
  * differently, and are not looked at so. */
 
 #include <errno.h>
@@ -102,7 +102,7 @@ bool http_strict_head(const HttpRequest *r, const char *version) {
         (void) MHD_get_connection_values(r->connection->mhd, MHD_HEADER_KIND, strict_field, &h);
         if (h.bad)
                 return false;
-        return !lenient || (size_t) (h.next + 2 - r->method) == info->header_size;
+        return !lenient || ((size_t) (h.next + 2 - r->method) == info->header_size && h.next[0] == '\0' && h.next[1] == '\0');
 }
 
 /* How long the body will be, which is said once. */
