@@ -12,8 +12,6 @@ typedef enum LedgerKind {
         LEDGER_DISK,       /* of sandboxes that have not ended: what they may write. By the tally */
         LEDGER_VOLUME,     /* what may be written */
         LEDGER_SNAPSHOT,   /* what they take */
-        LEDGER_TEMPLATE,   /* layers and disks of templates; what several share is shared out by whoever charges */
-        LEDGER_CACHE,      /* of builds and imports */
         LEDGER_JOURNAL,    /* output of executions */
         LEDGER_ARTIFACT,
         /* Bytes of the daemon's memory. */

@@ -249,8 +249,6 @@ static const Column tenant_usage_columns[] = {
         { ">DISKS", "disk.disks.bytes", cell_size },
         { ">VOLUMES", "disk.volumes.bytes", cell_size },
         { ">SNAPSHOTS", "disk.snapshots.bytes", cell_size },
-        { ">TEMPLATES", "disk.templates.bytes", cell_size },
-        { ">CACHES", "disk.caches.bytes", cell_size },
         { ">OUTPUT", "disk.journals.bytes", cell_size },
         { ">ARTIFACTS", "disk.artifacts.bytes", cell_size },
         { ">ANSWERS", "answers.bytes", cell_size },

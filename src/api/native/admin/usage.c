@@ -30,8 +30,6 @@ static const ShapeField usage_disk_fields[] = {
         KIND("disks", LEDGER_DISK),
         KIND("volumes", LEDGER_VOLUME),
         KIND("snapshots", LEDGER_SNAPSHOT),
-        KIND("templates", LEDGER_TEMPLATE),
-        KIND("caches", LEDGER_CACHE),
         KIND("journals", LEDGER_JOURNAL),
         KIND("artifacts", LEDGER_ARTIFACT),
 };
