@@ -21,7 +21,9 @@ static void accept_take(HttpListener *l, int fd, const struct sockaddr_storage *
 
 /* Without descriptors an accept fails again and again, and the socket stays ready. */
 static void http_accept_rest(HttpListener *l) {
-        log_warning("http: cannot take connections for now: %m");
+        if (!l->accept_failed)
+                log_warning("http: no connections are taken until there is room again: %m");
+        l->accept_failed = true;
         (void) sd_event_source_set_enabled(l->accept, SD_EVENT_OFF);
         if (sd_event_source_set_time_relative(l->accept_again, RETRY_USEC) >= 0)
                 (void) sd_event_source_set_enabled(l->accept_again, SD_EVENT_ONESHOT);
@@ -44,13 +46,15 @@ static int on_accept(sd_event_source *source, int listening, uint32_t revents, v
                 int fd = accept4(listening, (struct sockaddr *) &peer, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
                 if (fd >= 0) {
+                        l->accept_failed = false;
                         accept_take(l, fd, &peer, size);
                         continue;
                 }
-                if (errno != EAGAIN && errno != EINTR && error_is_shortage(errno))
+                if (errno == ECONNABORTED || errno == EINTR)
+                        continue;
+                if (errno != EAGAIN && error_is_shortage(errno))
                         http_accept_rest(l);
-                if (errno != ECONNABORTED && errno != EINTR)
-                        break;
+                break;
         }
         return 0;
 }

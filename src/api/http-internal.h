@@ -137,6 +137,7 @@ struct HttpListener {
         bool again;
 
         sd_event_source *accept, *accept_again;
+        bool accept_failed; /* and it was told */
         Https *https; /* the server's; NULL: what comes is not encrypted */
         HttpTls *tls;
 };
