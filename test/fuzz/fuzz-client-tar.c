@@ -6,6 +6,8 @@
 
 #include "client/files/tar.h"
 
+#include "../unit/tar-block.h"
+
 static void check_entry(const TarEntry *e) {
         static uint8_t head[TAR_HEAD_MAX];
         TarEntry again = { 0 };
@@ -27,17 +29,6 @@ static void check_entry(const TarEntry *e) {
         tar_reader_done(&r);
 }
 
-static void fit_checksum(uint8_t *block) {
-        unsigned sum = 0;
-        char text[16];
-
-        memset(block + 148, ' ', 8);
-        for (size_t i = 0; i < TAR_BLOCK; i++)
-                sum += block[i];
-        (void) snprintf(text, sizeof(text), "%06o", sum);
-        memcpy(block + 148, text, 7);
-}
-
 static void read_all(const uint8_t *data, size_t size, int fitting) {
         ClientTarReader r = { 0 };
         TarEntry e;
@@ -48,7 +39,7 @@ static void read_all(const uint8_t *data, size_t size, int fitting) {
 
                 memcpy(block, data + i, TAR_BLOCK);
                 if (fitting && !r.kind)
-                        fit_checksum(block);
+                        tar_fit_checksum(block);
                 n = tar_read_block(&r, block, &e);
                 if (n < 0 || n == 2) {
                         MUST(n == 2 || n == -EBADMSG || n == -EOPNOTSUPP || n == -ENAMETOOLONG);

@@ -12,6 +12,8 @@
 #include "client/files/tar.h"
 #include "client/files/unpack.h"
 
+#include "../unit/tar-block.h"
+
 static char top[] = "/tmp/fuzz-client-unpack-XXXXXX";
 static int top_fd = -EBADF;
 
@@ -63,17 +65,6 @@ static void unpack(const uint8_t *data, size_t size, size_t piece) {
         check_outside();
 }
 
-static void fit_checksum(uint8_t *block) {
-        unsigned sum = 0;
-        char text[16];
-
-        memset(block + 148, ' ', 8);
-        for (size_t i = 0; i < TAR_BLOCK; i++)
-                sum += block[i];
-        (void) snprintf(text, sizeof(text), "%06o", sum);
-        memcpy(block + 148, text, 7);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_free_ uint8_t *copy = malloc(size + 1);
 
@@ -84,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         unpack(data + 1, size - 1, (size_t) data[0] * 16 + 1);
         memcpy(copy, data, size);
         for (size_t i = 1; i + TAR_BLOCK <= size; i += TAR_BLOCK)
-                fit_checksum(copy + i);
+                tar_fit_checksum(copy + i);
         unpack(copy + 1, size - 1, (size_t) data[0] * 16 + 1);
         return 0;
 }

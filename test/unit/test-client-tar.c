@@ -13,6 +13,7 @@
 #include "client/files/pack.h"
 #include "client/files/tar.h"
 #include "client/files/unpack.h"
+#include "tar-block.h"
 
 /* Heads. */
 
@@ -62,17 +63,6 @@ TEST(types_and_sizes) {
         check_round_trip(&(TarEntry) { .type = TAR_FILE, .path = "f", .size = UINT64_C(1) << 40, .mtime = 0 });
 }
 
-static void set_checksum(uint8_t *block) {
-        unsigned sum = 0;
-        char text[16];
-
-        memset(block + 148, ' ', 8);
-        for (size_t i = 0; i < TAR_BLOCK; i++)
-                sum += block[i];
-        (void) snprintf(text, sizeof(text), "%06o", sum);
-        memcpy(block + 148, text, 7);
-}
-
 static void make_head(uint8_t *block, const char *name, char type, const char *target, uint64_t size, unsigned mode) {
         TarEntry e = { .type = TAR_FILE, .mode = mode, .size = size };
         uint8_t head[TAR_HEAD_MAX];
@@ -82,7 +72,7 @@ static void make_head(uint8_t *block, const char *name, char type, const char *t
         check_result("one block", tar_encode(&e, head), TAR_BLOCK);
         memcpy(block, head, TAR_BLOCK);
         block[156] = (uint8_t) type;
-        set_checksum(block);
+        tar_fit_checksum(block);
 }
 
 TEST(heads_of_others) {
@@ -99,7 +89,7 @@ TEST(heads_of_others) {
         /* ustar: the beginning of the name in another field */
         make_head(blocks, "file", '0', "", 5, 0644);
         memcpy(blocks + 345, "some/where", 10);
-        set_checksum(blocks);
+        tar_fit_checksum(blocks);
         check_int("prefix", decode(blocks, TAR_BLOCK, &e), 1);
         check_string("prefix", e.path, "some/where/file");
 
@@ -108,7 +98,7 @@ TEST(heads_of_others) {
         memset(blocks + 124, 0, 12);
         blocks[124] = 0x80;
         blocks[124 + 7] = 2;
-        set_checksum(blocks);
+        tar_fit_checksum(blocks);
         check_int("bytes", decode(blocks, TAR_BLOCK, &e), 1);
         check_uint("bytes", e.size, UINT64_C(2) << 32);
 
@@ -128,12 +118,12 @@ TEST(bad_heads_are_refused) {
 
         make_head(block, "f", '0', "", 5, 0644);
         block[124] = 'x';
-        set_checksum(block);
+        tar_fit_checksum(block);
         check_result("size", decode(block, TAR_BLOCK, &e), -EBADMSG);
 
         make_head(block, "f", '0', "", 5, 0644);
         memset(block + 124, 0xff, 12);
-        set_checksum(block);
+        tar_fit_checksum(block);
         check_result("negative size", decode(block, TAR_BLOCK, &e), -EBADMSG);
 
         make_head(block, "x", 'x', "", UINT64_C(1) << 30, 0644);
