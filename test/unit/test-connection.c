@@ -1,4 +1,4 @@
-/* One connection, while the sandbox that it belongs to has to wait for its turn (share.h). */
+/* Connections of a sandbox that has to wait for its turn (share.h). */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "gate/dns/pins.h"
+#include "gate/dns/dns.h"
 #include "gate/events.h"
 #include "gate/relay/connection.h"
 #include "gate/share.h"
@@ -64,6 +64,7 @@ static void world_init(World *w) {
 
 static void world_done(World *w) {
         connections_sandbox_gone(&w->sandbox);
+        dns_sandbox_gone(&w->sandbox);
         share_sandbox_gone(&w->sandbox);
         HASH_CLEAR(hh, w->gate.sandboxes);
         egress_policy_done(&w->sandbox.policy);
@@ -106,5 +107,41 @@ TEST(not_looked_at_once_it_is_bytes) {
         check_arrives(&w, upstream, "what was asked", ASKED);
         check_uint("one connection", w.sandbox.n_connections, 1);
         (void) fd_close(upstream);
+        world_done(&w);
+}
+
+/* Somebody who always has something to do, but lets others have their turn. */
+typedef struct Busy {
+        sd_event *event;
+        sd_event_source *source;
+        unsigned left;
+} Busy;
+
+static int on_busy(sd_event_source *source, void *userdata) {
+        Busy *b = userdata;
+
+        return --b->left > 0 ? share_again(b->event, &b->source, on_busy, b) : 0;
+}
+
+/* As by datagrams: who has had more than its share is answered when nothing of others is there to be done. */
+TEST(questions_by_tcp_wait_for_others) {
+        static const uint8_t question[] = { 0, 19, 0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 'a', 0, 0, 1, 0, 3 }; /* of a class that nobody has: refused at once */
+        Busy busy = { .left = 100 };
+        char answer[2];
+        World w;
+
+        world_init(&w);
+        dns_take_connection(&w.sandbox, accept_one(&w));
+        check_true("the guest asks", send(w.guest, question, sizeof(question), MSG_NOSIGNAL) == sizeof(question));
+        busy.event = w.gate.event;
+        check_result("somebody else", share_again(busy.event, &busy.source, on_busy, &busy), 0);
+        while (busy.left > 1)
+                (void) sd_event_run(w.gate.event, 0);
+        check_true("no answer yet", recv(w.guest, answer, sizeof(answer), MSG_DONTWAIT) < 0);
+        settle(&w);
+        for (int i = 0; i < 100 && recv(w.guest, answer, sizeof(answer), MSG_DONTWAIT | MSG_PEEK) < 0; i++)
+                (void) sd_event_run(w.gate.event, 50 * USEC_PER_MSEC);
+        check_true("then it comes", recv(w.guest, answer, sizeof(answer), MSG_DONTWAIT) == sizeof(answer));
+        sd_event_source_disable_unref(busy.source);
         world_done(&w);
 }
