@@ -56,7 +56,7 @@ typedef struct GateLink {
         LinkState state;
         int fd;
         sd_event_source *io, *timer, *child;
-        usec_t deadline; /* of the state, monotonic */
+        sd_event_source *rest; /* while it is not looked at */
         usec_t up_since;
         Beat beat;
         usec_t pause;    /* before it is tried again */
