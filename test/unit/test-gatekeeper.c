@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "core/ledger.h"
 #include "core/network.h"
 #include "gate/control.h"
 #include "gatekeeper/gatekeeper.h"
@@ -651,6 +652,39 @@ TEST(sockets_inside) {
         destroy(&p, sb);
         UNTIL(&p, c.n == 2);
         check_true("an error", c.error < 0);
+        play_end(&p);
+}
+
+static Sandbox *create_of(Play *p, const char *tenant) {
+        static Answer a;
+        Sandbox *sb;
+
+        a = (Answer) { 0 };
+        sb = create_with(p, NETWORK_EGRESS, tenant, NULL, NULL, &a);
+        tell_created(p, sb);
+        UNTIL(p, was_asked(p, sb));
+        tell_sockets(p, sb);
+        UNTIL(p, a.n == 1);
+        return sb;
+}
+
+/* Its PID 1 never answers. */
+TEST(one_tenant_does_not_take_all_calls) {
+        static Connected c[LEDGER_CALLS_MAX];
+        Sandbox *red, *blue;
+        unsigned n = 0, more = 0;
+        Play p;
+
+        play_begin(&p, "calls");
+        red = create_of(&p, "red");
+        blue = create_of(&p, "blue");
+        while (n < LEDGER_CALLS_MAX && gatekeeper_connect(p.keeper, red, 8080, on_connected, c + n) >= 0)
+                n++;
+        check_true("some", n >= LEDGER_CALLS_MAX / 4);
+        check_result("no more", gatekeeper_connect(p.keeper, red, 8080, on_connected, c), -EAGAIN);
+        while (more < LEDGER_CALLS_MAX && gatekeeper_connect(p.keeper, blue, 8080, on_connected, c + n + more) >= 0)
+                more++;
+        check_true("another has its share", more >= LEDGER_CALLS_MAX / 8);
         play_end(&p);
 }
 
