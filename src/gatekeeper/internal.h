@@ -29,6 +29,7 @@
 
 #include "base/beat.h"
 #include "core/internal.h"
+#include "core/ledger.h"
 #include "core/network.h"
 #include "core/secret.h"
 #include "gate/control.h"
@@ -101,6 +102,7 @@ struct Seat {
         struct Certification *certification; /* under way */
         Group *group;
         NetworkUse use;
+        uint64_t cpu_usec; /* of the gate's thread, as it has told last */
         unsigned tokens; /* events that may still be written down in this second */
         usec_t tokens_at;
         uint64_t untold; /* those that were not */
@@ -144,6 +146,7 @@ struct Gatekeeper {
         struct SocketCall *sockets; /* by token */
         uint64_t token;
         NetworkKeeper hooks;
+        LedgerPot *cpu; /* of the gate's thread, by tenant */
         char last_error[ERROR_TEXT_MAX]; /* why there is no gate */
 };
 
