@@ -181,6 +181,7 @@ typedef struct ImagesConfig { /* images: */
 typedef struct RecordingConfig { /* recording: */
         bool by_default;    /* sandboxes that say nothing are recorded: false */
         uint64_t bytes_max; /* of one: 256 MB */
+        uint64_t total_bytes; /* of all: 10 GB; 0: no limit */
         usec_t keep_usec;   /* after the last line: 7 d; 0: for ever */
 } RecordingConfig;
 

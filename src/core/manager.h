@@ -128,6 +128,7 @@ int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata);
 
 /* -ENOSPC: no new work is taken, because the state directory's file system is (nearly) full. Looks at most once a second. */
 int manager_check_space(Manager *m, Error *reterr);
+int manager_check_space_for(Manager *m, uint64_t more, Error *reterr); /* … after so many bytes more; looks each time */
 uint64_t manager_space(Manager *m, uint64_t *ret_reserve); /* free bytes, now; and what of them is not for output */
 
 /* All of them, live or not; watch the stats for the end. */

@@ -103,6 +103,7 @@ struct Seat {
         struct Certification *certification; /* under way */
         Group *group;
         NetworkUse use;
+        uint64_t cpu_usec; /* of the gate's thread, as it has told last */
         unsigned tokens; /* events that may still be written down in this second */
         usec_t tokens_at;
         uint64_t untold; /* those that were not */
@@ -148,6 +149,7 @@ struct Gatekeeper {
         uint64_t token;
         bool has_earlier; /* policies, earlier.c */
         NetworkKeeper hooks;
+        LedgerPot *cpu; /* of the gate's thread, by tenant */
         char last_error[ERROR_TEXT_MAX]; /* why there is no gate */
 };
 

@@ -159,8 +159,9 @@ static int template_put_failed(int r, const char *name, Error *reterr) {
 
 int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr) {
         StoreTemplate row = { .updated_at = clock_wall_usec() };
+        LedgerEntry room = { 0 };
         TemplateName name;
-        int r = name_and_tag ? images_check_name(i, name_and_tag, &name, reterr) : 0;
+        int refused = 0, r = name_and_tag ? images_check_name(i, name_and_tag, &name, reterr) : 0;
 
         if (r < 0)
                 return r;
@@ -173,17 +174,22 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
                 r = template_row(&row, tenant, &name);
         if (r >= 0)
                 r = keep_origin(i, image);
-        if (r >= 0)
+        if (r >= 0 && name_and_tag)
+                refused = template_reserve(i, row.tenant, image, &room, reterr);
+        if (r >= 0 && refused >= 0)
                 r = image_put(i, &row, image);
         store_template_done(&row);
-        return r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
+        ledger_release(&room);
+        templates_charge(i);
+        return refused < 0 ? refused : r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
 }
 
 int images_tag(Images *i, const char *tenant, const char *name_and_tag, const char *digest, Error *reterr) {
         StoreTemplate row = { .updated_at = clock_wall_usec() };
         ImageEntry *e = images_entry(i, digest);
+        LedgerEntry room = { 0 };
         TemplateName name;
-        int r = images_check_name(i, name_and_tag, &name, reterr);
+        int refused = 0, r = images_check_name(i, name_and_tag, &name, reterr);
 
         if (r < 0)
                 return r;
@@ -192,11 +198,15 @@ int images_tag(Images *i, const char *tenant, const char *name_and_tag, const ch
         memcpy(row.digest, e->image.digest, sizeof(row.digest));
         r = template_row(&row, tenant, &name);
         if (r >= 0)
+                refused = template_reserve(i, row.tenant, &e->image, &room, reterr);
+        if (r >= 0 && refused >= 0)
                 r = store_template_put(i->manager->store, &row);
-        if (r >= 0)
+        if (r >= 0 && refused >= 0)
                 r = keep_name(i, &row, e);
         store_template_done(&row);
-        return r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
+        ledger_release(&room);
+        templates_charge(i);
+        return refused < 0 ? refused : r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
 }
 
 /* Snapshots that belong to images and to the cache. */

@@ -183,6 +183,7 @@ static int exec_result_build(ExecResult *s, Execution *x, bool with_output) {
 
 static int answer_now(ApiRequest *q, Execution *x, bool with_output) {
         _cleanup_(exec_result_done) ExecResult s = { 0 };
+        Error error = { 0 };
         ExecResult *kept;
         int r = exec_result_build(&s, x, with_output);
 
@@ -192,6 +193,8 @@ static int answer_now(ApiRequest *q, Execution *x, bool with_output) {
                 q->answered = true;
                 return http_answer_take(q->http, 200, "application/json", TAKE_PTR(s.ready.data), s.ready.size);
         }
+        if (s.ready.size > HTTP_SMALL_MAX && api_hold(q, s.ready.size, &error) < 0) /* a whole one is held by http_answer_take() */
+                return api_errno(q, -ENOBUFS, error.text);
         api_let_go(q, /* answered= */ true); /* of the wait, which is over */
         kept = api_keep_state(q, sizeof(*kept), exec_result_destroy);
         if (!kept)
