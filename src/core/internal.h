@@ -81,6 +81,7 @@ int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *r
 /* execution.c */
 Execution *execution_new(Sandbox *sb, uint64_t number);
 Execution *execution_free(Execution *x);
+void execution_trim(Execution *x); /* when PID 1 has its command, and when it has ended */
 void execution_count(Sandbox *sb, int change); /* of those that have not ended */
 void execution_end(Execution *x, ExecutionReason reason, int exit_code, int signal, const char *message);
 void execution_kill(Execution *x, ExecutionReason why);

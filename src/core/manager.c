@@ -83,6 +83,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
         x->stdin_closed = row->stdin_closed;
         x->journals_gone = row->journals_gone;
         x->kill_reason = row->kill_reason;
+        execution_trim(x);
         if (!x->journals_gone)
                 journal_began(x);
         if (execution_ended(x))

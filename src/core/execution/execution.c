@@ -23,6 +23,8 @@
 #define EXIT_NOT_FOUND      127
 #define EXIT_SIGNAL_BASE    128
 #define ENDED_MAX           1000 /* executions that a sandbox remembers; the oldest ended ones go */
+#define KEPT_RUNNING        ((size_t) 64 << 10) /* bytes of its arguments, and of its environment: PID 1 has all of them */
+#define KEPT_ENDED          ((size_t) 4 << 10)
 
 void execution_spec_done(ExecutionSpec *spec) {
         strv_done(&spec->args);
@@ -62,6 +64,14 @@ Execution *execution_free(Execution *x) {
         free(x->message);
         free(x);
         return NULL;
+}
+
+/* What is shown of it. A sandbox remembers a thousand, and a command may have megabytes of both. */
+void execution_trim(Execution *x) {
+        if (execution_ended(x))
+                strv_done(&x->spec.env); /* nobody asks any more */
+        strv_cut(&x->spec.args, execution_ended(x) ? KEPT_ENDED : KEPT_RUNNING);
+        strv_cut(&x->spec.env, KEPT_RUNNING);
 }
 
 void execution_count(Sandbox *sb, int change) {
@@ -279,6 +289,7 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         sandbox_update_running(sb);
         (void) sandbox_check_cpu_time(sb);
         observe_execution_started(x);
+        execution_trim(x);
         sandbox_tell(sb, x);
         *ret = x;
         return 0;
@@ -360,6 +371,7 @@ static void execution_conclude(Execution *x) {
         sandbox_tell(sb, x);
         execution_unfollow(x);
         observe(x); /* after those who wait for it */
+        execution_trim(x);
         forget_oldest(sb);
 }
 
