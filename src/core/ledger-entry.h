@@ -25,6 +25,7 @@ typedef enum LedgerKind {
         /* … and charged: */
         LEDGER_BUILDS,     /* that run: 1 each */
         LEDGER_REQUESTS,   /* under way: 1 each. Streams, waits and WebSockets are for as long as they last */
+        LEDGER_CALLS,      /* asked of a PID 1 or of the gate, and not answered: 1 each */
         _LEDGER_MAX,
 } LedgerKind;
 

@@ -18,6 +18,8 @@
 #include "core/ledger-entry.h"
 #include "core/manager.h"
 
+#define LEDGER_CALLS_MAX 32768 /* of all tenants together */
+
 extern const ShapeNames ledger_kind_names; /* "volumes": as in answers and metrics */
 
 int ledger_new(Manager *m); /* m->ledger */
@@ -36,7 +38,7 @@ typedef struct LedgerPot LedgerPot;
 void ledger_add(Manager *m, LedgerPot **pots, const char *tenant, LedgerKind kind, int64_t change);
 void ledger_pots_free(LedgerPot **pots);
 
-/* Whether the tenant may hold so much more of that kind. -EDQUOT: not now; -EOVERFLOW: never, it is more than the whole quota. */
+/* Whether the tenant may hold so much more of that kind. -EDQUOT: not now (of calls: -EAGAIN); -EOVERFLOW: never, it is more than the whole quota. */
 int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr);
 /* The highest amount of a kind; of any kind on disk: of all such kinds together. 0: there is no limit. */
 uint64_t ledger_limit(const Manager *m, const char *tenant, LedgerKind kind);

@@ -9,6 +9,7 @@
  *      group.c         isolated networks: addresses, the hub, names
  *      certificate.c   the authority of a sandbox into its own trust store
  *      credential.c    placeholders
+ *      earlier.c       policies that this version would not take, and works by
  *      approval.c      what was asked, and what people said
  *      events.c        what was denied or learned
  *      usage.c         what went through
@@ -29,6 +30,7 @@
 
 #include "base/beat.h"
 #include "core/internal.h"
+#include "core/ledger.h"
 #include "core/network.h"
 #include "core/secret.h"
 #include "gate/control.h"
@@ -56,7 +58,7 @@ typedef struct GateLink {
         LinkState state;
         int fd;
         sd_event_source *io, *timer, *child;
-        usec_t deadline; /* of the state, monotonic */
+        sd_event_source *rest; /* while it is not looked at */
         usec_t up_since;
         Beat beat;
         usec_t pause;    /* before it is tried again */
@@ -122,6 +124,7 @@ typedef struct Question {
         uint64_t serial;
         QuestionKind kind;
         char id[SANDBOX_ID_LENGTH + 1];
+        LedgerEntry place;
         UT_hash_handle hh;
 } Question;
 
@@ -143,6 +146,7 @@ struct Gatekeeper {
         sd_event_source *group_timer;
         struct SocketCall *sockets; /* by token */
         uint64_t token;
+        bool has_earlier; /* policies, earlier.c */
         NetworkKeeper hooks;
         char last_error[ERROR_TEXT_MAX]; /* why there is no gate */
 };
@@ -166,7 +170,7 @@ void link_hello(Gatekeeper *k); /* again, with other settings */
 /* messages.c */
 void messages_take(Gatekeeper *k, json_t *message);
 void control_message_free(json_t *message); /* one of ours, with what is secret in it */
-int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial);
+int question_add(const Seat *s, QuestionKind kind, uint64_t *ret_serial); /* -EAGAIN: its tenant has asked enough that is not answered */
 void question_drop(Gatekeeper *k, uint64_t serial); /* it was not asked after all */
 void questions_forget(Gatekeeper *k);
 
@@ -212,7 +216,14 @@ int certificate_environment(const Seat *s, Strv *env);
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
 int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
 int credentials_environment(Seat *s, Strv *env);
+/* Stored when the guest chose the header. Now it is one of those that are for credentials, which servers neither repeat nor write down. */
+bool credential_is_earlier(json_t *credential);
+#define CREDENTIAL_EARLIER_HEADERS "Authorization, X-API-Key, Api-Key, X-Auth-Token, Private-Token, X-Goog-Api-Key, X-Access-Token, X-Token"
 void credentials_changed(const char *tenant, const char *secret, void *userdata); /* VaultChanged */
+
+/* earlier.c */
+void earlier_look(Gatekeeper *k);
+void earlier_changed(Gatekeeper *k, const Sandbox *sb, const char *before); /* it came or goes, or has another policy than before (NULL: had none) */
 
 /* approval.c */
 void approval_asked(Seat *s, json_t *event);

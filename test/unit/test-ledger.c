@@ -7,7 +7,7 @@
 #define MB UINT64_C(1048576)
 
 static const char *const tenants[] = { "", "a", "b", "c" };
-static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_REQUESTS };
+static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_REQUESTS, LEDGER_CALLS };
 
 static void give_quota(World *w, const char *tenant, uint64_t disk) {
         Tenant t = { .disk_bytes_max = disk, .created_at = 1 };
