@@ -283,7 +283,7 @@ static void policy_parse_read_whole(WholeReader *w, json_t *object) {
         policy_check_credentials(w);
 }
 
-int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
+int policy_parse(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
         WholeReader w = { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix };
         _cleanup_json_ json_t *named = json_is_string(value) ? json_pack("{s:O}", "preset", value) : NULL;
 

@@ -64,7 +64,7 @@ void policy_done(Policy *p);
 void policy_init(Policy *p);
 
 /* NULL value or "{}": policy_init(). */
-int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c);
+int policy_parse(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c);
 json_t *policy_to_json(const Policy *p); /* normalised; parsing it again gives the same */
 
 const Policy *policy_preset(const char *name); /* NULL: there is none */
