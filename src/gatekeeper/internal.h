@@ -210,7 +210,9 @@ int certificate_environment(const Seat *s, Strv *env);
 
 /* credential.c */
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
-int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
+/* A secret as a credential: that it is there, and that the gate would take it. -ENOKEY: it is missing; -EINVAL. */
+int credential_check(Gatekeeper *k, const char *tenant, const char *secret, size_t *all, Error *reterr);
+int credentials_check(Seat *s, Error *reterr); /* each of the sandbox's policy */
 int credentials_environment(Seat *s, Strv *env);
 void credentials_changed(const char *tenant, const char *secret, void *userdata); /* VaultChanged */
 
