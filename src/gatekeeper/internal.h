@@ -216,7 +216,9 @@ int certificate_environment(const Seat *s, Strv *env);
 
 /* credential.c */
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
-int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
+/* A secret as a credential: that it is there, and that the gate would take it. -ENOKEY: it is missing; -EINVAL. */
+int credential_check(Gatekeeper *k, const char *tenant, const char *secret, size_t *all, Error *reterr);
+int credentials_check(Seat *s, Error *reterr); /* each of the sandbox's policy */
 int credentials_environment(Seat *s, Strv *env);
 /* Stored when the guest chose the header. Now it is one of those that are for credentials, which servers neither repeat nor write down. */
 bool credential_is_earlier(json_t *credential);

@@ -106,8 +106,8 @@ void gatekeeper_forget(Gatekeeper *k, void *userdata) {
 
 static int address_of(json_t *event, const char *key, uint8_t ret[static 16]) {
         const char *text = json_string_value(json_object_get(event, key));
-        EgressAddress address;
-        int r = text ? egress_address_parse(text, &address) : -EINVAL;
+        IpAddress address;
+        int r = text ? ip_parse(text, &address) : -EINVAL;
 
         if (r >= 0)
                 memcpy(ret, address.bytes, 16);
