@@ -146,11 +146,13 @@ static usec_t operation_timeout(const Run *run) {
 
 int run_store(Run *run) {
         Store *store = run->agents->manager->store;
+        int r;
 
         (void) store_begin(store);
-        (void) store_job_update(store, &run->job);
-        (void) store_attempt_put(store, &run->attempt);
-        return store_commit(store);
+        r = store_job_update(store, &run->job);
+        if (r >= 0)
+                r = store_attempt_put(store, &run->attempt);
+        return store_end(store, r);
 }
 
 /* What is not written now, is found again by the names of sandbox and execution. */

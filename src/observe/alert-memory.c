@@ -52,7 +52,7 @@ void alert_forget(AlertEngine *e, Alert *a) {
         DL_DELETE(e->alerts, a);
         e->n--;
         if (e->store && a->stored)
-                (void) store_alert_delete(e->store, a->row.id); /* one that stays is trimmed after the next start */
+                store_may_lose(store_alert_delete(e->store, a->row.id), "that an alert is forgotten"); /* one that stays is trimmed after the next start */
         store_alert_done(&a->row);
         free(a);
 }

@@ -7,6 +7,8 @@
 #include "core/settings.h"
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
+#define FLOOR_BYTES (UINT64_C(1) << 20)
+#define FLOOR_SHARE 64 /* on a small disk, that part of it */
 
 static void space_look(Manager *m, usec_t every) {
         usec_t now = clock_usec();
@@ -47,4 +49,12 @@ int manager_check_space(Manager *m, Error *reterr) {
                         "the disk is full: %llu MB are free in '%s' and %llu MB are kept for what runs already, so no new work is taken; "
                         "make room, or lower limits.diskReserve",
                         (unsigned long long) m->space.free_bytes >> 20, m->config.state_dir, (unsigned long long) reserve >> 20);
+}
+
+int manager_check_room(Manager *m, Error *reterr) {
+        space_look(m, /* every= */ 0);
+        if (m->space.looked_at == 0 || m->space.free_bytes >= MIN_OF(FLOOR_BYTES, m->space.total_bytes / FLOOR_SHARE))
+                return 0;
+        return error_set(reterr, -ENOSPC, "the disk is full: %llu kB are free in '%s', so nothing is begun; make room: what is there can be stopped and deleted",
+                        (unsigned long long) m->space.free_bytes >> 10, m->config.state_dir);
 }

@@ -109,7 +109,7 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
                 core_events_wake(sb);
         if (!error) {
                 (void) sandbox_arm_timers(sb);
-                (void) store_sync(sb->manager->store);
+                store_may_lose(store_sync(sb->manager->store), "a pause, so that it outlives the machine");
         }
         (void) sandbox_call_finish(sb, frozen ? CALL_PAUSE : CALL_RESUME, error);
 }
@@ -154,9 +154,8 @@ static void on_exec_exited(Sandbox *sb, const ProviderEnd *e, void *userdata) {
                 sandbox_probe_on_exited(sb, e);
                 return;
         }
-        if (x)
-                execution_on_exited(x, e);
-        (void) p->ops->forget(p, sb, e->number);
+        if (!x || execution_on_exited(x, e))
+                (void) p->ops->forget(p, sb, e->number);
 }
 
 static void on_exec_channel(Sandbox *sb, uint64_t exec, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
