@@ -436,7 +436,11 @@ int run_cancel(Run *run, Error *reterr) {
         if (sequence_is_under_way(&run->ending) || (sequence_step(&run->steps) == run_steps + RUN_PROGRAM && !run->execution))
                 return error_set(reterr, -EALREADY, "the program has ended already, and what it has left is being kept");
         run->job.cancel = true;
-        agent_run_write_down(run);
+        r = run_store(run);
+        if (r < 0) { /* what is refused has not happened */
+                run->job.cancel = false;
+                return error_set(reterr, r, "cannot write it down: %m");
+        }
         if (run->execution) {
                 r = execution_signal(run->execution, SIGKILL);
                 if (r < 0)

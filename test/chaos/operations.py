@@ -528,7 +528,7 @@ def remove_all_secrets(w):
     return Prepared(lambda: not w.api.get("/api/secrets"), query={"all": "true"})
 
 
-@operation("POST /api/alerts/{alert}/acknowledge")
+@operation("POST /api/alerts/{alert}/acknowledge", rows=True)
 def acknowledge(w):
     def alert():
         return next((a for a in w.api.get("/api/alerts") if a["name"] == LEAK and a["status"] in ("firing", "acknowledged")), None)
@@ -554,7 +554,7 @@ def execute_an_agent(w):
     return Prepared(done, body, headers={"Idempotency-Key": task})
 
 
-@operation("POST /api/agents/executions/{id}/cancel", 200, 202, again=(409,))
+@operation("POST /api/agents/executions/{id}/cancel", 200, 202, again=(409,), rows=True)
 def cancel(w):
     run = w.agent("exec sleep 3004")
     wait_for(lambda: w.execution(run)["status"] == "running")

@@ -18,7 +18,7 @@ static const bool calls_change_row[_CALL_MAX] = { [CALL_PAUSE] = true, [CALL_RES
 
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata) {
         SandboxCall *call;
-        int r = calls_change_row[kind] ? sandbox_row_try(sb) : 0;
+        int r = done && calls_change_row[kind] ? sandbox_row_try(sb) : 0; /* what nobody waits for is the clock's, and is not put off */
 
         if (r < 0)
                 return r;
@@ -55,7 +55,7 @@ bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) 
         Error unwritten;
         bool gone;
 
-        if (!error && (calls_change_row[kind] || kind == CALL_CREATE) && sandbox_row_error(sb, &unwritten))
+        if (!error && calls_change_row[kind] && sandbox_row_error(sb, &unwritten))
                 error = &unwritten;
         (void) sandbox_ref(sb);
         while ((call = next_of_kind(sb, kind))) {

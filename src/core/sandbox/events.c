@@ -33,6 +33,11 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
 void sandbox_on_ready(Sandbox *sb) {
         if (sandbox_boot_heard(sb, NULL) || sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL) < 0)
                 return;
+        if (sb->unwritten < 0) { /* the next start would not find one that is ready */
+                sb->create_error = sb->unwritten;
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "it could not be written down that it is ready");
+                return;
+        }
         (void) sandbox_arm_timers(sb);
         (void) sandbox_call_finish(sb, CALL_CREATE, NULL);
 }

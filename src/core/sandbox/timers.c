@@ -58,7 +58,7 @@ int sandbox_retry_later(Sandbox *sb, void (*again)(Sandbox *sb)) {
 static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
         if (!error || sb->status == SANDBOX_PAUSED || sandbox_is_ending(sb))
                 return;
-        if (error->code == -EBUSY) { /* its disk is being copied, or it is stopped: in a moment */
+        if (error->code == -EBUSY || error_is_shortage(error->code)) { /* its disk is being copied, or it is stopped, or there is no room: in a moment */
                 sb->expires_at = clock_wall_usec() + BUSY_RETRY;
                 sandbox_row_wrote(sb, store_sandbox_update(sb->manager->store, sb), "its time");
                 (void) sandbox_arm_timers(sb);
