@@ -68,25 +68,26 @@ int gate_grant_add(EgressGrants *grants, json_t *rule, Error *reterr) {
 
         if (r < 0)
                 return error_prefix(reterr, r, "grant");
-        r = egress_grants_finish(grants, reterr);
+        r = egress_grants_finish(grants);
         if (r < 0)
                 egress_rule_done(grants->rules + --grants->n);
-        return r;
+        return r < 0 ? error_set(reterr, r, "grant: %m") : 0;
 }
 
 static int read_grants(json_t *list, EgressGrants *ret, Error *reterr) {
         json_t *item;
         size_t i;
+        int r;
 
         if (gate_list_check(list, "grants", "rules", EGRESS_RULES_MAX, reterr) < 0)
                 return -EINVAL;
         json_array_foreach(list, i, item) {
-                int r = gate_grant_take(ret, item, reterr);
-
+                r = gate_grant_take(ret, item, reterr);
                 if (r < 0)
                         return error_prefix(reterr, r, "grants[%zu]", i);
         }
-        return egress_grants_finish(ret, reterr);
+        r = egress_grants_finish(ret);
+        return r < 0 ? error_set(reterr, r, "grants: %m") : 0;
 }
 
 int gate_names_check(json_t *names, Error *reterr) {

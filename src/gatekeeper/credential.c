@@ -46,6 +46,32 @@ static int get_value(Seat *s, json_t *credential, char **ret, size_t *ret_size, 
         return r == -ENOENT ? -ENOKEY : r;
 }
 
+bool credential_is_earlier(json_t *credential) {
+        json_t *item, *places = json_object_get(credential, "in");
+        size_t i;
+
+        if (!json_is_object(credential) || json_object_get(credential, "headers"))
+                return false;
+        json_array_foreach(places, i, item)
+                if (json_is_string(item) && strcmp(json_string_value(item), "header") == 0)
+                        return true;
+        return false;
+}
+
+static json_t *headers_of(json_t *credential) {
+        json_t *list;
+        size_t n;
+
+        if (!credential_is_earlier(credential))
+                return json_incref(json_object_get(credential, "headers"));
+        list = json_array();
+        for (const char *p = CREDENTIAL_EARLIER_HEADERS; *p; p += n + strspn(p + n, ", ")) {
+                n = strcspn(p, ",");
+                (void) json_array_append_new(list, json_stringn(p, n));
+        }
+        return list;
+}
+
 static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
         const char *secret = json_string_value(json_object_get(credential, "secret"));
         char placeholder[PLACEHOLDER_MAX], *value = NULL;
@@ -60,9 +86,9 @@ static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
         if (r >= 0)
                 r = make_placeholder(s, secret, placeholder, reterr);
         if (r >= 0)
-                entry = json_pack("{s:s, s:s, s:s%, s:O, s:O?, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain",
+                entry = json_pack("{s:s, s:s, s:s%, s:O, s:O?, s:o?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain",
                                 json_object_get(credential, "domain"), "in", json_object_get(credential, "in"), "headers",
-                                json_object_get(credential, "headers"));
+                                headers_of(credential));
         vault_wipe(value, size);
         if (r < 0)
                 return r;

@@ -48,7 +48,7 @@ int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const 
         if (r >= 0)
                 r = store_grant_each(k->manager->store, sb->id, sb->spec.tenant ? sb->spec.tenant : "", sb->spec.profile, take_grant, &grants);
         if (r >= 0)
-                r = egress_grants_finish(&grants, reterr);
+                r = egress_grants_finish(&grants);
         if (r >= 0) {
                 v = egress_decide_with(&p, &grants, c->reachable, c->n_reachable, &u.question);
                 *ret = explain_answer(&p, &grants, v, &u.question);

@@ -55,8 +55,10 @@ static int on_admit(Sandbox *sb, Error *reterr, void *userdata) {
                 r = group_admit(s, reterr);
         if (r < 0)
                 seat_free(s);
-        else
+        else {
+                earlier_changed(k, sb, /* before= */ NULL);
                 link_want(k); /* so that it is there when the sandbox is */
+        }
         return r;
 }
 
@@ -92,6 +94,8 @@ static void gatekeeper_on_gone(Sandbox *sb, void *userdata) {
         Seat *s = seat_find(k, sb->id);
 
         sockets_sandbox_gone(k, sb);
+        if (k->has_earlier)
+                earlier_changed(k, sb, sb->spec.policy);
         if (!s)
                 return;
         if (sb->status == SANDBOX_TERMINATING || sb->activity == ACTIVITY_UNLOADING)
@@ -208,11 +212,13 @@ int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gat
                 vault_on_change(vault, credentials_changed, k);
         if (k->seats)
                 link_want(k);
+        earlier_look(k);
         *ret = k;
         return 0;
 }
 
 void gatekeeper_reloaded(Gatekeeper *k) {
+        earlier_look(k);
         link_hello(k);
 }
 

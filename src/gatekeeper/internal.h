@@ -9,6 +9,7 @@
  *      group.c         isolated networks: addresses, the hub, names
  *      certificate.c   the authority of a sandbox into its own trust store
  *      credential.c    placeholders
+ *      earlier.c       policies that this version would not take, and works by
  *      approval.c      what was asked, and what people said
  *      events.c        what was denied or learned
  *      usage.c         what went through
@@ -143,6 +144,7 @@ struct Gatekeeper {
         sd_event_source *group_timer;
         struct SocketCall *sockets; /* by token */
         uint64_t token;
+        bool has_earlier; /* policies, earlier.c */
         NetworkKeeper hooks;
         char last_error[ERROR_TEXT_MAX]; /* why there is no gate */
 };
@@ -212,7 +214,14 @@ int certificate_environment(const Seat *s, Strv *env);
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
 int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
 int credentials_environment(Seat *s, Strv *env);
+/* Stored when the guest chose the header. Now it is one of those that are for credentials, which servers neither repeat nor write down. */
+bool credential_is_earlier(json_t *credential);
+#define CREDENTIAL_EARLIER_HEADERS "Authorization, X-API-Key, Api-Key, X-Auth-Token, Private-Token, X-Goog-Api-Key, X-Access-Token, X-Token"
 void credentials_changed(const char *tenant, const char *secret, void *userdata); /* VaultChanged */
+
+/* earlier.c */
+void earlier_look(Gatekeeper *k);
+void earlier_changed(Gatekeeper *k, const Sandbox *sb, const char *before); /* it came or goes, or has another policy than before (NULL: had none) */
 
 /* approval.c */
 void approval_asked(Seat *s, json_t *event);

@@ -92,6 +92,7 @@ int gatekeeper_set_policy(Gatekeeper *k, const Principal *who, Sandbox *sb, cons
                 free(text);
                 return error_set(reterr, r, "cannot write the policy down: %m");
         }
+        earlier_changed(k, sb, before);
         free(before);
         if (!s) { /* nothing gets out, whatever it says */
                 done(sb, NULL, userdata);

@@ -259,6 +259,10 @@ int open_beneath(int top, const char *path, int flags, bool links) {
                         RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (links ? 0 : RESOLVE_NO_SYMLINKS));
 }
 
+int open_in_root(int top, const char *path, int flags) {
+        return open_resolved(top, path[0] != '\0' ? path : ".", flags, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+}
+
 int open_without_magic(int dirfd, const char *path, int flags) {
         return open_resolved(dirfd, path, flags, RESOLVE_NO_MAGICLINKS);
 }

@@ -56,6 +56,9 @@ int temporary_file(int dirfd, char ret_name[static TEMPORARY_NAME_SIZE], int *re
 /* A path below an open directory ("" is itself) that leads nowhere else. With `links` those inside the tree are followed. */
 int open_beneath(int top, const char *path, int flags, bool links);
 
+/* Likewise, as if it were the root directory: absolute links, and those with too many "..", lead inside. */
+int open_in_root(int top, const char *path, int flags);
+
 /* Any path, but not by way of what /proc has open for somebody: this worker for one (-ELOOP). */
 int open_without_magic(int dirfd, const char *path, int flags);
 

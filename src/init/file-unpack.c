@@ -23,6 +23,7 @@ typedef struct FileUnpackLater {
 typedef struct FileUnpack {
         FileJob *job;
         int top;
+        bool whole; /* it is "/" */
 
         /* The directory that the last entry went into. */
         int dirfd;
@@ -67,7 +68,13 @@ static size_t directory_length(const char *path) {
         return slash ? (size_t) (slash - path) : 0;
 }
 
-/* What is missing on the way. A link on it may lead elsewhere inside the tree, not out of it. */
+/* A link on the way may lead elsewhere inside the tree, not out of it. Where the tree is the whole sandbox, as for COPY, absolute ones lead inside, too:
+ * /var/run is /run in most images. */
+static int unpack_open_below(const FileUnpack *u, const char *path) {
+        return u->whole ? open_in_root(u->top, path, O_PATH | O_DIRECTORY) : open_beneath(u->top, path, O_PATH | O_DIRECTORY, /* links= */ true);
+}
+
+/* What is missing on the way. */
 static int make_way(FileUnpack *u, char *path) {
         for (char *p = path;; p++) {
                 _cleanup_close_ int fd = -EBADF;
@@ -78,10 +85,10 @@ static int make_way(FileUnpack *u, char *path) {
                 saved = *p;
                 *p = '\0';
                 if (above == 0)
-                        fd = open_beneath(u->top, "", O_PATH | O_DIRECTORY, /* links= */ true);
+                        fd = unpack_open_below(u, "");
                 else {
                         path[above - 1] = '\0';
-                        fd = open_beneath(u->top, path, O_PATH | O_DIRECTORY, /* links= */ true);
+                        fd = unpack_open_below(u, path);
                         path[above - 1] = '/';
                 }
                 if (fd < 0)
@@ -95,12 +102,12 @@ static int make_way(FileUnpack *u, char *path) {
 }
 
 static int open_way(FileUnpack *u, char *path) {
-        int fd = open_beneath(u->top, path, O_PATH | O_DIRECTORY, /* links= */ true), r;
+        int fd = unpack_open_below(u, path), r;
 
         if (fd != -ENOENT || path[0] == '\0')
                 return fd;
         r = make_way(u, path);
-        return r < 0 ? r : open_beneath(u->top, path, O_PATH | O_DIRECTORY, /* links= */ true);
+        return r < 0 ? r : unpack_open_below(u, path);
 }
 
 /* The directory for a path; stays ours until the next call. */
@@ -245,7 +252,7 @@ static int put_hard(FileUnpack *u, const FileEntry *e, int dirfd, const char *na
                 return r;
         memcpy(directory, e->target, n);
         directory[n] = '\0';
-        from = open_beneath(u->top, directory, O_PATH | O_DIRECTORY, /* links= */ true);
+        from = unpack_open_below(u, directory);
         if (from < 0)
                 return from;
         if (strcmp(e->target, e->path) == 0)
@@ -360,6 +367,7 @@ static int unpack_open(FileUnpack *u) {
         MadeDirectories made;
         int r;
 
+        u->whole = strcmp(path, "/") == 0;
         u->top = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (u->top < 0 && errno == ENOENT) {
                 r = directories_make(path, /* parents_only= */ false, &made);

@@ -2,7 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <limits.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 
@@ -11,14 +12,35 @@
 
 #define APART_ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
+#define VALUE_MAX 255 /* bytes of a mount option, for the kernel */
+
+/* A colon ends a layer's path, unless there is a backslash before it. Names of a template's directories are whoever's made it. */
+static size_t put_layer(char *ret, const char *path) {
+        size_t n = 0;
+
+        for (; *path; path++) {
+                if (*path == ':' || *path == '\\')
+                        ret[n++] = '\\';
+                ret[n++] = *path;
+        }
+        ret[n] = '\0';
+        return n;
+}
+
 int apart_make(const char *directory, const char *empty) {
-        char layers[256];
+        char layers[4 * PATH_MAX]; /* of which fsconfig() takes VALUE_MAX */
+        size_t n;
         const FsOption options[] = {
                 { "lowerdir",  layers },
                 { "userxattr", NULL   }, /* guest root, who may make it, may not read trusted.* */
         };
 
-        if ((size_t) snprintf(layers, sizeof(layers), "%s:%s", directory, empty) >= sizeof(layers))
+        if (strlen(directory) >= PATH_MAX || strlen(empty) >= PATH_MAX)
+                return -ENAMETOOLONG;
+        n = put_layer(layers, directory);
+        layers[n++] = ':';
+        n += put_layer(layers + n, empty);
+        if (n > VALUE_MAX)
                 return -ENAMETOOLONG;
         return tree_make("overlay", options, ELEMENTSOF(options), APART_ATTRIBUTES);
 }

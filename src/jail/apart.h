@@ -6,8 +6,7 @@
  * Must not know: what the directory is, whom it is for. */
 #pragma once
 
-/* A read-only overlay of a directory alone, detached. empty: a directory with nothing in it, for the kernel wants two layers. Neither
- * path has a colon. */
+/* A read-only overlay of a directory alone, detached. empty: a directory with nothing in it, for the kernel wants two layers. */
 int apart_make(const char *directory, const char *empty);
 
 /* The same, attached somewhere, and over the directory itself. */

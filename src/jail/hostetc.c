@@ -25,18 +25,26 @@ static int hostetc_write_file(const JailSpec *spec, const char *path, const char
         return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "%s", path) : 0;
 }
 
+/* Earlier versions bound one file, for guests who are not root, and left its place on their disks. Such a guest writes nothing into /etc: it is not his. */
+static bool is_place_of_bind(const JailSpec *spec, const char *path) {
+        struct stat st;
+
+        return jail_is_kept(spec) && !jail_is_for_root(spec) && strcmp(path, "/etc/ld.so.cache") == 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+               st.st_size == 0;
+}
+
 /* What the host does not have, or keeps from its own users, is not there inside either. */
 static int hostetc_copy_one(const JailSpec *spec, int host_root_fd, const char *path, Error *reterr) {
         _cleanup_close_ int from = openat(host_root_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
         char target[128];
-        struct stat st, there;
+        struct stat st;
         int r;
 
         if (from < 0 || fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > COPY_MAX)
                 return 0;
         (void) snprintf(target, sizeof(target), "/%s", path);
-        if (jail_is_kept(spec) && lstat(target, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0)
-                (void) unlink(target); /* disks of earlier versions have places of binds */
+        if (is_place_of_bind(spec, target))
+                (void) unlink(target);
         to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
         if (to < 0 && errno == ENOENT) {
                 (void) dir_make_parents(target, 0755);

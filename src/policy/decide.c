@@ -257,12 +257,12 @@ int egress_grants_add(EgressGrants *g, EgressRule *rule) {
         return 0;
 }
 
-int egress_grants_finish(EgressGrants *g, Error *reterr) {
+int egress_grants_finish(EgressGrants *g) {
         PathSet *paths;
-        int r = path_set_new(g->rules, g->n, &paths, reterr);
+        int r = path_set_new(g->rules, g->n, &paths);
 
         if (r < 0)
-                return error_prefix(reterr, r, "what was granted");
+                return r;
         path_set_free(g->paths);
         g->paths = paths;
         return 0;

@@ -246,13 +246,14 @@ static void check_size(NetworkReader *n) {
 }
 
 static void egress_parse_make_paths(NetworkReader *n) {
-        Error error = { 0 };
-        int r = path_set_new(n->policy.rules, n->policy.n_rules, &n->policy.paths, &error);
+        int r = path_set_new(n->policy.rules, n->policy.n_rules, &n->policy.paths);
 
-        if (r == -E2BIG)
-                policy_complain(&n->reader, n->prefix, "%s", error.text);
-        else if (r < 0)
+        if (r < 0)
                 n->reader.error = r;
+}
+
+int egress_policy_check_given(const EgressPolicy *p, Error *reterr) {
+        return path_set_check(p->rules, p->n_rules, p->paths, reterr);
 }
 
 void egress_policy_init(EgressPolicy *p) {

@@ -122,6 +122,10 @@ void egress_policy_done(EgressPolicy *p);
  * own failures only. prefix: what stands before the field names, e.g. "network" or "policy.network". */
 int egress_policy_parse(json_t *network, const char *prefix, const EgressRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c);
 
+/* What is asked of a policy when somebody brings it, and not of one that was stored before it was asked: that one works on as it did.
+ * -E2BIG, in words that follow the prefix. */
+int egress_policy_check_given(const EgressPolicy *p, Error *reterr);
+
 /* The normalised object, all defaults written out; parsing it again gives the same. */
 json_t *egress_policy_to_json(const EgressPolicy *p);
 
@@ -192,7 +196,7 @@ typedef struct EgressGrants {
 } EgressGrants;
 
 int egress_grants_add(EgressGrants *g, EgressRule *rule); /* takes the rule; -E2BIG: there are EGRESS_RULES_MAX */
-int egress_grants_finish(EgressGrants *g, Error *reterr);  /* after the last one; on failure `paths` is as it was */
+int egress_grants_finish(EgressGrants *g);                /* after the last one; on failure `paths` is as it was */
 void egress_grants_done(EgressGrants *g);
 
 /* The same with grants; the verdict's rule counts on from the policy's own. Their action counts. */

@@ -55,6 +55,7 @@ struct PathSet {
         PathNode *nodes; /* the first is the root */
         size_t n_nodes, room_nodes;
         PathEdge *edges;
+        int nested;     /* how many parts end each other at most */
         bool denies;    /* a rule of the list does */
         PathHits deniers; /* those that have paths */
 };
@@ -261,31 +262,38 @@ static int make_automaton(PathSet *s) {
         return make_edges(s) < 0 ? -ENOMEM : link_nodes(s);
 }
 
-static int check_limits(const EgressRule *rules, size_t n, size_t *ret_n, Error *reterr) {
-        size_t patterns = 0, bytes = 0;
+static size_t count_patterns(const EgressRule *rules, size_t n, size_t *ret_bytes) {
+        size_t patterns = 0;
 
+        *ret_bytes = 0;
         for (size_t i = 0; i < n; i++)
                 for (char **p = rules[i].paths; p && *p; p++) {
                         patterns++;
-                        bytes += strlen(*p);
+                        *ret_bytes += strlen(*p);
                 }
-        *ret_n = patterns;
+        return patterns;
+}
+
+int path_set_check(const EgressRule *rules, size_t n, const PathSet *s, Error *reterr) {
+        size_t bytes, patterns = count_patterns(rules, n, &bytes);
+
         if (patterns > PATH_PATTERNS_MAX)
                 return error_set(reterr, -E2BIG, "has %zu paths in its rules, may have %d: join them by \"*\"", patterns, PATH_PATTERNS_MAX);
         if (bytes > PATH_BYTES_MAX)
                 return error_set(reterr, -E2BIG, "has %zu bytes of paths in its rules, may have %d: join them by \"*\"", bytes, PATH_BYTES_MAX);
+        if (s && s->nested > PATH_NESTED_MAX)
+                return error_set(reterr, -E2BIG, "has paths in its rules of which %d have parts that end in each other, may have %d: join them by \"*\"",
+                                s->nested, PATH_NESTED_MAX);
         return 0;
 }
 
-int path_set_new(const EgressRule *rules, size_t n, PathSet **ret, Error *reterr) {
-        size_t patterns;
+int path_set_new(const EgressRule *rules, size_t n, PathSet **ret) {
+        size_t bytes;
         PathSet *s;
-        int r = check_limits(rules, n, &patterns, reterr);
+        int r;
 
-        if (r < 0)
-                return r;
         *ret = NULL;
-        if (patterns == 0)
+        if (count_patterns(rules, n, &bytes) == 0)
                 return 0;
         s = calloc(1, sizeof(*s));
         r = s ? add_rules(s, rules, n) : -ENOMEM;
@@ -293,15 +301,11 @@ int path_set_new(const EgressRule *rules, size_t n, PathSet **ret, Error *reterr
                 qsort(s->patterns, s->n_patterns, sizeof(*s->patterns), compare_heads);
                 r = make_automaton(s);
         }
-        if (r > PATH_NESTED_MAX)
-                r = error_set(reterr, -E2BIG, "has paths in its rules of which %d have parts that end in each other, may have %d: join them by \"*\"",
-                                r, PATH_NESTED_MAX);
-        else if (r < 0)
-                r = error_set(reterr, r, "out of memory");
         if (r < 0) {
                 path_set_free(s);
                 return r;
         }
+        s->nested = r;
         *ret = s;
         return 0;
 }

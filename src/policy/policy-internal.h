@@ -7,6 +7,7 @@
 typedef struct WholeReader {
         PolicyReader reader;
         const char *prefix;
+        bool stored; /* policy_parse_stored() */
         Policy policy;
 } WholeReader;
 

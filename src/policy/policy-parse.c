@@ -272,6 +272,14 @@ static void policy_parse_read_fields(WholeReader *w, json_t *object, json_t *bas
         }
 }
 
+static void check_given(WholeReader *w) {
+        char at[EGRESS_POSITION_MAX];
+        Error error;
+
+        if (egress_policy_check_given(&w->policy.network, &error) < 0)
+                policy_complain(&w->reader, policy_position(at, "%s.network", w->prefix), "%s", error.text);
+}
+
 static void policy_parse_read_whole(WholeReader *w, json_t *object) {
         _cleanup_json_ json_t *base = read_preset(w, object);
 
@@ -281,21 +289,30 @@ static void policy_parse_read_whole(WholeReader *w, json_t *object) {
         policy_parse_read_fields(w, object, base);
         policy_check_paths(w, json_object_get(object, "allowedPaths") ? "allowedPaths" : "writablePaths");
         policy_check_credentials(w);
+        if (!w->stored)
+                check_given(w);
 }
 
-int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
-        WholeReader w = { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix };
+static int read_policy(WholeReader w, json_t *value, Policy *ret) {
         _cleanup_json_ json_t *named = json_is_string(value) ? json_pack("{s:O}", "preset", value) : NULL;
 
         policy_init(&w.policy);
         if (named || json_is_object(value))
                 policy_parse_read_whole(&w, named ? named : value);
         else if (value && !json_is_null(value))
-                policy_complain_type(&w.reader, prefix, "an object, or the name of a preset", value);
+                policy_complain_type(&w.reader, w.prefix, "an object, or the name of a preset", value);
         if (w.reader.error < 0) {
                 policy_done(&w.policy);
                 return w.reader.error;
         }
         *ret = w.policy;
         return 0;
+}
+
+int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
+        return read_policy((WholeReader) { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix }, value, ret);
+}
+
+int policy_parse_stored(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
+        return read_policy((WholeReader) { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix, .stored = true }, value, ret);
 }

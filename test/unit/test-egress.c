@@ -524,7 +524,7 @@ TEST(grants_count_on) {
         read_policy("{\"ask\":[\"*\"],\"deny\":[\"bad.example\"]}", &p);
         check_result("grant", egress_rule_parse("https://a.example", EGRESS_ALLOW, &grant, &error), 0);
         check_result("taken", egress_grants_add(&grants, &grant), 0);
-        check_result("finished", egress_grants_finish(&grants, &error), 0);
+        check_result("finished", egress_grants_finish(&grants), 0);
         read_question("https a.example - 443", &a);
         check_int("asks", decide(&p, &a.q).action, EGRESS_ASK);
         v = egress_decide_with(&p, &grants, NULL, 0, &a.q);
@@ -567,7 +567,7 @@ TEST(a_set_of_paths_finds_what_each_of_them_does) {
                         }
                         rules[i] = (EgressRule) { .action = EGRESS_ALLOW, .paths = lists[i] };
                 }
-                check_result("made", path_set_new(rules, 6, &set, &(Error) { 0 }), 0);
+                check_result("made", path_set_new(rules, 6, &set), 0);
                 for (size_t n = 0; n < 24; n += 1 + n / 4) {
                         random_text(&seed, "aab", n, path);
                         path_set_find(set, path, &found);
@@ -587,18 +587,48 @@ TEST(a_set_of_paths_has_limits) {
         char texts[17][32], *list[18] = { 0 };
         EgressRule rule = { .action = EGRESS_DENY, .paths = list };
         Error error = { 0 };
+        PathHits hits;
         PathSet *set;
 
         for (size_t i = 0; i < 17; i++) {
                 (void) snprintf(texts[i], sizeof(texts[i]), "/*%.*s*", (int) (i % 13 + 1), "aaaaaaaaaaaaa");
                 list[i] = texts[i];
         }
-        check_result("thirteen within each other", path_set_new(&rule, 1, &set, &error), 0);
+        check_result("made", path_set_new(&rule, 1, &set), 0);
+        check_result("thirteen within each other", path_set_check(&rule, 1, set, &error), 0);
         path_set_free(set);
         for (size_t i = 0; i < 17; i++)
                 (void) snprintf(texts[i], sizeof(texts[i]), "*%.*s*", (int) i + 1, "aaaaaaaaaaaaaaaaaaaa");
-        check_result("seventeen", path_set_new(&rule, 1, &set, &error), -E2BIG);
+        check_result("one that was stored before", path_set_new(&rule, 1, &set), 0);
+        check_result("seventeen", path_set_check(&rule, 1, set, &error), -E2BIG);
         check_true("words", strstr(error.text, "17") != NULL);
+        path_set_find(set, "/x/aaaaaaaaaaaaaaaaaaaaaaa", &hits);
+        check_true("works on", path_hits_has(&hits, 0));
+        path_set_find(set, "/x/b", &hits);
+        check_true("for what it says", !path_hits_has(&hits, 0));
+        path_set_free(set);
+}
+
+#define PATH_LONG 1024
+
+TEST(paths_have_a_limit_of_bytes_and_of_number) {
+        static char *list[PATH_PATTERNS_MAX + 2];
+        EgressRule rule = { .action = EGRESS_ALLOW, .paths = list };
+        char longer[PATH_LONG + 1], slash[] = "/";
+        Error error = { 0 };
+
+        memset(longer, 'x', PATH_LONG);
+        longer[PATH_LONG] = '\0';
+        for (size_t i = 0; i < PATH_BYTES_MAX / PATH_LONG; i++)
+                list[i] = longer;
+        check_result("32 KB", path_set_check(&rule, 1, /* s= */ NULL, &error), 0);
+        list[PATH_BYTES_MAX / PATH_LONG] = slash;
+        check_result("and a byte", path_set_check(&rule, 1, /* s= */ NULL, &error), -E2BIG);
+        for (size_t i = 0; i < PATH_PATTERNS_MAX; i++)
+                list[i] = slash;
+        check_result("1024", path_set_check(&rule, 1, /* s= */ NULL, &error), 0);
+        list[PATH_PATTERNS_MAX] = slash;
+        check_result("and one", path_set_check(&rule, 1, /* s= */ NULL, &error), -E2BIG);
 }
 
 /* Patterns whose bytes are chosen so that a table of hashes, as sets once had, keeps all of them side by side. */
@@ -646,7 +676,7 @@ static double cost_of_patterns(char *patterns[33], size_t size) {
         memset(path, 'z', sizeof(path) - 1);
         path[0] = '/';
         path[sizeof(path) - 1] = '\0';
-        check_result("made", path_set_new(&rule, 1, &set, &(Error) { 0 }), 0);
+        check_result("made", path_set_new(&rule, 1, &set), 0);
         begun = clock();
         for (size_t i = 0; i < 20; i++)
                 path_set_find(set, path, &hits);
