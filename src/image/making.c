@@ -219,7 +219,7 @@ int making_new(Images *i, const Principal *who, MakingKind kind, const char *tem
         store_making_done(&row);
         if (r < 0) {
                 if (k) {
-                        (void) store_making_delete(i->manager->store, k->row.id);
+                        store_may_lose(store_making_delete(i->manager->store, k->row.id), "that a making is forgotten");
                         making_free(k);
                 }
                 return error_set(reterr, r, "cannot begin: %s", strerror(-r));
@@ -326,7 +326,7 @@ static void makings_trim_of(Images *i, const char *tenant) {
                         continue;
                 log_name(k, name);
                 (void) unlinkat(i->makings_fd, name, 0);
-                (void) store_making_delete(i->manager->store, k->row.id);
+                store_may_lose(store_making_delete(i->manager->store, k->row.id), "that a making is forgotten");
                 making_free(k);
                 n -= own;
         }
@@ -360,7 +360,7 @@ static void making_settle(Making *k) {
         free(k->row.error);
         k->row.error = strdup(INTERRUPTED);
         k->row.ended_at = clock_wall_usec();
-        (void) store_making_put(k->images->manager->store, &k->row);
+        store_may_lose(store_making_put(k->images->manager->store, &k->row), "that a making was interrupted");
 }
 
 int makings_load(Images *i, Error *reterr) {

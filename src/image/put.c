@@ -73,14 +73,15 @@ int images_drop(Images *i, ImageEntry *e) {
 
 static int put_rows(Images *i, const StoreTemplate *row, const Image *image, const StoreImageSnapshot *snapshot) {
         Store *s = i->manager->store;
+        int r;
 
         (void) store_begin(s);
-        (void) store_image_put(s, image);
-        if (*snapshot->name)
-                (void) store_image_snapshot_put(s, snapshot);
-        if (row->name)
-                (void) store_template_put(s, row);
-        return store_commit(s);
+        r = store_image_put(s, image);
+        if (r >= 0 && *snapshot->name)
+                r = store_image_snapshot_put(s, snapshot);
+        if (r >= 0 && row->name)
+                r = store_template_put(s, row);
+        return store_end(s, r);
 }
 
 /* The entry of that digest has what was said last. */
@@ -265,18 +266,20 @@ int images_cache_get(Images *i, const char *tenant, const char *key, char ret_sn
         if (!e || e->row.removing)
                 return 0;
         c->row.used_at = clock_wall_usec();
-        (void) store_cache_put(i->manager->store, &c->row); /* else it looks older than it is */
+        store_may_lose(store_cache_put(i->manager->store, &c->row), "that a step was used again"); /* it looks older than it is, then */
         memcpy(ret_snapshot, c->row.snapshot, sizeof(c->row.snapshot));
         return 1;
 }
 
 static int put_cache_rows(Images *i, const StoreCache *row, const StoreImageSnapshot *snapshot) {
         Store *s = i->manager->store;
+        int r;
 
         (void) store_begin(s);
-        (void) store_image_snapshot_put(s, snapshot);
-        (void) store_cache_put(s, row);
-        return store_commit(s);
+        r = store_image_snapshot_put(s, snapshot);
+        if (r >= 0)
+                r = store_cache_put(s, row);
+        return store_end(s, r);
 }
 
 int images_cache_put(Images *i, const char *tenant, const char *key, const char *snapshot) {

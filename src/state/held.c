@@ -149,7 +149,7 @@ int held_strike_out(void *object, Error *why) {
         if (k->may_have_tree)
                 held_drop(k->all, k->tree->id);
         else
-                (void) store_delete_id(held_store(k->all), k->all->kind->table, k->tree->id);
+                store_may_lose(store_delete_id(held_store(k->all), k->all->kind->table, k->tree->id), "that one was not made"); /* pending: the next start removes it */
         held_take_out(k->all, k->tree);
         k->all->kind->free(TAKE_PTR(k->tree));
         return STEP_DONE;

@@ -7,6 +7,8 @@
 #include "core/settings.h"
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
+#define FLOOR_BYTES (UINT64_C(1) << 20)
+#define FLOOR_SHARE 64 /* on a small disk, that part of it */
 
 static void space_look(Manager *m, usec_t every) {
         usec_t now = clock_usec();
@@ -56,4 +58,12 @@ int manager_check_space(Manager *m, Error *reterr) {
 
 int manager_check_space_for(Manager *m, uint64_t more, Error *reterr) {
         return space_check(m, more, /* every= */ 0, reterr);
+}
+
+int manager_check_room(Manager *m, Error *reterr) {
+        space_look(m, /* every= */ 0);
+        if (m->space.looked_at == 0 || m->space.free_bytes >= MIN_OF(FLOOR_BYTES, m->space.total_bytes / FLOOR_SHARE))
+                return 0;
+        return error_set(reterr, -ENOSPC, "the disk is full: %llu kB are free in '%s', so nothing is begun; make room: what is there can be stopped and deleted",
+                        (unsigned long long) m->space.free_bytes >> 10, m->config.state_dir);
 }
