@@ -247,6 +247,21 @@ static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_
         return 0;
 }
 
+/* The row first: what runs is known. */
+static int execution_ask(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
+        Sandbox *sb = x->sandbox;
+        int r = record_start(x, reterr);
+
+        if (r < 0)
+                return r;
+        if (sb->n_alive == 0)
+                network_execution(sb);
+        r = command_send(x, env, journals, n_journals, reterr);
+        if (r < 0)
+                store_may_lose(store_execution_delete(sb->manager->store, sb->id, x->number), "that a command was not started");
+        return r;
+}
+
 int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr) {
         _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
         int fds[_STREAM_MAX], r;
@@ -269,18 +284,10 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         r = command_environment(x, &env, reterr); /* first: a secret that is missing is not a start that failed */
         if (r >= 0)
                 r = open_journals(x, fds, &n_fds, reterr);
-        if (r >= 0) {
-                r = record_start(x, reterr);
-                if (r >= 0) {
-                        if (sb->n_alive == 0)
-                                network_execution(sb);
-                        r = command_send(x, &env, fds, n_fds, reterr);
-                        if (r < 0)
-                                store_may_lose(store_execution_delete(sb->manager->store, sb->id, x->number), "that a command was not started");
-                }
-                for (size_t i = 0; i < n_fds; i++)
-                        (void) fd_close(fds[i]);
-        }
+        if (r >= 0)
+                r = execution_ask(x, &env, fds, n_fds, reterr);
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(fds[i]);
         if (r < 0) {
                 memset(&x->spec, 0, sizeof(x->spec)); /* still the caller's */
                 journal_remove(x);
