@@ -29,6 +29,7 @@ typedef enum LedgerKind {
         /* … and charged: */
         LEDGER_BUILDS,     /* that run: 1 each */
         LEDGER_REQUESTS,   /* under way: 1 each. Streams, waits and WebSockets are for as long as they last */
+        LEDGER_CALLS,      /* asked of a PID 1 or of the gate, and not answered: 1 each */
         /* Spent, and not given back: µs of the gate's thread since the daemon's start, of all sandboxes that were ever there. Nothing is refused by it: the
          * gate itself gives each sandbox its share of the thread (gate/share.h). */
         LEDGER_GATE_CPU,

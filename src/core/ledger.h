@@ -23,12 +23,14 @@
 #include "core/ledger-entry.h"
 #include "core/manager.h"
 
+#define LEDGER_CALLS_MAX 32768 /* of all tenants together */
+
 extern const ShapeNames ledger_kind_names; /* "volumes": as in answers and metrics */
 
 int ledger_new(Manager *m); /* m->ledger */
 void ledger_free(Manager *m); /* after everybody who charges */
 
-/* That this entry holds so much from now on. 0, or refused: -EDQUOT: not now; -EOVERFLOW: never, it is more than the whole quota; -ENOSPC: of kinds that are
+/* That this entry holds so much from now on. 0, or refused: -EDQUOT: not now (of calls: -EAGAIN); -EOVERFLOW: never, it is more than the whole quota; -ENOSPC: of kinds that are
  * written to the daemon's own disk, which keeps the rest for what runs; -ENOMEM. Less than before is never refused. */
 int ledger_reserve(Manager *m, LedgerEntry *e, const char *tenant, LedgerKind kind, uint64_t amount, Error *reterr);
 /* tenant NULL or "": none. Of kinds that the tally counts nothing is charged. 0, or -ENOMEM, which only the first charge of a tenant

@@ -34,7 +34,7 @@ int control_send(int fd, json_t *message, const int *fds, size_t n_fds) {
         }
         r = channel_send_bytes(fd, buffer, size, fds, n_fds, MSG_DONTWAIT);
         control_wipe(size);
-        return r == -ENOBUFS ? -EAGAIN : r;
+        return r;
 }
 
 static json_t *control_parse(size_t size) {

@@ -58,7 +58,7 @@ typedef struct GateLink {
         LinkState state;
         int fd;
         sd_event_source *io, *timer, *child;
-        usec_t deadline; /* of the state, monotonic */
+        sd_event_source *rest; /* while it is not looked at */
         usec_t up_since;
         Beat beat;
         usec_t pause;    /* before it is tried again */
@@ -125,6 +125,7 @@ typedef struct Question {
         uint64_t serial;
         QuestionKind kind;
         char id[SANDBOX_ID_LENGTH + 1];
+        LedgerEntry place;
         UT_hash_handle hh;
 } Question;
 
@@ -171,7 +172,7 @@ void link_hello(Gatekeeper *k); /* again, with other settings */
 /* messages.c */
 void messages_take(Gatekeeper *k, json_t *message);
 void control_message_free(json_t *message); /* one of ours, with what is secret in it */
-int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial);
+int question_add(const Seat *s, QuestionKind kind, uint64_t *ret_serial); /* -EAGAIN: its tenant has asked enough that is not answered */
 void question_drop(Gatekeeper *k, uint64_t serial); /* it was not asked after all */
 void questions_forget(Gatekeeper *k);
 

@@ -89,7 +89,7 @@ void usage_told(Seat *s, json_t *usage) {
 void usage_ask(Seat *s) {
         uint64_t serial;
 
-        if (!s->at_gate || question_add(s->keeper, QUESTION_USAGE, s->id, &serial) < 0)
+        if (!s->at_gate || question_add(s, QUESTION_USAGE, &serial) < 0)
                 return;
         if (link_send(s->keeper, json_pack("{s:s, s:I, s:s}", "do", "usage", "serial", (json_int_t) serial, "id", s->id), NULL, 0) < 0)
                 question_drop(s->keeper, serial);

@@ -8,7 +8,7 @@
 
 static const char *const tenants[] = { "", "a", "b", "c" };
 static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ARTIFACT, LEDGER_RECORDING, LEDGER_SPOOL, LEDGER_UPLOAD, LEDGER_TEMPLATE,
-        LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_REQUESTS };
+        LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_REQUESTS, LEDGER_CALLS };
 
 static void give_quota(World *w, const char *tenant, uint64_t disk) {
         Tenant t = { .disk_bytes_max = disk, .created_at = 1 };

@@ -44,6 +44,7 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_DESCRIPTORS] = "descriptors",
         [LEDGER_BUILDS]      = "builds",
         [LEDGER_REQUESTS]    = "requests",
+        [LEDGER_CALLS]       = "calls",
         [LEDGER_GATE_CPU]    = "gateCpu",
 };
 const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_words);
@@ -281,6 +282,18 @@ static int ledger_check_requests(const Manager *m, const char *tenant, uint64_t 
                         tenant, (unsigned long long) own, m->requests_max);
 }
 
+/* Of what somebody has to answer. A tenant may have as many as are left: so whatever others hold, there is room for one more tenant. */
+static int ledger_check_calls(const Manager *m, const char *tenant, uint64_t more, Error *reterr) {
+        uint64_t all = ledger_total(m, LEDGER_CALLS), own = ledger_of_tenant(m, tenant).amounts[LEDGER_CALLS];
+        uint64_t left = all < LEDGER_CALLS_MAX ? LEDGER_CALLS_MAX - all : 0;
+        bool of_tenant = tenant && *tenant;
+
+        if (more <= left && (!of_tenant || own + more <= left))
+                return 0;
+        return error_set(reterr, -EAGAIN, "%llu calls%s%s%s wait for an answer, and more are too many: try again when some were answered",
+                        (unsigned long long) (of_tenant ? own : all), of_tenant ? " of tenant '" : "", of_tenant ? tenant : "", of_tenant ? "'" : "");
+}
+
 static int ledger_check(Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr) {
         uint64_t limit = ledger_limit(m, tenant, kind), used;
         const double mb = 1 << 20;
@@ -290,6 +303,8 @@ static int ledger_check(Manager *m, const char *tenant, LedgerKind kind, uint64_
                 return ledger_check_answer(m, tenant, more, reterr);
         if (kind == LEDGER_REQUESTS)
                 return ledger_check_requests(m, tenant, more, reterr);
+        if (kind == LEDGER_CALLS)
+                return ledger_check_calls(m, tenant, more, reterr);
         if (ledger_needs_space(kind)) {
                 int r = manager_check_space_for(m, more, reterr);
 

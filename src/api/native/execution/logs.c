@@ -14,6 +14,7 @@
 #include "base/fd.h"
 
 #define BATCH_SIZE ((size_t) 64 << 10)
+#define LAST_SIZE  ((size_t) 256 << 10) /* of what is taken when the sandbox goes */
 #define TEXT_MAX   ((size_t) 1 << 20)
 
 typedef struct LogStream {
@@ -34,10 +35,14 @@ typedef struct LogStream {
 static void native_logs_on_feed(Feed *f, void *userdata) {
         LogStream *s = userdata;
 
+        ((LogOutput *) f)->stirred = true;
         http_request_continue(s->q->http);
 }
 
-/* The rows go with the sandbox: what they say is taken while they are there. */
+static int native_logs_fill(LogStream *s, size_t enough);
+
+/* The rows and the journals go with the sandbox: what they say is taken while they are there. Of output that is more than our memory is for, one
+ * execution's is held open; a reader who is further behind loses the rest, and is told so. */
 static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         LogStream *s = userdata;
 
@@ -45,6 +50,9 @@ static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
                 (void) log_queue_load(&s->queue, sb->manager, sb->id, s->since);
                 s->ended = true;
                 sandbox_unwatch(&s->watch);
+                (void) native_logs_fill(s, LAST_SIZE);
+                if (s->draining)
+                        feed_hold(&s->draining->feed);
         }
         http_request_continue(s->q->http);
 }
@@ -140,6 +148,8 @@ static int put_next_event(LogStream *s) {
                 r = log_put_output(&s->text, s->draining, s->as_json);
                 if (r != 0)
                         return r;
+                if (s->draining->feed.lost)
+                        log_put_lost(&s->text, s->draining, s->as_json);
                 s->draining = log_output_free(s->draining);
         }
         log_put_event(&s->text, e, s->as_json);
@@ -174,6 +184,8 @@ static int put_running(LogStream *s) {
         int some = 0, r;
 
         DL_FOREACH(s->running, o) {
+                if (!o->stirred)
+                        continue;
                 r = log_put_output(&s->text, o, s->as_json);
                 if (r < 0)
                         return r;
@@ -182,10 +194,10 @@ static int put_running(LogStream *s) {
         return some;
 }
 
-static int native_logs_fill(LogStream *s) {
+static int native_logs_fill(LogStream *s, size_t enough) {
         int r = 1;
 
-        while (r > 0 && s->text.size < BATCH_SIZE) {
+        while (r > 0 && s->text.size < enough) {
                 if (s->queue.first == s->queue.n && !s->ended) {
                         r = log_queue_load(&s->queue, s->q->manager, s->q->about->id, s->since);
                         if (r < 0)
@@ -207,7 +219,7 @@ static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, voi
 
         if (s->sent == s->text.size) {
                 s->text.size = s->sent = 0;
-                r = native_logs_fill(s);
+                r = native_logs_fill(s, BATCH_SIZE);
                 if (r < 0)
                         return r;
                 if (s->text.size == 0) {

@@ -36,10 +36,11 @@ typedef struct LogSpan {
         uint64_t from[_STREAM_MAX], to[_STREAM_MAX];
 } LogSpan;
 
-/* The output of one execution, while it is told. */
+/* The output of one execution, while it is told. There may be hundreds: each feed rests. */
 typedef struct LogOutput {
-        Feed feed;
+        Feed feed; /* first */
         usec_t started_at;
+        bool stirred; /* there may be more to read than when it was looked at last */
         struct LogOutput *prev, *next; /* in the list of those that run */
 } LogOutput;
 
@@ -51,6 +52,8 @@ LogOutput *log_output_free(LogOutput *o);
 void log_put_event(Text *t, const LogEvent *e, bool as_json);
 /* 1: put some; 0: there is nothing for now, or ever: feed_drained() tells. */
 int log_put_output(Text *t, LogOutput *o, bool as_json);
+/* It was gone before all of it was told. */
+void log_put_lost(Text *t, const LogOutput *o, bool as_json);
 
 /* Where to begin for the last n entries: drops events from the queue, and says which part of the output of executions is
  * told. Those that are not named are told as a whole. The caller frees the list, also after a failure. */
