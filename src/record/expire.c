@@ -51,7 +51,7 @@ static unsigned record_expire_rank(const LedgerEntry *e) {
 }
 
 /* One that cannot be removed ends it: the others could not be either. */
-void record_make_room(Recorder *r, uint64_t more) {
+void record_make_room(Recorder *r, const Recording *spare, uint64_t more) {
         uint64_t total = r->manager->settings->recording.total_bytes, budget = total - MIN_OF(more, total);
         const LedgerEntry *e;
         int k = 0;
@@ -61,7 +61,7 @@ void record_make_room(Recorder *r, uint64_t more) {
         for (Recording *recording = r->recordings; recording; recording = recording->hh.next) {
                 const Sandbox *sb = manager_by_id(r->manager, recording->id);
 
-                recording->is_over = (!sb || sandbox_status_is_ended(sb->status)) && !record_is_busy(r, recording->id);
+                recording->is_over = recording != spare && (!sb || sandbox_status_is_ended(sb->status)) && !record_is_busy(r, recording->id);
         }
         while (k >= 0 && (e = ledger_victim(r->manager, LEDGER_RECORDING, budget, record_expire_rank))) {
                 char id[SANDBOX_ID_LENGTH + 1];
@@ -113,7 +113,7 @@ static int record_expire_on_timer(sd_event_source *source, uint64_t usec, void *
                 pause = 0;
         if (keep > 0 && keep < pause)
                 pause = MAX_OF(keep, USEC_PER_SEC);
-        record_make_room(r, /* more= */ 0);
+        record_make_room(r, /* spare= */ NULL, /* more= */ 0);
         (void) sd_event_source_set_time_relative(source, pause);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }

@@ -80,4 +80,4 @@ bool record_is_busy(const Recorder *r, const char *id); /* there is output to be
 /* expire.c */
 int record_expire_start(Recorder *r, Error *reterr);
 int record_remove(Recorder *r, const char *id);
-void record_make_room(Recorder *r, uint64_t more); /* for so many bytes, within recording.totalSize */
+void record_make_room(Recorder *r, const Recording *spare, uint64_t more); /* for so many bytes, within recording.totalSize; not that one */

@@ -101,7 +101,7 @@ static int recording_reserve(Recorder *r, Recording *recording, uint64_t more, E
         const char *tenant = ledger_tenant(&recording->charge);
 
         if (!ledger_fits(r->manager, tenant, LEDGER_RECORDING, budget, more))
-                record_make_room(r, more);
+                record_make_room(r, recording, more);
         if (!ledger_fits(r->manager, tenant, LEDGER_RECORDING, budget, more))
                 return error_set(reterr, -ENOSPC, "all recordings together may have %llu MB: raise recording.totalSize", (unsigned long long) budget >> 20);
         return ledger_reserve(r->manager, &recording->charge, tenant, LEDGER_RECORDING, recording->charge.amount + more, reterr);

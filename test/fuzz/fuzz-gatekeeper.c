@@ -107,7 +107,8 @@ static void say(const char *id, const uint8_t *line, size_t size) {
         uint64_t serial = 0;
 
         if (json_is_object(message)) {
-                (void) question_add(keeper, QUESTION_USAGE, id, &serial);
+                if (s)
+                        (void) question_add(s, QUESTION_USAGE, &serial);
                 fill_in(message, "id", json_string(id), "@");
                 fill_in(message, "item", json_string(id), "@");
                 fill_in(message, "done", json_integer((json_int_t) serial), "@");

@@ -303,6 +303,32 @@ TEST(room_of_tenants) {
         free(data);
 }
 
+/* A quota with room for one: the second is refused while the first is still being written. */
+TEST(two_at_once) {
+        ArtifactSpec spec = { .owner_kind = ARTIFACT_OF_AGENT, .owner_id = "a", .tenant = "a", .name = "n", .size = 1000, .fd = -EBADF };
+        Tenant tenant = { .name = "a", .disk_bytes_max = 1500, .created_at = 1 };
+        char *data = calloc(1, 1000);
+        Told first = { 0 }, second = { 0 };
+        Error error = { 0 };
+        World w = { 0 };
+
+        spec.data = data;
+        world_open(&w, "two-at-once");
+        check_true("tenant", access_tenant_put(w.access, &tenant, /* inherit= */ false, &error) >= 0);
+        check_result("first", artifacts_put(w.artifacts, &spec, on_kept, &first, &error), 0);
+        check_result("second", artifacts_put(w.artifacts, &spec, on_kept, &second, &error), -EDQUOT);
+        run_until(&w, &first.n, 1);
+        check_uint("held", ledger_of_tenant(w.manager, "a").amounts[LEDGER_ARTIFACT], 1000);
+        check_result("deleted", artifacts_delete(w.artifacts, first.artifact.id), 0);
+        check_uint("nothing is held", ledger_of_tenant(w.manager, "a").amounts[LEDGER_ARTIFACT], 0);
+        check_result("put", artifacts_put(w.artifacts, &spec, on_kept, &second, &error), 0);
+        check_true("dropped", artifacts_delete_owner(w.artifacts, ARTIFACT_OF_AGENT, "a") >= 0);
+        check_uint("nothing is held", ledger_of_tenant(w.manager, "a").amounts[LEDGER_ARTIFACT], 0);
+        check_result("verify", ledger_verify(w.manager, &error), 0);
+        world_close(&w);
+        free(data);
+}
+
 /* Whoever has gone is not told; whoever is deleted takes along what waits. */
 TEST(forgotten) {
         const ArtifactSpec spec = { .owner_kind = ARTIFACT_OF_AGENT, .owner_id = "x", .name = "n", .data = "x", .size = 1, .fd = -EBADF };
