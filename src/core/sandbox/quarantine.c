@@ -58,6 +58,15 @@ static const char *const reasons[_QUARANTINE_KIND_MAX] = {
         [QUARANTINE_JOURNAL] = "the store has no record of its execution",
 };
 
+/* Of restoring. */
+static const char *const instead[_QUARANTINE_KIND_MAX] = {
+        [QUARANTINE_SANDBOX] = "end it (`cove quarantine rm`) and restore its disk, where it has one",
+        [QUARANTINE_SNAPSHOT] = "remove it (`cove quarantine rm`)",
+        [QUARANTINE_VOLUME] = "remove it (`cove quarantine rm`)",
+        [QUARANTINE_LAYER] = "remove it (`cove quarantine rm`), and pull or build its template again",
+        [QUARANTINE_JOURNAL] = "read it as a file of box/ in the state directory, and remove it (`cove quarantine rm`)",
+};
+
 static const struct {
         TreeKind tree;
         QuarantineKind kind;
@@ -106,8 +115,10 @@ static void quarantine_tell(Manager *m) {
 
         if (n == 0 && m->quarantine->counted && !m->quarantine->missed && m->doubts_store) {
                 generation_settled(m);
-                if (!m->doubts_store)
-                        disks_sweep(m); /* what it held back */
+                if (!m->doubts_store) { /* what it held back */
+                        recover_doubt_over(m);
+                        disks_sweep(m);
+                }
         }
         if (n > 0)
                 manager_ail(m, "quarantine", /* ill= */ false,
@@ -328,8 +339,11 @@ int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **
         Sandbox *sb;
         int r;
 
-        if (q->kind != QUARANTINE_DISK || q->busy || !id_is_valid(q->name))
-                return error_set(reterr, -EINVAL, "only a disk can be restored without its record, as a parked sandbox: put the right store back, and all of it is used again");
+        if (q->kind != QUARANTINE_DISK)
+                return error_set(reterr, -EINVAL, "a %s cannot be restored without its record: put the right store back, and it is used again; or %s",
+                                shape_name(&quarantine_kind_names, (int) q->kind), instead[q->kind]);
+        if (q->busy || !id_is_valid(q->name))
+                return error_set(reterr, -EINVAL, "disk %s is %s", q->name, q->busy ? "being removed" : "of no sandbox");
         r = quarantine_refuse(m, q->name, reterr);
         if (r < 0)
                 return r;
