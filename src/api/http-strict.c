@@ -6,7 +6,9 @@
  *
  *      GET 0 /path 0 HTTP/1.1 00 Host 0 ␣x 00 Accept 0 ␣a 00 00
  *
- * What leaves the same traces cannot be told apart: NUL LF, or LF NUL, is CR LF; and an empty name that ends a head, as in CR LF ":" LF, is its empty line. Newer ones are told by MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c), lay their parts out
+ * What leaves the same traces cannot be told apart: NUL LF is CR LF, LF NUL CR LF is the end of a head, and so is a line that is a colon and ended by a bare LF. Proxies
+ * that were tried pass none of them on. To see the bytes themselves every connection would have to go through a pair of sockets, as those of TLS do.
+ * Newer ones are told by MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c), lay their parts out
  * differently, and are not looked at so. */
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,25 +14,38 @@
 #include "core/stranger.h"
 #include "observe/audit.h"
 
-#define STATUSES_MAX 16 /* different answers that are told apart */
+#define STATUSES_MAX 16 /* different answers that are told apart; the last place counts for all others */
+#define STATUS_ANY   UINT_MAX
 #define TEXT_MAX     512
 
 typedef struct StrangerCount {
         char peer[INET6_ADDRSTRLEN]; /* "": any, when there are too many */
-        unsigned status;
+        unsigned status;             /* not of the one for any: those come with all */
         unsigned written;
         uint64_t counted;
 } StrangerCount;
+
+typedef struct StatusCount {
+        unsigned status; /* STATUS_ANY: all others */
+        uint64_t counted;
+} StatusCount;
+
+/* Calls that were refused, or those that were not. Neither takes a place or a record of the other: many visits of a public port hide no attempt, and many attempts no visit. */
+typedef struct StrangerKind {
+        StrangerCount counts[STRANGER_PEERS];
+        size_t n_counts;
+        StatusCount statuses[STATUSES_MAX];
+        size_t n_statuses;
+        unsigned n_written;
+        uint64_t n_counted;
+} StrangerKind;
 
 struct Strangers {
         Manager *manager;
         struct Audit *audit;
         sd_event_source *timer; /* the end of the window */
         bool is_open;           /* a window is */
-        StrangerCount counts[STRANGER_PEERS];
-        size_t n_counts;
-        unsigned n_written;
-        uint64_t n_counted;
+        StrangerKind refused, let_in;
 };
 
 /* "[2001:db8::1]:4711" is the peer "2001:db8::", "10.0.0.1:4711" is "10.0.0.1". */
@@ -50,44 +64,42 @@ static void peer_of(const char *remote, char ret[INET6_ADDRSTRLEN]) {
 }
 
 /* When there is no place any more, the last one counts for everybody else. */
-static StrangerCount *strangers_count_of(Strangers *s, const char *remote, unsigned status) {
+static StrangerCount *strangers_count_of(StrangerKind *k, const char *remote, unsigned status) {
         char peer[INET6_ADDRSTRLEN];
         StrangerCount *c;
 
         peer_of(remote, peer);
-        for (size_t i = 0; i < s->n_counts; i++)
-                if (s->counts[i].status == status && strcmp(s->counts[i].peer, peer) == 0)
-                        return s->counts + i;
-        if (s->n_counts == STRANGER_PEERS)
-                return s->counts + STRANGER_PEERS - 1;
-        c = s->counts + s->n_counts++;
+        for (size_t i = 0; i < k->n_counts; i++)
+                if (k->counts[i].status == status && strcmp(k->counts[i].peer, peer) == 0)
+                        return k->counts + i;
+        if (k->n_counts == STRANGER_PEERS)
+                return k->counts + STRANGER_PEERS - 1;
+        c = k->counts + k->n_counts++;
         *c = (StrangerCount) { .status = status };
-        if (s->n_counts < STRANGER_PEERS)
+        if (k->n_counts < STRANGER_PEERS)
                 memcpy(c->peer, peer, sizeof(peer));
         return c;
 }
 
+static void strangers_count_status(StrangerKind *k, unsigned status) {
+        size_t i = 0;
+
+        while (i < k->n_statuses && i < STATUSES_MAX - 1 && k->statuses[i].status != status)
+                i++;
+        if (i == k->n_statuses)
+                k->statuses[k->n_statuses++] = (StatusCount) { .status = i < STATUSES_MAX - 1 ? status : STATUS_ANY };
+        k->statuses[i].counted++;
+}
+
 /* "401: 812, 404: 3". */
-static void put_statuses(Text *t, const Strangers *s) {
-        struct {
-                unsigned status;
-                uint64_t count;
-        } sums[STATUSES_MAX] = { 0 };
-        size_t n = 0;
-
-        for (size_t i = 0; i < s->n_counts; i++) {
-                size_t k = 0;
-
-                while (k < n && sums[k].status != s->counts[i].status)
-                        k++;
-                if (s->counts[i].counted == 0 || (k == n && n == STATUSES_MAX))
-                        continue;
-                n += k == n;
-                sums[k].status = s->counts[i].status;
-                sums[k].count += s->counts[i].counted;
+static void put_statuses(Text *t, const StrangerKind *k) {
+        for (size_t i = 0; i < k->n_statuses; i++) {
+                text_format(t, "%s", i > 0 ? ", " : "");
+                if (k->statuses[i].status != STATUS_ANY)
+                        text_format(t, "%u: %" PRIu64, k->statuses[i].status, k->statuses[i].counted);
+                else
+                        text_format(t, "others: %" PRIu64, k->statuses[i].counted);
         }
-        for (size_t k = 0; k < n; k++)
-                text_format(t, "%s%u: %" PRIu64, k > 0 ? ", " : "", sums[k].status, sums[k].count);
 }
 
 static int compare_counts(const void *a, const void *b) {
@@ -97,36 +109,42 @@ static int compare_counts(const void *a, const void *b) {
 }
 
 /* Those who called most, first. */
-static size_t put_peers(Text *t, Strangers *s) {
+static size_t put_peers(Text *t, StrangerKind *k) {
         size_t n = 0;
 
-        qsort(s->counts, s->n_counts, sizeof(*s->counts), compare_counts);
-        for (size_t i = 0; i < s->n_counts && s->counts[i].counted > 0; i++, n++)
+        qsort(k->counts, k->n_counts, sizeof(*k->counts), compare_counts);
+        for (size_t i = 0; i < k->n_counts && k->counts[i].counted > 0; i++, n++)
                 if (n < STRANGER_PEERS_TOLD)
-                        text_format(t, "%s%s: %" PRIu64, n > 0 ? ", " : "; from ", s->counts[i].peer[0] ? s->counts[i].peer : "others", s->counts[i].counted);
+                        text_format(t, "%s%s: %" PRIu64, n > 0 ? ", " : "; from ", k->counts[i].peer[0] ? k->counts[i].peer : "others", k->counts[i].counted);
         if (n > STRANGER_PEERS_TOLD)
                 text_format(t, ", …");
         return n;
 }
 
-static void strangers_tell(Strangers *s) {
+static void strangers_tell_kind(Strangers *s, StrangerKind *k) {
         Text t = TEXT_INIT(TEXT_MAX);
         char text[TEXT_MAX + 1];
         size_t peers;
 
-        if (s->n_counted > 0) {
-                put_statuses(&t, s);
-                peers = put_peers(&t, s);
+        if (k->n_counted > 0) {
+                put_statuses(&t, k);
+                peers = put_peers(&t, k);
                 (void) snprintf(text, sizeof(text), "%.*s", (int) t.size, t.size > 0 ? t.data : "");
                 if (s->audit)
-                        audit_strangers(s->audit, s->n_counted, peers, text);
-                log_info("security: %" PRIu64 " more calls without a key: %s", s->n_counted, text);
+                        audit_strangers(s->audit, k->n_counted, peers, text);
+                log_info("security: %" PRIu64 " more calls without a key: %s", k->n_counted, text);
         }
         text_done(&t);
+        k->n_counts = 0;
+        k->n_statuses = 0;
+        k->n_written = 0;
+        k->n_counted = 0;
+}
+
+static void strangers_tell(Strangers *s) {
+        strangers_tell_kind(s, &s->refused);
+        strangers_tell_kind(s, &s->let_in);
         s->is_open = false;
-        s->n_counts = 0;
-        s->n_written = 0;
-        s->n_counted = 0;
 }
 
 static int strangers_on_end(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -144,19 +162,22 @@ static void strangers_open(Strangers *s) {
 }
 
 bool strangers_admit(Strangers *s, const char *remote, unsigned status) {
+        StrangerKind *k;
         StrangerCount *c;
 
         if (!s)
                 return true;
         strangers_open(s);
-        c = strangers_count_of(s, remote, status);
-        if (c->written < STRANGER_RECORDS_EACH && s->n_written < STRANGER_RECORDS) {
+        k = status >= 400 ? &s->refused : &s->let_in;
+        c = strangers_count_of(k, remote, status);
+        if (c->written < STRANGER_RECORDS_EACH && k->n_written < STRANGER_RECORDS) {
                 c->written++;
-                s->n_written++;
+                k->n_written++;
                 return true;
         }
         c->counted++;
-        s->n_counted++;
+        k->n_counted++;
+        strangers_count_status(k, status);
         return false;
 }
 

@@ -49,7 +49,6 @@ void build_record_scan(BuildRecord *k, const Making *making, const MakingInfo *i
 }
 
 static const Making *making_of(const BuildRecord *k) {
-
         return *k->making ? making_find(k->builds->images, &principal_daemon, k->making) : NULL;
 }
 

@@ -211,7 +211,6 @@ static int select_choose(Chooser *k, const ContextMember *m, const char *to) {
 static int choose_below(Chooser *k, const ContextMember *directory) {
         const size_t n = strlen(directory->path);
         size_t count, first = context_below(k->c, directory->path, &count);
-
         int r = select_look(k, count * LOOKS_COPY);
 
         hash_member(k, &(ContextMember) { .type = 'd', .hash = "-", .target = (char *) "" }, "");

@@ -46,7 +46,6 @@ int copy_refuse_file(const BuildCopy *c, Error *reterr) {
 static int expand_words(Build *b, BuildCopy *c, Error *reterr) {
         const PlanStep *step = build_step(b);
         const BuildScope *scope = &build_stage(b)->scope;
-
         int r = scope_expand_words(scope, b->plan, step, &c->sources, reterr);
 
         if (r >= 0)

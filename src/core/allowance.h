@@ -4,7 +4,8 @@
  * of cove.yaml. Where there is none, `ceilings` of cove.yaml holds, which has a number for every limit, also when nothing is configured. Who is bound
  * uses that profile and no other. A key that may loosen gets beyond a profile, up to the larger of both; an admin gets everything.
  * What the caller has named beyond the ceiling is refused; what nobody named is lowered to it. A dialect whose clients send a time by themselves says
- * so, and has that lowered as well. The maximum of a policy (enforce.h) holds for everybody, also for those who may loosen.
+ * so, and has that lowered as well. A profile's policy is a ceiling too, and two policies cannot be said to be tighter or looser than each other: who may not loosen
+ * has that one and no other, however the sandbox comes to be. The maximum of a policy (enforce.h) holds for everybody, also for those who may loosen.
  * manager_acquire() asks for every sandbox, so that no way to one goes around it.
  * Must not know: HTTP, which surface asks. */
 #pragma once
@@ -20,11 +21,17 @@ void allowance_ceilings(const Manager *m, SandboxLimits *ret);
  * to one that the configuration has no more. -EINVAL: there is none of that name. */
 int allowance_profile(const Manager *m, const Principal *who, const char *named, const Profile **ret, Error *reterr);
 
-/* The whole rule about limits. -EPERM: the error says which is beyond, with both values and the cure. */
+/* The whole rule about limits and the policy. -EPERM: the error says which is beyond, with both values and the cure. */
 int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr);
 
 /* Limits that nobody named, of the spec's profile or of none, become what the caller may have. */
 void allowance_lower(const Manager *m, const Principal *who, SandboxSpec *spec);
+
+/* A policy that nobody named (a fork has that of its base) becomes the profile's, where the caller has to take that. */
+int allowance_take_policy(const Manager *m, const Principal *who, SandboxSpec *spec);
+
+/* Of a sandbox that is there already. -EPERM: it is not this caller's to change. */
+int allowance_check_policy_change(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr);
 
 typedef struct TimeAsked {
         usec_t usec; /* 0: no limit */

@@ -65,6 +65,9 @@ const Profile *profile_find(const Config *c, const char *name);
  * template, workdir, policy and environment below the spec's own; critical. spec's name of it is set. */
 int profile_apply(const Profile *p, SandboxSpec *spec);
 
+/* Its policy, with network and group, in place of the spec's. */
+int profile_take_policy(const Profile *p, SandboxSpec *spec);
+
 /* Of a spec that names no profile: the limits of its agent type, where that is one. No ceiling comes with them. */
 void profile_lend_limits(const Config *c, SandboxSpec *spec);
 

@@ -87,7 +87,11 @@ static int take_claim(Gate *g, const char *path, Error *reterr) {
         if (r >= 0)
                 r = sd_event_source_set_floating(source, true);
         sd_event_source_unref(source);
-        return r < 0 ? error_set(reterr, r, "cannot watch the lock of '%s': %m", path) : 0;
+        if (r < 0)
+                return error_set(reterr, r, "cannot watch the lock of '%s': %m", path);
+        if (!claim_is_held(path, g->claim_fd)) /* it was removed before it was watched */
+                return error_set(reterr, -EADDRINUSE, "the lock of '%s' was taken away: another gate may serve", path);
+        return 0;
 }
 
 /* Made under another name: whoever finds it under its own can connect. */

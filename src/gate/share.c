@@ -3,6 +3,7 @@
 #include <time.h>
 #include <utlist.h>
 
+#include "gate/dns/dns.h"
 #include "gate/relay/udp.h"
 
 #define PART          8                     /* of the thread's time that is a share */
@@ -25,6 +26,7 @@ static void set_late(GateSandbox *s, bool late) {
                 if (sources[i])
                         (void) sd_event_source_set_priority(sources[i], share_priority(s));
         udp_set_priority(s, share_priority(s));
+        dns_set_priority(s, share_priority(s));
 }
 
 /* What was used is forgotten at the rate of a share. */

@@ -169,7 +169,7 @@ int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds) {
                 r = -ENOTCONN;
         else if (!l->items)
                 r = control_send(l->fd, message, fds, n_fds);
-        if (r == -EAGAIN || r == -ETOOMANYREFS)
+        if (error_is_shortage(r))
                 r = gatekeeper_link_put_off(l, message, fds, n_fds);
         if (json_is_array(json_object_get(message, "credentials")) && !l->items)
                 control_message_free(message);
@@ -185,7 +185,7 @@ static int gatekeeper_link_flush(GateLink *l) {
                 LinkItem *item = l->items;
 
                 r = control_send(l->fd, item->message, item->fds, item->n_fds);
-                if (r == -EAGAIN || r == -ETOOMANYREFS)
+                if (error_is_shortage(r))
                         break;
                 if (r < 0)
                         return r;

@@ -91,12 +91,21 @@ static bool is_proven(const char *tenant, const char *unpacked, const char *dige
         return !*tenant || (unpacked && strcmp(unpacked, digest) == 0);
 }
 
-/* Those whom what became of it tells nothing: they have brought another blob. all: also those without a tenant, who are believed. */
-static LayerWaiter *take_strangers(LayerWork *w, bool all) {
+/* Whether what became of it says something about this one: it has brought the same blob, and it has the same quota, if that was used up. One without a tenant is
+ * believed that its blob has this layer in it; that another one is broken does not make its own broken. */
+static bool concerns(const LayerWork *w, const Error *error, const LayerWaiter *x) {
+        const char *tenant = x->making->row.tenant;
+
+        if (error && error->code == -EDQUOT && strcmp(tenant, w->writing.tenant) != 0)
+                return false;
+        return is_proven(error ? "?" : tenant, w->writing.row.digest, x->want.digest);
+}
+
+static LayerWaiter *take_strangers(LayerWork *w, const Error *error) {
         LayerWaiter *list = NULL, *x, *next;
 
         DL_FOREACH_SAFE(w->waiters, x, next)
-                if (x->making && !is_proven(all ? "?" : x->making->row.tenant, w->writing.row.digest, x->want.digest)) {
+                if (x->making && !concerns(w, error, x)) {
                         DL_DELETE(w->waiters, x);
                         DL_APPEND(list, x);
                 }
@@ -196,7 +205,7 @@ static void layer_work_end(void *work, const Error *error) {
 
         if (!error)
                 layer_work_log(w);
-        rest = error && w->given_up ? TAKE_PTR(w->waiters) : take_strangers(w, /* all= */ error);
+        rest = error && w->given_up ? TAKE_PTR(w->waiters) : take_strangers(w, error);
         if (error && error->code == -EDQUOT)
                 (void) error_set(&why, -EDQUOT, "layer %.12s does not fit into what its tenant may have on disk (quotas.diskMB): remove templates, snapshots or volumes (%.200s)",
                                 w->writing.row.chain, error->text);

@@ -42,7 +42,7 @@ static void check_outside(void) {
 
         MUST(file_read(top_fd, "outside", text, sizeof(text)) == 7 && strcmp(text, "outside") == 0);
         MUST(fstatat(top_fd, "outside", &st, AT_SYMLINK_NOFOLLOW) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & 07777) == 0600 && st.st_nlink == 1);
-        MUST(stat(top, &st) >= 0 && st.st_nlink == 3);
+        MUST(stat(top, &st) >= 0 && st.st_nlink <= 3); /* some file systems do not count directories */
 }
 
 static void unpack(const uint8_t *data, size_t size, size_t piece) {

@@ -32,6 +32,7 @@ static struct {
         unsigned n;       /* asked so far, but for removals and lists */
         unsigned fail_at; /* the one that fails */
         Way way;
+        int code;       /* with which it fails later */
         Making *making; /* that is cancelled then */
 } depot;
 
@@ -113,7 +114,7 @@ static inline void depot_do(const Asked *a) {
 }
 
 static inline void depot_answer(void) {
-        static const Error broken = { -EIO, "the disk is broken" };
+        const Error broken = { depot.code, "the disk is broken" };
         Asked a = depot.queue[0];
         bool fails = depot_is_counted(&a.request) && depot.n++ == depot.fail_at;
 
@@ -157,6 +158,7 @@ static inline Images *depot_open(World *w, const char *name, const char *refused
         memset(&depot, 0, sizeof(depot));
         depot.world = w;
         depot.fail_at = NEVER;
+        depot.code = -EIO;
         (void) snprintf(path, sizeof(path), "%s-%u", name, number++);
         world_new(w, path);
         if (refused)

@@ -251,8 +251,11 @@ static void trial_registry(World *w, Images *i, const char *script) {
         }
 }
 
-#define PULLED "#!/bin/sh\ncat <<'E'\n{\"progress\":{\"bytes\":1,\"total\":2}}\n{\"result\":{\"manifestDigest\":\"sha256:" C "\",\"size\":2,\"config\":{},\"layers\":[" \
-        "{\"digest\":\"sha256:" A "\",\"diffId\":\"sha256:" A "\",\"size\":1},{\"digest\":\"sha256:" B "\",\"diffId\":\"sha256:" B "\",\"size\":1}]}}\nE\n"
+#define PULLED "#!/bin/sh\n" PULL_SAYS
+/* Blobs of tenants come with each pull. */
+#define PULLED_INTO "#!/bin/sh\nwhile [ $1 != --blobs ]; do shift; done\nfor d in " A " " B " " C "; do echo x >$2/sha256-$d; done\n" PULL_SAYS
+#define PULL_SAYS "cat <<'E'\n{\"progress\":{\"bytes\":1,\"total\":2}}\n{\"result\":{\"manifestDigest\":\"sha256:" C "\",\"size\":2,\"config\":{},\"layers\":[" \
+                  "{\"digest\":\"sha256:" A "\",\"diffId\":\"sha256:" A "\",\"size\":1},{\"digest\":\"sha256:" B "\",\"diffId\":\"sha256:" B "\",\"size\":1}]}}\nE\n"
 
 static void try_pull(const char *script, unsigned at, Way way, const char *table) {
         const bool whole = at == NEVER && !table && strcmp(script, PULLED) == 0;
@@ -333,6 +336,42 @@ TEST(two_want_one_layer_and_the_first_leaves) {
         check_over("first", k, MAKING_CANCELLED);
         check_over("second", l, MAKING_DONE);
         check_true("it has it", images_find(i, "", "b") && !images_find(i, "", "a"));
+        depot_close(&w, i);
+}
+
+static bool is_at_layers(const Making *k) {
+        return k->works && strcmp(sequence_step(&k->works->run)->name, "layers") == 0;
+}
+
+TEST(a_tenant_that_waits_for_anothers_layer_has_a_quota_of_its_own) {
+        static const Principal who[] = { { .kind = PRINCIPAL_USE_KEY, .tenant = "red" }, { .kind = PRINCIPAL_USE_KEY, .tenant = "blue" } };
+        const ImagePull pull = { .reference = "localhost:5000/a" };
+        Error error = { 0 };
+        World w;
+        Images *i = trial_open(&w, "quota", /* refused= */ NULL);
+        MakingInfo info;
+        Making *k[2];
+        size_t first;
+
+        trial_registry(&w, i, PULLED_INTO);
+        for (size_t n = 0; n < 2; n++)
+                check_result(who[n].tenant, images_pull(i, who + n, &pull, k + n, &error), 0);
+        for (unsigned n = 0; n < 600 && !(is_at_layers(k[0]) && is_at_layers(k[1])); n++) {
+                (void) sd_event_run(w.event, 50000);
+                while (depot.n_queue > 0 && depot.queue[0].request.operation == TREE_LIST)
+                        depot_answer();
+        }
+        depot_fail(1, FAILS_LATER, NULL);
+        depot.code = -EDQUOT;
+        settle(k[0]);
+        settle(k[1]);
+        check_uint("both", n_ended, 2);
+        n_ended = 1;
+        first = images_find(i, "red", "a") ? 1 : 0;
+        check_over("whose quota it is", k[first], MAKING_FAILED);
+        making_info(k[first], &info);
+        check_part("why", info.error, "quotas.diskMB");
+        check_over("who waited", k[1 - first], MAKING_DONE);
         depot_close(&w, i);
 }
 

@@ -148,12 +148,17 @@ static int refuse_reserved(ApiRequest *q) {
         return -ENOENT;
 }
 
-static int check_traffic(ApiRequest *q, const Sandbox *sb) {
-        const char *given = http_header(q->http, TRAFFIC_HEADER);
+static bool has_traffic_token(const ApiRequest *q, const Sandbox *sb) {
         char wanted[E2B_TOKEN_MAX];
 
         e2b_traffic_token(q->api, sb->id, wanted);
-        if (e2b_token_matches(given, wanted))
+        return e2b_token_matches(http_header(q->http, TRAFFIC_HEADER), wanted);
+}
+
+static int check_traffic(ApiRequest *q, const Sandbox *sb) {
+        const char *given = http_header(q->http, TRAFFIC_HEADER);
+
+        if (has_traffic_token(q, sb))
                 return 0;
         q->gave_secret = given && *given;
         (void) e2b_proxy_refuse(q, 403, sb->id, /* port= */ 0,
@@ -169,15 +174,19 @@ static bool has_token(const ApiRequest *q, const Sandbox *sb) {
         return e2b_token_matches(http_header(q->http, TOKEN_HEADER), wanted);
 }
 
-/* By what came with it, and by what its maker said: with a token, or where none is wanted, all that one sandbox has; else its ports, but not envd. */
+/* By what came with it, and by what its maker said: with a token, or where none is wanted, all that one sandbox has; else its ports, which are everybody's unless the
+ * traffic token has been asked for. envd is no such port. The interpreter is one for those who have the traffic token: the SDK sends the access token with code only, and
+ * the traffic token with everything. */
 static PrincipalKind target_kind(const ApiRequest *q, const Sandbox *sb, const ApiTarget *t, const E2bRecord *record) {
         if (!record->secure || has_token(q, sb))
                 return PRINCIPAL_SANDBOX;
-        return t->port == E2B_ENVD_PORT ? PRINCIPAL_NOBODY : PRINCIPAL_VISITOR;
+        if (t->port == E2B_ENVD_PORT || (t->port == E2B_INTERPRETER_PORT && !has_traffic_token(q, sb)))
+                return PRINCIPAL_NOBODY;
+        return PRINCIPAL_VISITOR;
 }
 
 static int refuse_token(ApiRequest *q) {
-        q->gave_secret = http_header(q->http, TOKEN_HEADER) != NULL;
+        q->gave_secret = http_header(q->http, TOKEN_HEADER) || http_header(q->http, TRAFFIC_HEADER);
         return e2b_error(q, 401, "%s", unauthorized);
 }
 
@@ -189,8 +198,8 @@ static int check_needs(ApiRequest *q, const Sandbox *sb) {
 }
 
 /* Nobody may wake what they could not ask anything else. */
-static int check_waking(ApiRequest *q, const Sandbox *sb, const ApiTarget *t, const E2bRecord *record) {
-        if (t->port != E2B_ENVD_PORT || !record->secure || has_token(q, sb))
+static int check_waking(ApiRequest *q, const Sandbox *sb) {
+        if (q->who.kind == PRINCIPAL_SANDBOX || q->who.kind == PRINCIPAL_VISITOR)
                 return 0;
         (void) e2b_proxy_refuse(q, 403, sb->id, /* port= */ 0,
                         "This sandbox can't be resumed with the credentials provided. Check your access token and try again.");
@@ -247,7 +256,7 @@ int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
         }
         if (record.private_traffic && t->port != E2B_ENVD_PORT && check_traffic(q, sb) < 0)
                 return -EACCES;
-        q->has_proved = has_token(q, sb) || (record.private_traffic && t->port != E2B_ENVD_PORT);
+        q->has_proved = has_token(q, sb) || (t->port != E2B_ENVD_PORT && has_traffic_token(q, sb));
         api_become(q, target_kind(q, sb, t, &record), sb->spec.tenant, sb->id);
         (void) snprintf(q->actor, sizeof(q->actor), "token:%s", sb->id);
         api_about(q, sb, /* x= */ NULL);
@@ -257,5 +266,5 @@ int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
         r = find_route(q, t->port == E2B_ENVD_PORT ? e2b_envd_tables : e2b_interpreter_tables);
         if (r >= 0)
                 r = check_needs(q, sb);
-        return r < 0 || e2b_is_awake(sb) ? r : check_waking(q, sb, t, &record);
+        return r < 0 || e2b_is_awake(sb) ? r : check_waking(q, sb);
 }

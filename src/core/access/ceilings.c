@@ -53,6 +53,17 @@ static bool ceilings_is_bound(const Principal *who) {
         return who->profile && !principal_may_loosen(who);
 }
 
+/* The one whose policy the caller has to take; NULL: any policy will do. Who is bound takes that of his profile also where the sandbox has another. */
+static const Profile *ceilings_policy(const Manager *m, const Principal *who, const SandboxSpec *spec) {
+        const Profile *p = ceilings_profile(m, who, spec);
+
+        if (principal_may_loosen(who))
+                return NULL;
+        if (!(p && p->policy) && who->profile)
+                p = profile_find(m->settings, who->profile);
+        return p && p->policy ? p : NULL;
+}
+
 int allowance_profile(const Manager *m, const Principal *who, const char *named, const Profile **ret, Error *reterr) {
         const char *fallback = principal_may(who, MAY_ADMIN) ? "" : core_settings(m->settings).limits->profile;
         const char *name = named && *named ? named : who->profile ? who->profile : fallback;
@@ -68,6 +79,29 @@ int allowance_profile(const Manager *m, const Principal *who, const char *named,
         return 0;
 }
 
+static int ceilings_check_policy(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr) {
+        const Profile *p = ceilings_policy(m, who, spec);
+
+        if (!p || (spec->policy && strcmp(spec->policy, p->policy) == 0))
+                return 0;
+        return error_set(reterr, -EPERM, "policy: profile '%s' has one, and the sandbox would have %s: leave the policy out, or use a key that may loosen", p->name,
+                        spec->policy ? "another" : "none");
+}
+
+int allowance_take_policy(const Manager *m, const Principal *who, SandboxSpec *spec) {
+        const Profile *p = ceilings_policy(m, who, spec);
+
+        return p ? profile_take_policy(p, spec) : 0;
+}
+
+int allowance_check_policy_change(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr) {
+        const Profile *p = ceilings_policy(m, who, spec);
+
+        if (!p)
+                return 0;
+        return error_set(reterr, -EPERM, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
+}
+
 int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr) {
         const Profile *p = ceilings_profile(m, who, spec);
         SandboxLimits ceiling;
@@ -79,6 +113,9 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
                 return ceilings_refuse_other(who, spec->profile, reterr);
         if (ceilings_is_bound(who) && !p)
                 return error_set(reterr, -EPERM, "the configuration has no profile '%s', which is the one of this key: ask its operator", who->profile);
+        r = ceilings_check_policy(m, who, spec, reterr);
+        if (r < 0)
+                return r;
         ceilings_of(m, who, spec, p, &ceiling);
         r = limits_check(&spec->limits, &ceiling, reterr);
         if (r >= 0)

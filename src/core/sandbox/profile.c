@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/macro.h"
+#include "base/shape.h"
 #include "base/text.h"
 #include "base/word.h"
 #include "core/limits.h"
@@ -95,15 +96,11 @@ static int env_below(Strv *env, const char *assignment) {
         return there ? 0 : strv_push(env, assignment);
 }
 
-/* Its network and group come with it. */
-static int profile_apply_policy(const Profile *p, SandboxSpec *spec) {
-        int r;
+int profile_take_policy(const Profile *p, SandboxSpec *spec) {
+        int r = shape_text_set(&spec->policy, p->policy);
 
-        if (!p->policy || spec->policy)
-                return 0;
-        r = profile_copy_text(&spec->policy, p->policy);
         if (r >= 0)
-                r = profile_copy_text(&spec->group, p->group);
+                r = shape_text_set(&spec->group, p->group);
         if (r >= 0)
                 spec->network = p->network;
         return r;
@@ -117,8 +114,8 @@ int profile_apply(const Profile *p, SandboxSpec *spec) {
                 r = profile_copy_text(&spec->template_name, p->template_name);
         if (r >= 0)
                 r = profile_copy_text(&spec->workdir, p->workdir);
-        if (r >= 0)
-                r = profile_apply_policy(p, spec);
+        if (r >= 0 && p->policy && !spec->policy)
+                r = profile_take_policy(p, spec);
         for (size_t i = 0; i < p->env.n && r >= 0; i++)
                 r = env_below(&spec->env, p->env.items[i]);
         if (r < 0) {

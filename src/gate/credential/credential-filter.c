@@ -247,5 +247,7 @@ int credential_filter_feed(CredentialFilter *f, const void *data, size_t size, b
                 bytes += n;
                 size -= n;
         } while (r >= 0 && size > 0);
+        if (r < 0)
+                out->error = r;
         return r;
 }

@@ -670,8 +670,10 @@ int spell_finder_feed(SpellFinder *f, const void *data, size_t size, bool last, 
         if (size > 0)
                 text_put(&f->held, data, size);
         r = f->held.error < 0 ? f->held.error : finder_walk(f, last, ret_name);
-        if (r < 0)
+        if (r < 0) {
+                f->held.error = r; /* what was not looked at by all of them is not shown by the next one either */
                 return r;
+        }
         if (f->held.size > 0)
                 finder_put(f, last ? f->begin + f->held.size : finder_sure(f), out);
         return out->error;

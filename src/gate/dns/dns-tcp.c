@@ -164,9 +164,18 @@ static int tcp_watch(DnsTcp *t) {
         int r;
 
         r = sd_event_add_io(event, &t->source, t->fd, EPOLLIN, on_tcp_io, t);
+        if (r >= 0)
+                r = sd_event_source_set_priority(t->source, share_priority(t->server->sandbox));
         if (r < 0)
                 return r;
         return sd_event_add_time_relative(event, &t->idle, CLOCK_MONOTONIC, DNS_TCP_IDLE_USEC, 0, dns_tcp_on_idle, t);
+}
+
+void dns_set_priority(GateSandbox *s, int64_t priority) {
+        DnsTcp *t;
+
+        DL_FOREACH(s->dns ? s->dns->connections : NULL, t)
+                (void) sd_event_source_set_priority(t->source, priority);
 }
 
 void dns_take_connection(GateSandbox *s, int fd) {

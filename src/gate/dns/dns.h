@@ -17,4 +17,5 @@
 int dns_on_datagram(sd_event_source *source, int fd, uint32_t revents, void *userdata /* GateSandbox */);
 /* DNS over TCP: takes the connection (port 53) and its descriptor. */
 void dns_take_connection(GateSandbox *s, int fd);
+void dns_set_priority(GateSandbox *s, int64_t priority); /* of what its connections wait for */
 void dns_sandbox_gone(GateSandbox *s); /* drops whatever still waits */

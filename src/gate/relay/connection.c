@@ -25,16 +25,21 @@ EgressQuestion connection_question(const Connection *c) {
         };
 }
 
+/* What it is, is decided: judge.c has no part in it any more, nor in its descriptors. */
+static void stop_looking(Connection *c) {
+        share_leave(c->sandbox, &c->turn);
+        c->source = sd_event_source_disable_unref(c->source);
+        c->timer = sd_event_source_disable_unref(c->timer);
+}
+
 static void connection_free(Connection *c) {
         GateSandbox *s = c->sandbox;
 
         DL_DELETE(s->connections, c);
-        share_leave(s, &c->turn);
+        stop_looking(c);
         s->n_connections--;
         s->gate->n_connections--;
-        sd_event_source_disable_unref(c->source);
         sd_event_source_disable_unref(c->upstream_source);
-        sd_event_source_disable_unref(c->timer);
         ask_cancel(c->ask);
         dial_free(c->dial);
         relay_free(c->relay);
@@ -90,9 +95,8 @@ static void on_relay_done(RelayEnd end, void *userdata) {
 static void start_relay(Connection *c) {
         int r;
 
-        c->source = sd_event_source_disable_unref(c->source);
+        stop_looking(c);
         c->upstream_source = sd_event_source_disable_unref(c->upstream_source);
-        c->timer = sd_event_source_disable_unref(c->timer);
         r = relay_new(c->sandbox, c->fd, c->upstream_fd, c->sandbox->policy.request_timeout_usec, on_relay_done, c, &c->relay);
         if (r < 0)
                 connection_reset(c);
@@ -133,8 +137,7 @@ static int on_guest_waits(sd_event_source *source, int fd, uint32_t revents, voi
 }
 
 static int watch_for_end(Connection *c) {
-        c->source = sd_event_source_disable_unref(c->source);
-        c->timer = sd_event_source_disable_unref(c->timer);
+        stop_looking(c);
         return sd_event_add_io(c->sandbox->gate->event, &c->source, c->fd, EPOLLET, on_guest_waits, c);
 }
 
@@ -178,8 +181,7 @@ void connection_open(Connection *c) {
         c->upstream_source = sd_event_source_disable_unref(c->upstream_source);
         c->dial = dial_free(c->dial);
         c->upstream_fd = fd_close(c->upstream_fd);
-        c->source = sd_event_source_disable_unref(c->source);
-        c->timer = sd_event_source_disable_unref(c->timer);
+        stop_looking(c);
         c->fd = -EBADF; /* taken, also when it fails */
         if (http_start(&start, on_http_done, c, &c->http) < 0)
                 connection_close(c);

@@ -205,7 +205,9 @@ static int snapshot_again(const ApiRequest *q, const Snapshot *n, SandboxSpec *s
         if (r >= 0)
                 r = shape_text_set(&spec->metadata, NULL);
         p = spec->profile ? profile_find(q->manager->settings, spec->profile) : NULL;
-        return r >= 0 && !(p && p->policy) ? shape_text_set(&spec->policy, NULL) : r; /* a profile's is the operator's word */
+        if (r >= 0 && !(p && p->policy)) /* a profile's is the operator's word */
+                r = shape_text_set(&spec->policy, NULL);
+        return r < 0 ? r : allowance_take_policy(q->manager, &q->who, spec);
 }
 
 static bool has_gate(const ApiRequest *q) {

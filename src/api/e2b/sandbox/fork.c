@@ -7,6 +7,7 @@
 #include "api/e2b/sandbox/control.h"
 #include "api/make.h"
 #include "config/config.h"
+#include "core/allowance.h"
 
 #define FORKS_MAX 100
 
@@ -45,11 +46,13 @@ static void e2b_fork_on_forked(Sandbox *const *list, const Error *errors, size_t
         (void) api_answer(q, 201, all);
 }
 
-static int e2b_fork_make_specs(const Sandbox *sb, usec_t timeout, SandboxSpec *specs, size_t n, Error *reterr) {
+static int e2b_fork_make_specs(const ApiRequest *q, const Sandbox *sb, usec_t timeout, SandboxSpec *specs, size_t n, Error *reterr) {
         int r = 0;
 
         for (size_t i = 0; i < n && r >= 0; i++) {
                 r = sandbox_fork_spec(sb, specs + i, reterr);
+                if (r >= 0)
+                        r = allowance_take_policy(q->manager, &q->who, specs + i);
                 if (r >= 0)
                         specs[i].timeout_usec = timeout;
         }
@@ -64,7 +67,7 @@ static void e2b_fork_begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t time
 
         if (!k)
                 return;
-        r = e2b_fork_make_specs(sb, timeout, k->specs, count, &error);
+        r = e2b_fork_make_specs(q, sb, timeout, k->specs, count, &error);
         if (r >= 0)
                 r = state_fork_each(q->api->rooms.state, &q->who, sb, k->specs, count, USEC_INFINITY, e2b_fork_on_forked, q, &f, &error);
         if (r < 0)

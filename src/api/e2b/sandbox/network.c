@@ -5,7 +5,7 @@
 
 #include "api/e2b/sandbox/control.h"
 #include "config/config.h"
-#include "core/profile.h"
+#include "core/allowance.h"
 #include "gatekeeper/gatekeeper.h"
 #include "policy/policy.h"
 
@@ -90,15 +90,13 @@ static int e2b_network_remember(Sandbox *sb, const NetworkBody *b) {
         return e2b_record_write(sb, &record);
 }
 
-/* A profile's policy is the operator's word, whichever way it is asked to change. */
-static bool e2b_network_is_of_profile(ApiRequest *q, const Sandbox *sb) {
-        const char *name = sb->spec.profile;
-        const Profile *p = name && *name ? profile_find(q->manager->settings, name) : NULL;
+static bool e2b_network_may_change(ApiRequest *q, const Sandbox *sb) {
+        Error error = { 0 };
 
-        if (!p || !p->policy || principal_may_loosen(&q->who))
-                return false;
-        (void) e2b_error(q, 403, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
-        return true;
+        if (allowance_check_policy_change(q->manager, &q->who, &sb->spec, &error) >= 0)
+                return true;
+        (void) e2b_error(q, 403, "%s", error.text);
+        return false;
 }
 
 void e2b_sandbox_network(ApiRequest *q) {
@@ -109,7 +107,7 @@ void e2b_sandbox_network(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!sb || e2b_network_is_of_profile(q, sb) || e2b_read(q, &network_shape, &b) < 0)
+        if (!sb || !e2b_network_may_change(q, sb) || e2b_read(q, &network_shape, &b) < 0)
                 return;
         if (!q->api->rooms.gatekeeper || sb->spec.network == NETWORK_NONE || sb->spec.network == NETWORK_ISOLATED) {
                 (void) e2b_error(q, 400, "the sandbox was made without a way out, and cannot get one");

@@ -56,7 +56,7 @@ json_t *e2b_sandbox_json(const Sandbox *sb, const Api *api) {
         o = common_json(sb, record);
         if (record->secure)
                 e2b_sandbox_json_put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
-        e2b_sandbox_json_put(o, "trafficAccessToken", record->private_traffic ? token_json(sb, api, e2b_traffic_token) : json_null());
+        e2b_sandbox_json_put(o, "trafficAccessToken", record->secure || record->private_traffic ? token_json(sb, api, e2b_traffic_token) : json_null());
         e2b_sandbox_json_put(o, "domain", domain_json(api));
         return o;
 }

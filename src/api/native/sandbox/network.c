@@ -8,6 +8,7 @@
 #include "api/native/routes/routes.h"
 #include "api/policy.h"
 #include "config/config.h"
+#include "core/allowance.h"
 #include "gatekeeper/gatekeeper.h"
 
 #define LIST_DEFAULT 100
@@ -115,15 +116,13 @@ static void native_network_on_set(Sandbox *sb, const Error *error, void *userdat
                 answer_policy(q, sb);
 }
 
-/* A profile's policy is the operator's word. */
-static bool native_network_is_of_profile(ApiRequest *q) {
-        const char *name = q->sandbox->spec.profile;
-        const Profile *p = name && *name ? profile_find(q->manager->settings, name) : NULL;
+static bool native_network_may_change(ApiRequest *q) {
+        Error error = { 0 };
 
-        if (!p || !p->policy || principal_may_loosen(&q->who))
-                return false;
-        (void) api_error(q, 403, "beyond_profile", NULL, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
-        return true;
+        if (allowance_check_policy_change(q->manager, &q->who, &q->sandbox->spec, &error) >= 0)
+                return true;
+        (void) api_error(q, 403, "beyond_profile", NULL, "%s", error.text);
+        return false;
 }
 
 static void native_policy_put(ApiRequest *q) {
@@ -134,7 +133,7 @@ static void native_policy_put(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!k || native_network_is_of_profile(q) || api_read(q, &b) < 0)
+        if (!k || !native_network_may_change(q) || api_read(q, &b) < 0)
                 return;
         r = native_network_parse(q, &b, &p, &c);
         if (r >= 0 && !json_has_complaints(&c))
