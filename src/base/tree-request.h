@@ -38,6 +38,7 @@ typedef enum TreeOperation {
                         * less than that may wait still, and is left to the copy */
         TREE_SWAP,     /* refs[0] (scratch) and refs[1] (disk) change names, at once or not at all. -EBUSY: a sandbox of this machine lives on it */
         TREE_TAKE,     /* refs[0] (disk) is what refs[1] (scratch) was; bytes: its limit. -EEXIST: there is one */
+        TREE_GROUP,    /* the group has that limit from now on; refs[0], if any, belongs to it, with all that it has written. Nothing, where groups are not used */
         _TREE_OPERATION_MAX,
 } TreeOperation;
 
@@ -58,7 +59,7 @@ typedef struct TreeRequest {
         uint8_t operation;
         uint8_t reserved; /* 0 */
         uint64_t bytes;
-        TreeGroup group; /* of what is made */
+        TreeGroup group; /* MAKE: of what is made; GROUP */
         uint32_t cancels;
         uint8_t n_refs;
         TreeRef refs[TREE_REFS_MAX];

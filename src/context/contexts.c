@@ -163,12 +163,28 @@ static ContextSeat *seat_of(Contexts *c, const Sandbox *sb) {
         ContextSeat *s;
 
         HASH_FIND_STR(c->seats, sb->id, s);
-        if (s || c->adopted || c->manager->recovering || !has_processes(sb) || !has_kept(sb))
+        if (s || c->adopted || c->manager->recovering || sb->unreached || !has_processes(sb) || !has_kept(sb))
                 return s;
         if (context_seat_get(c, (Sandbox *) sb, &s) < 0)
                 return NULL;
         adopt_all(s);
         return s;
+}
+
+static void adopt_all_of(Contexts *c, Sandbox *sb) {
+        ContextSeat *s;
+
+        if (has_kept(sb) && context_seat_get(c, sb, &s) >= 0)
+                adopt_all(s);
+        (void) sandbox_ask_kept(sb, 0);
+}
+
+/* Before that, everything about it was for later. */
+static void contexts_on_adopted(Sandbox *sb, void *userdata) {
+        Contexts *c = userdata;
+
+        if (c->adopted && has_processes(sb))
+                adopt_all_of(c, sb);
 }
 
 /* What has outlived the daemon was running for somebody who is not there any more: it is spoken with at once, and not when somebody asks. */
@@ -181,10 +197,8 @@ static int on_adopt(sd_event_source *source, uint64_t usec, void *userdata) {
                 return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
         }
         HASH_ITER(hh, c->manager->sandboxes, sb, next)
-                if (has_processes(sb)) {
-                        (void) seat_of(c, sb);
-                        (void) sandbox_ask_kept(sb, 0);
-                }
+                if (has_processes(sb) && !sb->unreached)
+                        adopt_all_of(c, sb);
         c->adopted = true;
         return 0;
 }
@@ -210,7 +224,7 @@ int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
         *c = (Contexts) {
                 .manager = m,
                 .warmer = { .warm = contexts_warm, .forget = forget_warming, .userdata = c },
-                .keeper = { .kept = contexts_on_kept, .userdata = c },
+                .keeper = { .adopted = contexts_on_adopted, .kept = contexts_on_kept, .userdata = c },
         };
         r = sd_event_add_time_relative(m->event, &c->adopt, CLOCK_MONOTONIC, 0, 1, on_adopt, c);
         if (r < 0)

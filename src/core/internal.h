@@ -166,3 +166,4 @@ void recovery_free(Manager *m);
 void recover_on_listed(Manager *m, const char *id);
 void recover_on_adopted(Sandbox *sb, const Error *error);
 void recover_on_destroyed(Manager *m, const char *id);
+void recover_doubt_over(Manager *m);

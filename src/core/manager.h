@@ -102,6 +102,7 @@ struct Manager {
         struct Quarantine *quarantine; /* quarantine.h */
         uint64_t generation; /* generation.h; 0: not known */
         bool doubts_store;   /* it is an older copy, or new */
+        uint64_t grouped_since; /* trees.h; 0: not known yet */
         Ailment ailments[AILMENTS_MAX];
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };

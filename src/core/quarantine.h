@@ -23,7 +23,9 @@ typedef enum QuarantineKind {
 
 extern const ShapeNames quarantine_kind_names;
 
-typedef struct Quarantined {
+typedef struct Quarantined Quarantined;
+
+struct Quarantined {
         QuarantineKind kind;
         char name[TREE_NAME_MAX + 1]; /* the id of what it was, or the file's name */
         uint64_t bytes;
@@ -31,7 +33,7 @@ typedef struct Quarantined {
         const char *why;
         bool busy;        /* is being removed or restored */
         UT_hash_handle hh; /* by kind and name; in the order that they were found in */
-} Quarantined;
+};
 
 /* Who keeps trees of a kind in rows that the core does not know. Without one, nobody looks at that kind. */
 void quarantine_set_keeper(Manager *m, TreeKind kind, bool (*knows)(const char *name, void *userdata), void *userdata);
@@ -48,6 +50,8 @@ void quarantine_drop(Manager *m, Quarantined *q); /* it is gone, or has a row no
 /* For good. done exactly once, never from within; when it fails at once, not at all. */
 typedef void (*QuarantineDone)(const Error *error, void *userdata);
 int quarantine_remove(Manager *m, Quarantined *q, QuarantineDone done, void *userdata, Error *reterr);
+/* -EINVAL: it can never be restored without its record, and what to do instead; or not now. */
+int quarantine_check_restore(const Quarantined *q, Error *reterr);
 /* A disk becomes that of a parked sandbox with its id, which is as the spec says: nobody knows what it was. Takes the spec's contents on success.
  * -EINVAL: it is no disk. -EEXIST: the name is taken. -EBUSY: its sandbox lives, and is in quarantine itself. */
 int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **ret, Error *reterr);

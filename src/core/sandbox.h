@@ -111,6 +111,7 @@ struct Sandbox {
         usec_t expires_at;      /* wall clock; 0: never */
         int64_t born;           /* as created_at, by the clock that does not jump; may lie before the machine's start. Not in the store */
         usec_t heard_at;        /* when its PID 1 answered the last question whether it is there (monotonic). Not in the store */
+        bool doubted;           /* its end was under way when the daemon began, and the store was in doubt: it waits until that is over. Not in the store */
         bool unreached;         /* its PID 1 has not answered since the daemon's start, which did not wait for it any longer. Not in the store */
         usec_t claimed_at;      /* out of a pool; 0: was made for its caller */
         usec_t end_began_at;    /* wall clock; 0: not terminating. Not in the store */
@@ -257,6 +258,7 @@ int sandbox_environment(Sandbox *sb, uint32_t uid, Strv *ret, Error *reterr);
  * What is kept is asked for by number, from 0 on, and told to whoever has hung itself into the manager; pid 0: there is none of that number. Who wants the descriptors takes them. */
 #define SANDBOX_KEPT_TEXT_MAX 512 /* with its NUL */
 typedef struct ChannelKeeper {
+        void (*adopted)(Sandbox *sb, void *userdata);                                                    /* its PID 1 answers, after a start that did not wait for it: what it keeps can be asked for */
         void (*kept)(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata); /* as many as a channel of an execution has */
         void *userdata;
 } ChannelKeeper;

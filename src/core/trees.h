@@ -28,6 +28,9 @@ void tree_call_cancel(TreeCall *call);  /* a RUN: it ends, done is called */
 TreeRef tree_ref(TreeKind kind, const char *name);
 /* tenant NULL or "": none. What is made counts for its quota of disk, whatever becomes of the tree, until nothing refers to it any more. -EDQUOT: that is used up. */
 int trees_make(Manager *m, const char *tenant, const TreeRef *ref, const TreeRef *from, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
+void trees_set_quota(Manager *m, const char *tenant); /* it was changed, and holds for what is there already */
+/* At a start: a tree that was born before trees had groups gets into its tenant's. */
+void trees_regroup(Manager *m, const char *tenant, const TreeRef *ref, usec_t born);
 int trees_take(Manager *m, const TreeRef *disk, const TreeRef *scratch, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
 int trees_publish(Manager *m, const TreeRef *scratch, const TreeRef *as, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
 int trees_remove(Manager *m, const TreeRef *ref, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);

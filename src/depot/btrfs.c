@@ -265,6 +265,12 @@ int btrfs_group(int fd, uint64_t number, uint64_t bytes, uint64_t *ret_id) {
         return r;
 }
 
+int btrfs_join(int fd, uint64_t id, uint64_t group) {
+        struct btrfs_ioctl_qgroup_assign_args args = { .assign = 1, .src = id, .dst = group };
+
+        return ioctl(fd, BTRFS_IOC_QGROUP_ASSIGN, &args) < 0 && errno != EEXIST ? -errno : 0;
+}
+
 int btrfs_limit(int fd, uint64_t id, uint64_t bytes) {
         struct btrfs_ioctl_qgroup_limit_args args = {
                 .qgroupid = id,

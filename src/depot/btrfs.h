@@ -38,6 +38,8 @@ int btrfs_limit(int fd, uint64_t id, uint64_t bytes); /* 0: none */
  * shared counts for every member by itself, and groups are not used. */
 uint64_t btrfs_group_id(uint64_t number);
 int btrfs_group(int fd, uint64_t number, uint64_t bytes, uint64_t *ret_id);
+/* A subvolume that is there already becomes a member, with what it has written. With simple quotas the kernel has that number at hand, and nothing is read again. */
+int btrfs_join(int fd, uint64_t id, uint64_t group);
 
 /* All subvolumes in order of their ids, as of the last commit; of the one id, when that is not 0. */
 int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata);

@@ -348,6 +348,28 @@ int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot limit %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
+int depot_group(Depot *d, const TreeGroup *group, const TreeRef *ref, Error *reterr) {
+        _cleanup_close_ int tree = -EBADF;
+        BtrfsSubvolume subvolume;
+        uint64_t id;
+        int r;
+
+        if (d->backing != DEPOT_BTRFS)
+                return 0;
+        r = btrfs_group(d->fd, group->id, group->bytes, &id);
+        if (r < 0)
+                return error_set(reterr, r, "cannot limit group %llu: %m", (unsigned long long) group->id);
+        if (!ref || id == 0)
+                return 0;
+        tree = open_tree_as(d, ref, O_RDONLY, reterr);
+        if (tree < 0)
+                return tree;
+        r = btrfs_look(tree, &subvolume);
+        if (r >= 0)
+                r = btrfs_join(d->fd, subvolume.id, id);
+        return r < 0 ? error_set(reterr, r, "%s %s cannot become one of its group: %m", kinds[ref->kind].directory, ref->name) : 0;
+}
+
 static int depot_take_bytes(uint64_t id, uint64_t bytes, void *userdata) {
         *(uint64_t *) userdata = bytes;
         return 0;

@@ -71,6 +71,7 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from /* NULL: empty 
 int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, bool written, Error *reterr);
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr);
+int depot_group(Depot *d, const TreeGroup *group, const TreeRef *ref /* NULL: only its limit */, Error *reterr);
 
 /* What it alone has written: what it has from the tree that it was copied from is counted there. depot_each() tells it as of the last half
  * minute. */

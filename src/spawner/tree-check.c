@@ -21,18 +21,19 @@ static const struct {
         bool bytes, group, arguments, cancels, makes_depot;
         bool replaces; /* the tree of kind disk must be nobody's */
 } rules[_TREE_OPERATION_MAX] = {
-        [TREE_MAKE]    = { 1, 2, { MADE, KEPT },                  .bytes = true, .group = true, .makes_depot = true },
-        [TREE_PUBLISH] = { 2, 2, { KIND(TREE_SCRATCH), NAMED }    },
-        [TREE_REMOVE]  = { 1, 1, { KEPT },                        .replaces = true },
-        [TREE_LIMIT]   = { 1, 1, { MADE },                        .bytes = true },
-        [TREE_USAGE]   = { 1, 1, { KEPT }                         },
-        [TREE_LIST]    = { 1, 1, { KEPT }                         },
-        [TREE_VERIFY]  = { 1, 1, { KEPT }                         },
-        [TREE_RUN]     = { 1, 3, { ANY, ANY, ANY },               .arguments = true },
-        [TREE_CANCEL]  = { 0, 0, { 0 },                           .cancels = true },
-        [TREE_SYNC]    = { 1, 1, { MADE },                        .bytes = true },
-        [TREE_SWAP]    = { 2, 2, { KIND(TREE_SCRATCH), KIND(TREE_DISK) }, .replaces = true },
-        [TREE_TAKE]    = { 2, 2, { KIND(TREE_DISK), KIND(TREE_SCRATCH) }, .bytes = true },
+        [TREE_MAKE] = { 1, 2, { MADE, KEPT }, .bytes = true, .group = true, .makes_depot = true },
+        [TREE_PUBLISH] = { 2, 2, { KIND(TREE_SCRATCH), NAMED } },
+        [TREE_REMOVE] = { 1, 1, { KEPT }, .replaces = true },
+        [TREE_LIMIT] = { 1, 1, { MADE }, .bytes = true },
+        [TREE_USAGE] = { 1, 1, { KEPT } },
+        [TREE_LIST] = { 1, 1, { KEPT } },
+        [TREE_VERIFY] = { 1, 1, { KEPT } },
+        [TREE_RUN] = { 1, 3, { ANY, ANY, ANY }, .arguments = true },
+        [TREE_CANCEL] = { 0, 0, { 0 }, .cancels = true },
+        [TREE_SYNC] = { 1, 1, { MADE }, .bytes = true },
+        [TREE_SWAP] = { 2, 2, { KIND(TREE_SCRATCH), KIND(TREE_DISK) }, .replaces = true },
+        [TREE_TAKE] = { 2, 2, { KIND(TREE_DISK), KIND(TREE_SCRATCH) }, .bytes = true },
+        [TREE_GROUP] = { 0, 1, { KEPT }, .group = true },
 };
 
 bool tree_job_makes_depot(const TreeRequest *t) {

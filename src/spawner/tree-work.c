@@ -56,6 +56,10 @@ static int tree_work_take(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_take(&w->s->depot, t->refs + 1, t->refs, t->bytes, reterr);
 }
 
+static int tree_work_group(TreeWork *w, const TreeRequest *t, Error *reterr) {
+        return depot_group(&w->s->depot, &t->group, t->n_refs > 0 ? t->refs : NULL, reterr);
+}
+
 static int tell_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
         const SpawnTreeItem item = { .ref = *ref, .bytes = bytes };
         const TreeWork *w = userdata;
@@ -74,17 +78,18 @@ static int tree_work_run(TreeWork *w, const TreeRequest *t, Error *reterr) {
 }
 
 static int (*const operations[_TREE_OPERATION_MAX])(TreeWork *w, const TreeRequest *t, Error *reterr) = {
-        [TREE_MAKE]    = tree_work_make,
+        [TREE_MAKE] = tree_work_make,
         [TREE_PUBLISH] = tree_work_publish,
-        [TREE_REMOVE]  = discard,
-        [TREE_LIMIT]   = tree_work_limit,
-        [TREE_USAGE]   = usage,
-        [TREE_LIST]    = tree_work_list,
-        [TREE_VERIFY]  = tree_work_verify,
-        [TREE_RUN]     = tree_work_run,
-        [TREE_SYNC]    = tree_work_write_out,
-        [TREE_SWAP]    = tree_work_swap,
-        [TREE_TAKE]    = tree_work_take,
+        [TREE_REMOVE] = discard,
+        [TREE_LIMIT] = tree_work_limit,
+        [TREE_USAGE] = usage,
+        [TREE_LIST] = tree_work_list,
+        [TREE_VERIFY] = tree_work_verify,
+        [TREE_RUN] = tree_work_run,
+        [TREE_SYNC] = tree_work_write_out,
+        [TREE_SWAP] = tree_work_swap,
+        [TREE_TAKE] = tree_work_take,
+        [TREE_GROUP] = tree_work_group,
 };
 
 /* In the mount namespace that we share with the worker: it is there for all of us. */
@@ -127,6 +132,7 @@ bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
                 return t->bytes > 0 && depot_waiting(&s->depot, t->refs) < t->bytes;
         case TREE_REMOVE:
         case TREE_TAKE:
+        case TREE_GROUP:
         case TREE_LIMIT:
         case TREE_USAGE:
         case TREE_VERIFY:

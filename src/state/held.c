@@ -285,6 +285,8 @@ static void census_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
 
         if (!t)
                 return;
+        if (t->unseen) /* the start */
+                trees_regroup(c->all->state->manager, t->tenant, ref, t->created_at);
         t->missing = t->unseen = false;
         if (c->all->kind->measured)
                 t->bytes = bytes;

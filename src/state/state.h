@@ -56,6 +56,11 @@ typedef struct Volume {
 
 extern const Shape state_snapshot_shape, state_volume_shape;
 
+/* A tree of the quarantine (core/quarantine.h) gets a row, which is as the spec says: nobody knows what it was. Takes the spec's contents, always. -EEXIST: its name is
+ * taken. -EINVAL: it cannot have such a row; a volume must have a name. */
+typedef struct Quarantined Quarantined;
+int state_readmit(State *s, Quarantined *q, SandboxSpec *spec, Error *reterr);
+
 int state_new(Manager *m, State **ret, Error *reterr); /* reads the store; trees without a row go, rows without a tree are told */
 State *state_free(State *s);
 

@@ -19,13 +19,14 @@ static const Column quarantine_columns[] = {
 
 static const Verb quarantine_parts[] = {
         { "ls", "quarantine ls [options]", "Lists what is there and the daemon's store has no record of, and since when that is known.",
-          VERB_OPTIONS(ls_options), .path = "/api/quarantine", .list = "things", .quiet = "thing", VERB_COLUMNS(quarantine_columns) },
-        { "restore", "quarantine restore disk:NAME [options]", "Makes a parked sandbox out of a disk; `cove resume` goes on with it.",
-          .more = "What is not said is as `cove create` has it.\n"
-                  "Nothing else can be restored without its record: put the right store back.",
-          VERB_OPTIONS(restore_options), VERB_ONE("no disk given"), VERB_POST("/api/quarantine/%/restore"), .prints = "id" },
+                        VERB_OPTIONS(ls_options), .path = "/api/quarantine", .list = "things", .quiet = "thing", VERB_COLUMNS(quarantine_columns) },
+        { "restore", "quarantine restore KIND:NAME [options]", "Makes a parked sandbox out of a disk, or takes a snapshot or a volume up again.",
+                        .more = "`cove resume` goes on with a sandbox. A volume must have a name.\n"
+                                "What is not said is as `cove create` has it.\n"
+                                "Nothing else can be restored without its record: put the right store back.",
+                        VERB_OPTIONS(restore_options), VERB_ONE("no thing given"), VERB_POST("/api/quarantine/%/restore"), .prints = "id" },
         { "rm", "quarantine rm KIND:NAME… [options]", "Removes things for good: a sandbox is ended, everything else is deleted.",
-          VERB_SOME("no thing given"), VERB_DELETE("/api/quarantine/%") },
+                        VERB_SOME("no thing given"), VERB_DELETE("/api/quarantine/%") },
 };
 
 const Verb command_quarantine = {

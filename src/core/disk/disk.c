@@ -176,7 +176,11 @@ static void on_stray(const TreeRef *ref, uint64_t bytes, void *userdata) {
         const Sandbox *sb = manager_by_id(m, ref->name);
         Error error = { 0 };
 
-        if (!sb || m->doubts_store || (sb->spec.persistent && !sandbox_status_is_ended(sb->status)))
+        if (sb && sb->spec.persistent && !sandbox_status_is_ended(sb->status)) {
+                trees_regroup(m, sb->spec.tenant, ref, sb->created_at);
+                return;
+        }
+        if (!sb || m->doubts_store)
                 return; /* nobody knows it, or not for sure: quarantine.h */
         log_notice("the disk of sandbox %s, which is no more, is removed", ref->name);
         if (trees_remove(m, ref, /* done= */ NULL, /* userdata= */ NULL, NULL, &error) < 0)

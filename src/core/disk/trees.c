@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "core/disk/trees-internal.h"
+#include "core/store.h"
 
 /* Calls by token, so that an answer that comes late meets nobody rather than somebody else. */
 struct TreeCalls {
@@ -151,6 +153,41 @@ int trees_make(Manager *m, const char *tenant, const TreeRef *ref, const TreeRef
         if (from)
                 request.refs[1] = *from;
         return trees_ask(m, &request, /* fds= */ NULL, /* item= */ NULL, done, userdata, ret, reterr);
+}
+
+static void trees_on_grouped(const TreeAnswer *answer, const Error *error, void *userdata) {
+        if (error)
+                log_warning("a tenant's quota of disk has not reached the kernel, and will with its next tree: %s", error->text);
+}
+
+static void ask_for_group(Manager *m, const char *tenant, const TreeRef *ref) {
+        TreeRequest request = { .operation = TREE_GROUP, .group = trees_group(m, tenant), .n_refs = ref ? 1 : 0 };
+        Error error = { 0 };
+
+        if (request.group.id == 0 || !trees_have_disks(m, /* reterr= */ NULL))
+                return;
+        if (ref)
+                request.refs[0] = *ref;
+        if (trees_ask(m, &request, /* fds= */ NULL, /* item= */ NULL, trees_on_grouped, /* userdata= */ NULL, /* ret= */ NULL, &error) < 0)
+                trees_on_grouped(/* answer= */ NULL, &error, /* userdata= */ NULL);
+}
+
+void trees_set_quota(Manager *m, const char *tenant) {
+        ask_for_group(m, tenant, /* ref= */ NULL);
+}
+
+/* From when on all trees of this store were born into a group. */
+static usec_t grouped_since(Manager *m) {
+        if (m->grouped_since == 0 && store_counter_get(m->store, "grouped_since", &m->grouped_since) >= 0 && m->grouped_since == 0) {
+                m->grouped_since = clock_wall_usec();
+                (void) store_counter_set(m->store, "grouped_since", m->grouped_since);
+        }
+        return m->grouped_since;
+}
+
+void trees_regroup(Manager *m, const char *tenant, const TreeRef *ref, usec_t born) {
+        if (tenant && *tenant && born < grouped_since(m))
+                ask_for_group(m, tenant, ref);
 }
 
 int trees_take(Manager *m, const TreeRef *disk, const TreeRef *scratch, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr) {

@@ -135,8 +135,11 @@ static void ending_retry_later(Manager *m, const char *id) {
 
 void sandbox_ask_to_destroy(Sandbox *sb) {
         Provider *p = sb->manager->provider;
-        int r = p->ops->destroy(p, sb->id, sb);
+        int r;
 
+        if (sb->doubted)
+                return; /* recover.c */
+        r = p->ops->destroy(p, sb->id, sb);
         if (r < 0)
                 sandbox_on_destroyed(sb->manager, sb->id, &(Error) { r, "it cannot be asked for" });
 }

@@ -58,6 +58,13 @@ static const char *const reasons[_QUARANTINE_KIND_MAX] = {
         [QUARANTINE_JOURNAL] = "the store has no record of its execution",
 };
 
+/* Of restoring, where that cannot be. */
+static const char *const instead[_QUARANTINE_KIND_MAX] = {
+        [QUARANTINE_SANDBOX] = "end it (`cove quarantine rm`) and restore its disk, where it has one",
+        [QUARANTINE_LAYER] = "remove it (`cove quarantine rm`), and pull or build its template again",
+        [QUARANTINE_JOURNAL] = "read it as a file of box/ in the state directory, and remove it (`cove quarantine rm`)",
+};
+
 static const struct {
         TreeKind tree;
         QuarantineKind kind;
@@ -106,8 +113,10 @@ static void quarantine_tell(Manager *m) {
 
         if (n == 0 && m->quarantine->counted && !m->quarantine->missed && m->doubts_store) {
                 generation_settled(m);
-                if (!m->doubts_store)
-                        disks_sweep(m); /* what it held back */
+                if (!m->doubts_store) { /* what it held back */
+                        recover_doubt_over(m);
+                        disks_sweep(m);
+                }
         }
         if (n > 0)
                 manager_ail(m, "quarantine", /* ill= */ false,
@@ -323,14 +332,25 @@ static int quarantine_write_down(Sandbox *sb, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
 }
 
+int quarantine_check_restore(const Quarantined *q, Error *reterr) {
+        const char *kind = shape_name(&quarantine_kind_names, (int) q->kind);
+
+        if (instead[q->kind])
+                return error_set(reterr, -EINVAL, "a %s cannot be restored without its record: put the right store back, and it is used again; or %s", kind,
+                                instead[q->kind]);
+        if (q->busy || !id_is_valid(q->name))
+                return error_set(reterr, -EINVAL, "%s %s %s", kind, q->name, q->busy ? "is being removed" : "has a name that none of ours has");
+        return 0;
+}
+
 int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
         const SandboxSpec empty = { .hub_fd = -EBADF };
         Sandbox *sb;
         int r;
 
-        if (q->kind != QUARANTINE_DISK || q->busy || !id_is_valid(q->name))
-                return error_set(reterr, -EINVAL, "only a disk can be restored without its record, as a parked sandbox: put the right store back, and all of it is used again");
-        r = quarantine_refuse(m, q->name, reterr);
+        r = quarantine_check_restore(q, reterr);
+        if (r >= 0)
+                r = quarantine_refuse(m, q->name, reterr);
         if (r < 0)
                 return r;
         sb = sandbox_new(m);
@@ -355,6 +375,7 @@ int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **
         }
         m->total_created++;
         *spec = empty;
+        trees_regroup(m, sb->spec.tenant, &(TreeRef[]) { tree_ref(TREE_DISK, sb->id) }[0], /* born= */ 0);
         quarantine_drop(m, q);
         *ret = sb;
         return 0;

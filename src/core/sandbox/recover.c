@@ -3,7 +3,9 @@
  *      1. manager_new()       rows become objects, before anything can be asked
  *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
  *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
- *         being made or taken down, taken down; so is what a row says has ended. What has no row stands still (quarantine.h)
+ *         being made or taken down, taken down; so is what a row says has ended. What has no row stands still (quarantine.h).
+ *         A store in doubt (generation.h) may be of an earlier time: what it says was being made is adopted as if it were
+ *         made, and what it says was ending stands still until the doubt is over
  *      4. when all of that has been answered, requests are; whose PID 1 does not answer within cleanup.helperTimeout is left as it is, and taken up when it does
  *
  * A spawner that is replaced while we live is another matter: the provider asks it again (provider/native-spawner.c). */
@@ -168,24 +170,29 @@ static void recover_adopt(Sandbox *sb) {
 }
 
 static bool recover_is_at_rest(const Sandbox *sb) {
-        return sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING);
+        return sb->doubted || sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING);
 }
 
 /* Before anything is done: who is not expected would be taken for lost. */
 static int recover_expect_rows(Manager *m) {
         Sandbox *sb, *next;
 
-        HASH_ITER(hh, m->sandboxes, sb, next)
+        HASH_ITER(hh, m->sandboxes, sb, next) {
+                sb->doubted = m->doubts_store && sb->status == SANDBOX_TERMINATING;
                 if (!recover_is_at_rest(sb) && !recover_expect(m, sb->id, sb))
                         return -ENOMEM;
+        }
         return 0;
 }
 
 static void recover_one(Sandbox *sb) {
         if (recover_is_at_rest(sb)) {
-                (void) sandbox_arm_timers(sb);
+                if (!sb->doubted)
+                        (void) sandbox_arm_timers(sb);
                 return;
         }
+        if (sb->status == SANDBOX_INITIALIZING && sb->manager->doubts_store) /* it may have become anything since, and has a disk perhaps */
+                (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL);
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING) {
                 recover_take_down(sb);
                 return;
@@ -261,6 +268,8 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
         (void) sandbox_arm_timers(sb);
         (void) sandbox_check_cpu_time(sb);
         network_adopted(sb);
+        if (late && m->channels)
+                m->channels->adopted(sb, m->channels->userdata);
         if (!m->recovery)
                 return;
         m->recovery->n_adopted++;
@@ -296,7 +305,7 @@ void recover_on_listed(Manager *m, const char *id) {
                 return;
         }
         sb = manager_by_id(m, id);
-        if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
+        if (sb && !sb->doubted && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
         if (!sb || m->doubts_store || !recover_expect(m, id, NULL)) { /* an older copy may know nothing of its last resume */
                 recover_put_aside(m, id);
@@ -304,6 +313,16 @@ void recover_on_listed(Manager *m, const char *id) {
         }
         m->recovery->n_swept++;
         (void) m->provider->ops->destroy(m->provider, id, NULL);
+}
+
+void recover_doubt_over(Manager *m) {
+        Sandbox *sb, *next;
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                if (sb->doubted) {
+                        sb->doubted = false;
+                        sandbox_ask_to_destroy(sb);
+                }
 }
 
 void recover_start(Manager *m) {

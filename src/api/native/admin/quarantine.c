@@ -1,4 +1,4 @@
-/* quarantine.c: what the store has no record of: listed, removed, a disk restored. */
+/* quarantine.c: what the store has no record of: listed, removed, restored. */
 
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/values.h"
 #include "core/quarantine.h"
+#include "state/state.h"
 
 static json_t *quarantine_show_thing(const ShapeField *f, const void *object) {
         const Quarantined *q = object;
@@ -80,29 +81,55 @@ static void native_quarantine_remove(ApiRequest *q) {
         native_begun(q, quarantine_remove(q->manager, thing, native_quarantine_on_removed, q, &error), &error);
 }
 
-/* The body is that of a create: what the sandbox was, nobody knows. */
+/* What has become of it: a disk is that of a sandbox. */
+typedef struct NativeRestored {
+        QuarantineKind kind;
+        const char *id;
+} NativeRestored;
+
+static const char *const restored_names[] = { [QUARANTINE_SANDBOX] = "sandbox", [QUARANTINE_SNAPSHOT] = "snapshot", [QUARANTINE_VOLUME] = "volume" };
+static const ShapeNames restored_kind_names = SHAPE_WORDS(restored_names);
+
+static const Shape native_restored_answer = SHAPE_FIELDS(
+                { "kind", SHAPE_ENUM, offsetof(NativeRestored, kind), SHAPE_ALWAYS, .names = &restored_kind_names },
+                { "id", SHAPE_BORROWED, offsetof(NativeRestored, id), SHAPE_ALWAYS });
+
+static int native_quarantine_restore_as(ApiRequest *q, Quarantined *thing, SandboxSpec *spec, Error *reterr) {
+        State *s = q->api->rooms.state;
+        Sandbox *sb;
+
+        if (s && (thing->kind == QUARANTINE_SNAPSHOT || thing->kind == QUARANTINE_VOLUME))
+                return state_readmit(s, thing, spec, reterr);
+        return quarantine_restore(q->manager, thing, spec, &sb, reterr);
+}
+
+/* The body is that of a create: what it was, nobody knows. */
 static void native_quarantine_restore(ApiRequest *q) {
         Quarantined *thing = quarantined_of(q);
         _cleanup_(native_create_done) CreateBody b;
+        const char *const place[] = { [QUARANTINE_DISK] = "sandbox", [QUARANTINE_SNAPSHOT] = "snapshots", [QUARANTINE_VOLUME] = "volumes" };
+        char id[TREE_NAME_MAX + 1];
+        QuarantineKind kind;
         Error error = { 0 };
-        Sandbox *sb;
         int r;
 
         native_create_init(&b);
         if (!thing || api_read_checked(q, &b, native_create_check) < 0)
                 return;
-        r = quarantine_restore(q->manager, thing, &b.spec, &sb, &error);
+        kind = thing->kind;
+        memcpy(id, thing->name, sizeof(id)); /* it is gone when it is restored */
+        r = native_quarantine_restore_as(q, thing, &b.spec, &error);
         if (r == -EINVAL || r == -EEXIST)
                 (void) api_error(q, 409, r == -EEXIST ? "exists" : "not_restorable", NULL, "%s", error.text);
         else if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
-                (void) native_show_at(q, 201, "sandbox", sb->id, sb);
+                (void) native_show_at(q, 201, place[kind], id, &(NativeRestored[]) { { kind == QUARANTINE_DISK ? QUARANTINE_SANDBOX : kind, id } });
 }
 
 const ApiRoute quarantine_routes[] = {
-        { "GET",    "/api/quarantine",         MAY_ADMIN, .handle = native_quarantine, ANSWER(quarantine) },
+        { "GET", "/api/quarantine", MAY_ADMIN, .handle = native_quarantine, ANSWER(quarantine) },
         { "DELETE", "/api/quarantine/{thing}", MAY_ADMIN, .handle = native_quarantine_remove, ANSWER(deleted_name) },
-        { "POST",   "/api/quarantine/{thing}/restore", MAY_ADMIN, .handle = native_quarantine_restore, JSON_BODY(sandbox), ANSWER(sandbox) },
+        { "POST", "/api/quarantine/{thing}/restore", MAY_ADMIN, .handle = native_quarantine_restore, JSON_BODY(sandbox), ANSWER(restored) },
         { 0 },
 };

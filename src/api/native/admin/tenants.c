@@ -10,6 +10,7 @@
 #include "core/admission.h"
 #include "core/ledger.h"
 #include "core/tally.h"
+#include "core/trees.h"
 
 #define COUNT_MAX 1e9
 #define CORES_MAX 1e6
@@ -115,6 +116,7 @@ static void native_tenant_put(ApiRequest *q) {
                 return;
         }
         admission_wake(q->manager->admission); /* there may be room for who waits */
+        trees_set_quota(q->manager, name);
         (void) api_show(q, status, &(NativeTenant[]) { tenants_show(q->manager, access_tenant(q->manager->access, name)) });
 }
 
