@@ -241,6 +241,19 @@ static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_
         return 0;
 }
 
+static void execution_began(Execution *x) {
+        Sandbox *sb = x->sandbox;
+
+        execution_count(sb, 1);
+        sb->operations++;
+        sb->manager->executions_total++;
+        sandbox_update_running(sb);
+        (void) sandbox_check_cpu_time(sb);
+        observe_execution_started(x);
+        execution_trim(x);
+        sandbox_tell(sb, x);
+}
+
 int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr) {
         _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
         int fds[_STREAM_MAX], r;
@@ -283,14 +296,7 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         }
 
         memset(spec, 0, sizeof(*spec));
-        execution_count(sb, 1);
-        sb->operations++;
-        sb->manager->executions_total++;
-        sandbox_update_running(sb);
-        (void) sandbox_check_cpu_time(sb);
-        observe_execution_started(x);
-        execution_trim(x);
-        sandbox_tell(sb, x);
+        execution_began(x);
         *ret = x;
         return 0;
 }
