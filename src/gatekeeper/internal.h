@@ -103,6 +103,7 @@ struct Seat {
         struct Certification *certification; /* under way */
         Group *group;
         NetworkUse use;
+        uint64_t cpu_usec; /* of the gate's thread, as it has told last */
         unsigned tokens; /* events that may still be written down in this second */
         usec_t tokens_at;
         uint64_t untold; /* those that were not */
@@ -148,6 +149,7 @@ struct Gatekeeper {
         uint64_t token;
         bool has_earlier; /* policies, earlier.c */
         NetworkKeeper hooks;
+        LedgerPot *cpu; /* of the gate's thread, by tenant */
         char last_error[ERROR_TEXT_MAX]; /* why there is no gate */
 };
 
@@ -214,7 +216,9 @@ int certificate_environment(const Seat *s, Strv *env);
 
 /* credential.c */
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
-int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
+/* A secret as a credential: that it is there, and that the gate would take it. -ENOKEY: it is missing; -EINVAL. */
+int credential_check(Gatekeeper *k, const char *tenant, const char *secret, size_t *all, Error *reterr);
+int credentials_check(Seat *s, Error *reterr); /* each of the sandbox's policy */
 int credentials_environment(Seat *s, Strv *env);
 /* Stored when the guest chose the header. Now it is one of those that are for credentials, which servers neither repeat nor write down. */
 bool credential_is_earlier(json_t *credential);

@@ -34,13 +34,10 @@ int question_add(const Seat *s, QuestionKind kind, uint64_t *ret_serial) {
         Question *q;
         int r;
 
-        r = ledger_check(k->manager, tenant, LEDGER_CALLS, 1, NULL);
-        if (r < 0)
-                return r;
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
-        r = ledger_charge(k->manager, &q->place, tenant, LEDGER_CALLS, 1);
+        r = ledger_reserve(k->manager, &q->place, tenant, LEDGER_CALLS, 1, /* reterr= */ NULL);
         if (r < 0) {
                 free(q);
                 return r;

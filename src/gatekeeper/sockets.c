@@ -70,9 +70,6 @@ static int sockets_call_start(Gatekeeper *k, Sandbox *sb, const ProviderFlow *fl
         r = provider_require(p, flow ? PROVIDER_EGRESS : PROVIDER_PORTS, NULL);
         if (r < 0)
                 return r;
-        r = ledger_check(k->manager, sb->spec.tenant, LEDGER_CALLS, 1, NULL);
-        if (r < 0)
-                return r;
         c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
@@ -81,7 +78,7 @@ static int sockets_call_start(Gatekeeper *k, Sandbox *sb, const ProviderFlow *fl
         c->token = ++k->token;
         memcpy(c->id, sb->id, sizeof(c->id));
         HASH_ADD(hh, k->sockets, token, sizeof(c->token), c);
-        r = ledger_charge(k->manager, &c->place, sb->spec.tenant, LEDGER_CALLS, 1);
+        r = ledger_reserve(k->manager, &c->place, sb->spec.tenant, LEDGER_CALLS, 1, /* reterr= */ NULL);
         if (r >= 0)
                 r = sd_event_add_time_relative(k->manager->event, &c->timer, CLOCK_MONOTONIC, PATIENCE, 0, sockets_on_timer, c);
         if (r >= 0)
@@ -109,8 +106,8 @@ void gatekeeper_forget(Gatekeeper *k, void *userdata) {
 
 static int address_of(json_t *event, const char *key, uint8_t ret[static 16]) {
         const char *text = json_string_value(json_object_get(event, key));
-        EgressAddress address;
-        int r = text ? egress_address_parse(text, &address) : -EINVAL;
+        IpAddress address;
+        int r = text ? ip_parse(text, &address) : -EINVAL;
 
         if (r >= 0)
                 memcpy(ret, address.bytes, 16);

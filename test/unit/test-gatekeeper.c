@@ -533,7 +533,7 @@ static int count_grants(const NetworkGrant *g, void *userdata) {
 }
 
 TEST(approvals) {
-        Principal stranger = { .kind = PRINCIPAL_USE_KEY, .tenant = "stranger" };
+        Principal stranger = { .kind = PRINCIPAL_USE_KEY, .tenant = "stranger" }, bound = { .kind = PRINCIPAL_USE_KEY, .profile = "ELICITATION" };
         unsigned n = 0;
         Error error = { 0 };
         char id[32];
@@ -546,6 +546,10 @@ TEST(approvals) {
         ask(&p, sb, "ask-1", id);
         check_result("none", gatekeeper_answer(p.keeper, &admin, "ap-none", true, APPROVAL_ONCE, &error), -ENOENT);
         check_result("not theirs", gatekeeper_answer(p.keeper, &stranger, id, true, APPROVAL_ONCE, &error), -ENOENT);
+        check_result("a policy", profile_set_policy(p.w.settings->profiles, "{}", NETWORK_NONE, NULL), 0);
+        check_string("of its profile", p.w.settings->profiles->name, bound.profile);
+        check_result("bound", gatekeeper_answer(p.keeper, &bound, id, true, APPROVAL_ONCE, &error), -EPERM);
+        check_part("why", error.text, "'ELICITATION'");
         check_result("no profile", gatekeeper_answer(p.keeper, &admin, id, true, APPROVAL_PROFILE, &error), -EINVAL);
         check_result("answer", gatekeeper_answer(p.keeper, &admin, id, true, APPROVAL_SANDBOX, &error), 0);
         check_result("twice", gatekeeper_answer(p.keeper, &admin, id, false, APPROVAL_ONCE, &error), -EALREADY);

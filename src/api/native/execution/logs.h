@@ -55,8 +55,6 @@ int log_put_output(Text *t, LogOutput *o, bool as_json);
 /* It was gone before all of it was told. */
 void log_put_lost(Text *t, const LogOutput *o, bool as_json);
 
-/* Where to begin for the last n entries: drops events from the queue, and says which part of the output of executions is
- * told. Those that are not named are told as a whole. The caller frees the list, also after a failure. */
 typedef struct LogPart {
         char id[EXECUTION_ID_MAX];
         LogSpan span;
@@ -65,4 +63,20 @@ typedef struct LogParts {
         LogPart *items;
         size_t n;
 } LogParts;
-int log_tail(LogQueue *q, const Sandbox *sb, uint64_t n, LogParts *parts);
+
+/* Where to begin for the last n entries: drops events from the queue, and says which part of the output of executions is
+ * told. Those that are not named are told as a whole. Journals are looked through a slice at a time. */
+typedef struct LogTail {
+        uint64_t left;   /* entries that are still wanted */
+        uint64_t budget; /* bytes that may still be looked at; 0: then it begins no earlier than where it has come */
+        LogParts parts;  /* those of what runs are named from the beginning */
+        size_t n_begun;  /* parts; of the last one … */
+        ExecutionStream n_streams; /* … so many streams are still to be counted */
+        size_t event;    /* from here on events are gone through */
+        int fd;          /* of the stream that is being counted; -EBADF: none */
+        uint64_t size, end;
+} LogTail;
+
+int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n);
+int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb); /* 1: there is more to do. sb may be NULL: it is gone */
+void log_tail_done(LogTail *t); /* idempotent; also of one that is all zero */
