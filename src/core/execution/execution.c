@@ -247,6 +247,19 @@ static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_
         return 0;
 }
 
+static void execution_began(Execution *x) {
+        Sandbox *sb = x->sandbox;
+
+        execution_count(sb, 1);
+        sb->operations++;
+        sb->manager->executions_total++;
+        sandbox_update_running(sb);
+        (void) sandbox_check_cpu_time(sb);
+        observe_execution_started(x);
+        execution_trim(x);
+        sandbox_tell(sb, x);
+}
+
 /* The row first: what runs is known. */
 static int execution_ask(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
         Sandbox *sb = x->sandbox;
@@ -296,14 +309,7 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         }
 
         memset(spec, 0, sizeof(*spec));
-        execution_count(sb, 1);
-        sb->operations++;
-        sb->manager->executions_total++;
-        sandbox_update_running(sb);
-        (void) sandbox_check_cpu_time(sb);
-        observe_execution_started(x);
-        execution_trim(x);
-        sandbox_tell(sb, x);
+        execution_began(x);
         *ret = x;
         return 0;
 }

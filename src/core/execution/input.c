@@ -1,7 +1,8 @@
 /* input.c: what callers write to a program's stdin.
  *
  * PID 1 holds the pipe's writing end, so that the daemon's death is no end of input; a copy of it comes when somebody wants to
- * write. What the program has not read yet waits here, up to a ceiling. */
+ * write, and goes when all is written: thousands of executions may have been written to. What the program has not read yet waits
+ * here, up to a ceiling. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ typedef struct Piece {
 typedef struct ExecutionInput {
         Execution *execution;
         int fd;     /* -EBADF: not here yet */
-        bool asked; /* for it */
+        bool asked; /* for it, and it has not been given back */
         bool close_after;
         size_t queued;
         Piece *pieces;
@@ -75,14 +76,17 @@ void execution_input_free(Execution *x) {
         free(in);
 }
 
+static void input_give_back(ExecutionInput *in) {
+        in->writable = sd_event_source_disable_unref(in->writable);
+        in->fd = fd_close(in->fd);
+        in->asked = false;
+}
+
 static int close_now(Execution *x) {
         Provider *p = x->sandbox->manager->provider;
-        ExecutionInput *in = x->input;
 
-        if (in) {
-                in->writable = sd_event_source_unref(in->writable);
-                in->fd = fd_close(in->fd);
-        }
+        if (x->input)
+                input_give_back(x->input);
         return p->ops->stdin_close(p, x->sandbox, x->number);
 }
 
@@ -113,8 +117,8 @@ static void input_flush(ExecutionInput *in) {
                 if (x->input != in)
                         return;
         }
-        if (in->writable)
-                (void) sd_event_source_set_enabled(in->writable, in->pieces ? SD_EVENT_ON : SD_EVENT_OFF);
+        if (!in->pieces && in->fd >= 0)
+                input_give_back(in);
         if (!in->pieces && in->close_after) {
                 in->close_after = false;
                 (void) close_now(x);
@@ -144,6 +148,7 @@ void execution_on_stdin(Execution *x, int error, int fd) {
                 }
         }
         (void) fd_close(fd);
+        in->asked = false; /* who writes next asks again */
         while (x->input == in && in->pieces)
                 finish_piece(in, in->pieces, r < 0 ? r : -EIO);
 }
