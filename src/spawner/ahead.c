@@ -41,9 +41,8 @@ bool ahead_wants(const Ahead *a) {
 }
 
 int ahead_etc(Ahead *a, Error *reterr) {
-        int r;
-
         _cleanup_close_ int copy = -EBADF;
+        int r;
 
         if (a->home_netns_fd < 0 || a->etc_broken) /* nothing is made ahead */
                 return -EBADF;
