@@ -158,6 +158,7 @@ typedef struct NetworkConfig { /* network: */
         Strv reachable_words;    /* as they were written */
         IpRange *reachable;  /* the same: special ranges that policies may open; none */
         size_t n_reachable;
+        uint64_t gate_bytes;     /* of the gate's memory; 0: by the machine */
         Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
         bool allow_open;         /* mode open: false */
         unsigned denials_kept;   /* of one sandbox: 500 */

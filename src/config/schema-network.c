@@ -87,6 +87,8 @@ static const ShapeField network_config_fields[] = {
           .help = "authorities (PEM) that count beside the host's where TLS of a sandbox is opened" },
         { "denialsKept", KEY_COUNT(NetworkConfig, denials_kept), .max = 100000, .initial = "500",
           .help = "of one sandbox, for looking at; the oldest go" },
+        { "gateMemory", KEY_SIZE(NetworkConfig, gate_bytes),
+          .help = "that the gate holds for all sandboxes, one no more than is left for the others; 16MB at least, 0: an eighth of the machine's" },
         { NULL, SHAPE_LIST, offsetof(NetworkConfig, reachable), .count = offsetof(NetworkConfig, n_reachable), .shape = &range_config_shape },
 };
 const Shape network_config_shape = SHAPE_OF(network_config, NetworkConfig);

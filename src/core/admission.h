@@ -22,6 +22,8 @@ typedef struct AdmissionWait AdmissionWait;
 int admission_new(Manager *m, Admission **ret);
 Admission *admission_free(Admission *a);
 
+uint64_t machine_memory_bytes(void); /* of the machine, or of the container that we are in */
+
 /* The daemon's cap, as configured or (0) as computed: what the machine's memory holds of sandboxes of the profiles' mean size, by what
  * they use, not by their limits; never below 16, never above --max-sandboxes. */
 unsigned admission_cap(const Admission *a);

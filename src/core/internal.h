@@ -135,6 +135,7 @@ void sandbox_probe_free(Sandbox *sb);
 /* timers.c */
 int sandbox_arm_timers(Sandbox *sb);
 /* It was paused: what was left of its time then, is left now, whatever the calendar says meanwhile. Before its status changes. */
+void sandbox_time_stands(Sandbox *sb); /* it has just been paused: what is left of its time stays, whatever the calendar says */
 void sandbox_time_goes_on(Sandbox *sb);
 void sandbox_timers_free(Sandbox *sb);
 int sandbox_retry_later(Sandbox *sb, void (*again)(Sandbox *sb)); /* in a second; one thing at a time. Its end, and who takes its processes down, forget it */

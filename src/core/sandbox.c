@@ -305,6 +305,8 @@ int sandbox_move(Sandbox *sb, SandboxState to, const char *reason) {
         core_sandbox_become(sb, to);
         if (to.status == SANDBOX_READY && sb->ready_at == 0)
                 sb->ready_at = sb->changed_at;
+        if (to.status == SANDBOX_PAUSED && from.status != SANDBOX_PAUSED)
+                sandbox_time_stands(sb);
         if (from.status == SANDBOX_PAUSED && sandbox_is_up(sb))
                 sb->resumed_at = sb->changed_at;
         if (sandbox_status_is_ended(to.status))

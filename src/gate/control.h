@@ -7,8 +7,9 @@
  *
  *  coved → gate
  *      {"do":"hello","version":2,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
-       "authorities":"PEM"}                               first, and after a reload. authorities: certificates that count beside the host's trust
-                                                          store (and SSL_CERT_FILE) when upstream's are checked; may be absent
+ *       "authorities":"PEM","memory":B}                    first, and after a reload. authorities: certificates that count beside the host's trust
+ *                                                        store (and SSL_CERT_FILE) when upstream's are checked. memory: what the gate may hold for
+ *                                                        all sandboxes (memory.h). Both may be absent
  *              → {"hello":1,"version":2,"pid":N}
  *      {"do":"attach","serial":N,"id":"…","mode":"egress|open|isolated","network":{egress.h, normalised},
  *       "credentials":[{"name":"…","placeholder":"…","value":"…","domain":"…","in":["header",…],"headers":["Authorization"]}],

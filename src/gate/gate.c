@@ -12,6 +12,7 @@
 #include "base/reserve.h"
 #include "gate/ask.h"
 #include "gate/dns/dns.h"
+#include "gate/memory.h"
 #include "gate/relay/listener.h"
 #include "gate/sandbox.h"
 #include "gate/share.h"
@@ -125,6 +126,7 @@ int gate_new(sd_event *event, Gate **ret, Error *reterr) {
         g->event = sd_event_ref(event);
         g->control_fd = g->claim_fd = -EBADF;
         find_room(g);
+        memory_init(g);
         g->has_ipv6 = address_has_ipv6();
         r = asks_new(g, &g->asks);
         if (r < 0)

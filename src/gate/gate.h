@@ -22,6 +22,7 @@
  *      credential.c    placeholders to values and back again
  *      ask.c           what waits for an answer
  *      share.c         the loop; whose work it does, and who waits
+ *      memory.c        what is held for whom, and how much may be
  *      tell.c          what is told to coved; events.c counts repetitions
  *      confine.c       our own walls; address.c addresses, and which are this machine's
  *
@@ -77,6 +78,7 @@ struct GateSandbox {
         struct Bucket *up, *down; /* bandwidth, shared by all its connections; NULL: no limit */
         GateUsage usage;
         GateShare share;
+        size_t memory, settings_held; /* memory.h: all that it has; of it, what it was attached with */
         uint64_t requests_now; /* of the present execution */
         struct GateEvents *events;
         struct AskEntry *asks; /* ask.c: what waits for an answer */
@@ -97,6 +99,7 @@ struct Gate {
         GateSandbox *sandboxes;
         size_t n_connections, connections_max; /* of all */
         size_t n_flows, flows_max; /* likewise */
+        size_t memory, memory_max, memory_usual; /* memory.h; of all, how much may be, and where nobody says */
         GateSandbox *working_for; /* share.h; NULL: nobody in particular */
         sd_event_source *share_timer; /* looks again who is late */
         sd_event_source *room_timer; /* looks again whether there are descriptors */

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "gate/ask.h"
 #include "gate/dns/dns.h"
+#include "gate/memory.h"
 #include "gate/peer.h"
 #include "gate/relay/connection.h"
 #include "gate/sandbox.h"
@@ -70,6 +71,13 @@ static int messages_read_reachable(json_t *list, IpRange **ret, size_t *ret_n, E
         return 0;
 }
 
+static int messages_read_memory(json_t *bytes, uint64_t *ret, Error *reterr) {
+        if (bytes && (!json_is_integer(bytes) || json_integer_value(bytes) < 0))
+                return error_set(reterr, -EINVAL, "memory: must be a number of bytes");
+        *ret = (uint64_t) json_integer_value(bytes);
+        return 0;
+}
+
 static int read_seed(const char *text, uint8_t ret[static 32], Error *reterr) {
         uint8_t seed[32];
         int r = text ? hex_decode(text, seed, sizeof(seed)) : -EINVAL;
@@ -109,11 +117,14 @@ static int do_hello(MessagesCall *c, Error *reterr) {
         _cleanup_free_ IpRange *reachable = NULL;
         size_t n_servers = 0, n_reachable = 0;
         Gate *g = c->gate;
+        uint64_t memory = 0;
         int r;
 
         r = read_servers(json_object_get(c->message, "dns"), servers, &n_servers, reterr);
         if (r >= 0)
                 r = messages_read_reachable(json_object_get(c->message, "reachable"), &reachable, &n_reachable, reterr);
+        if (r >= 0)
+                r = messages_read_memory(json_object_get(c->message, "memory"), &memory, reterr);
         if (r >= 0)
                 r = resolver_set_servers(g->resolver, servers, n_servers, reterr);
         if (r >= 0)
@@ -125,6 +136,7 @@ static int do_hello(MessagesCall *c, Error *reterr) {
         free(g->reachable);
         g->reachable = TAKE_PTR(reachable);
         g->n_reachable = n_reachable;
+        memory_set_most(g, memory);
         g->has_ipv6 = address_has_ipv6();
         g->greeted = true;
         tell_all_of_change(g);

@@ -15,6 +15,7 @@
 #include "gate/dns/dns.h"
 #include "gate/events.h"
 #include "gate/http/http.h"
+#include "gate/memory.h"
 #include "gate/relay/bucket.h"
 #include "gate/relay/connection.h"
 #include "gate/relay/listener.h"
@@ -127,6 +128,16 @@ static int gate_sandbox_set_rate(struct Bucket **bucket, uint64_t rate, usec_t n
         return *bucket ? 0 : -ENOMEM;
 }
 
+/* Whether there is room for it, if it takes more than what was there. Connections do not count: they can be cut, and a policy must be able to change. */
+static int gate_sandbox_check_memory(const Gate *g, const GateSandbox *s, const GateSettings *n, Error *reterr) {
+        size_t before = s ? s->settings_held : 0, now = gate_settings_size(n);
+
+        if (now <= before || memory_fits(g, NULL, now - before))
+                return 0;
+        return error_set(reterr, -ENOBUFS, "its credentials and the paths in its rules take %zu bytes of the gate's memory, more than is left for them: "
+                        "use fewer or shorter ones, or let the operator raise network.gateMemory", now);
+}
+
 /* From here on it is in force. Whoever holds on to the old one is told. */
 static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
         usec_t now = clock_usec();
@@ -143,6 +154,7 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
         s->grants = n->grants;
         s->names = n->names;
         s->credentials = n->credentials;
+        (void) memory_hold(s, &s->settings_held, gate_settings_size(n));
         *n = (GateSettings) { 0 };
         connections_policy_changed(s);
         udp_policy_changed(s);
@@ -167,6 +179,8 @@ int gate_sandbox_replace(GateSandbox *s, json_t *message, Error *reterr) {
                 return r;
         r = gate_sandbox_check_change(s, &n, reterr);
         if (r >= 0)
+                r = gate_sandbox_check_memory(s->gate, s, &n, reterr);
+        if (r >= 0)
                 r = put_in_force(s, &n, reterr);
         gate_settings_done(&n);
         return r;
@@ -183,7 +197,11 @@ int gate_sandbox_set_names(GateSandbox *s, json_t *names, Error *reterr) {
 }
 
 int gate_sandbox_grant(GateSandbox *s, json_t *rule, Error *reterr) {
-        return gate_grant_add(&s->grants, rule, reterr);
+        int r = gate_grant_add(&s->grants, rule, reterr);
+
+        (void) memory_hold(s, &s->settings_held, gate_settings_size(&(GateSettings) {
+                .policy = s->policy, .grants = s->grants, .credentials = s->credentials }));
+        return r;
 }
 
 static GateSandbox *gate_sandbox_new(Gate *g, const char *id) {
@@ -255,6 +273,8 @@ int gate_sandbox_attach(Gate *g, json_t *message, int *fds, size_t n_fds, GateSa
         r = check_sockets(n.policy.mode, fds, n_fds, &kinds, reterr);
         s = gate_find(g, id);
         if (r >= 0)
+                r = gate_sandbox_check_memory(g, s, &n, reterr);
+        if (r >= 0)
                 r = s ? attach_again(s, &n, fds, n_fds, kinds, reterr) : attach_new(g, id, &n, fds, n_fds, kinds, &s, reterr);
         gate_settings_done(&n);
         if (r < 0)
@@ -292,6 +312,7 @@ GateSandbox *gate_sandbox_free(GateSandbox *s) {
         authority_free(s->authority);
         gate_settings_done(&(GateSettings) {
                 .policy = s->policy, .grants = s->grants, .names = s->names, .credentials = s->credentials });
+        (void) memory_hold(s, &s->settings_held, 0);
         free(s);
         if (g->on_change)
                 g->on_change(g, g->change_userdata);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gate/http/http.h"
+#include "policy/path-set.h"
 
 #define NAMES_MAX 4096
 
@@ -14,6 +15,10 @@ void gate_settings_done(GateSettings *s) {
         json_decref(s->names);
         credentials_free(s->credentials);
         *s = (GateSettings) { 0 };
+}
+
+size_t gate_settings_size(const GateSettings *s) {
+        return credentials_size(s->credentials) + path_set_size(s->policy.paths) + path_set_size(s->grants.paths);
 }
 
 /* The first of them: coved has read the same policy before, so there is none unless the two are of different opinions. */

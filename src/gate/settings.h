@@ -15,6 +15,7 @@ typedef struct GateSettings {
 
 int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error *reterr);
 void gate_settings_done(GateSettings *s);
+size_t gate_settings_size(const GateSettings *s); /* that they take of the gate's memory, where it is much */
 
 /* A list that a message may have; null is one, too. */
 int gate_list_check(json_t *list, const char *name, const char *items, size_t max, Error *reterr);

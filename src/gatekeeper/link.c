@@ -131,6 +131,8 @@ static void gatekeeper_link_fail(Gatekeeper *k, const char *format, ...) {
         l->pause = was_well ? 0 : MIN_OF(MAX_OF(2 * l->pause, PAUSE_FIRST), PAUSE_MAX);
         if (k->seats)
                 gatekeeper_link_look_in(k, l->pause);
+        else
+                manager_heal(k->manager, "gate"); /* nobody is shut in, and nobody looks again */
 }
 
 /* Out. */

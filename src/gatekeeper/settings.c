@@ -9,10 +9,12 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/admission.h"
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
 
 #define AUTHORITIES_MAX (64 * 1024)
+#define GATE_PART       8 /* of the machine's memory */
 
 static int seed_make(Gatekeeper *k, Error *reterr) {
         _cleanup_close_ int fd = open(k->seed_path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -78,8 +80,9 @@ json_t *hello_message(const Gatekeeper *k) {
         json_t *message, *more;
 
         secret_hex(k->seed, SEED_SIZE, seed);
-        message = json_pack("{s:s, s:i, s:o, s:o, s:s}", "do", "hello", "version", CONTROL_VERSION, "dns", gatekeeper_settings_strings(&c->dns), "reachable",
-                        gatekeeper_settings_strings(&c->reachable_words), "seed", seed);
+        message = json_pack("{s:s, s:i, s:o, s:o, s:s, s:I}", "do", "hello", "version", CONTROL_VERSION, "dns", gatekeeper_settings_strings(&c->dns), "reachable",
+                        gatekeeper_settings_strings(&c->reachable_words), "seed", seed, "memory",
+                        (json_int_t) MIN_OF(c->gate_bytes > 0 ? c->gate_bytes : machine_memory_bytes() / GATE_PART, (uint64_t) INT64_MAX));
         secret_wipe(seed, sizeof(seed));
         more = message && c->ca_file ? authorities(c) : NULL;
         if (more)

@@ -3,14 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "jail/tree.h"
 
 #define APART_ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+#define HOLD_TRIES 20
+#define HOLD_PAUSE 5000 /* µs */
 
 #define VALUE_MAX 255 /* bytes of a mount option, for the kernel */
 
@@ -55,14 +60,20 @@ int apart_cover(const char *directory, const char *empty) {
         return apart_attach(directory, empty, directory);
 }
 
-/* Where somebody of the host has an exclusive one, nobody gets any, which does as well. */
+/* Whoever holds it on purpose is not waited for: he could keep every sandbox from beginning. */
 int apart_hold_anonymous(void) {
-        struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
         int fd = eventfd(0, EFD_CLOEXEC);
+        bool has_all = false;
 
         if (fd < 0)
                 return -errno;
-        (void) flock(fd, LOCK_SH | LOCK_NB);
-        (void) fcntl(fd, F_OFD_SETLK, &all); /* unlike F_SETLK, it goes with the descriptor and not with the process */
+        for (unsigned i = 0; i < HOLD_TRIES && !has_all; i++) {
+                struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+                bool has_flock = flock(fd, LOCK_SH | LOCK_NB) >= 0;
+
+                has_all = fcntl(fd, F_OFD_SETLK, &all) >= 0 && has_flock; /* unlike F_SETLK, it goes with the descriptor and not with the process */
+                if (!has_all)
+                        (void) usleep(HOLD_PAUSE);
+        }
         return fd;
 }

@@ -15,5 +15,6 @@ int apart_cover(const char *directory, const char *empty);
 
 /* The kernel has one inode for the event counters, timers, polls, … of all processes. Who calls this and lives has a shared lock on all
  * of it, by flock() and by fcntl(): then everybody can have a shared one as well and nobody an exclusive one, whatever others do.
- * Returns a descriptor to keep. */
+ * Somebody of the host who has an exclusive one is waited for, a moment; who keeps it, keeps it from us, and those who began meanwhile hold nothing
+ * when he lets go: until one begins again that does. Returns a descriptor to keep. */
 int apart_hold_anonymous(void);

@@ -1,9 +1,12 @@
 #include "jail/hostetc.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/dirs.h"
@@ -82,14 +85,23 @@ static void open_whole(HostEtc *etc) {
         etc->device = st.st_dev;
 }
 
+/* What it has of it itself: a link on the way would lead out of the overlay, to the host's own. */
+static int open_part(const char *path) {
+        struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | RESOLVE_BENEATH };
+        _cleanup_close_ int whole = open(HOST_ETC, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        long fd = whole < 0 ? -1 : syscall(SYS_openat2, whole, path, &how, sizeof(how));
+
+        return fd < 0 ? -errno : (int) fd;
+}
+
 static int hostetc_clone(const char *path, dev_t device, const HostEtc *etc) {
+        _cleanup_close_ int part = etc->has_whole && device == etc->device && strncmp(path, "etc/", 4) == 0 ? open_part(path + 4) : -EBADF;
         char place[160];
 
+        if (part >= 0)
+                return tree_copy(part);
         (void) snprintf(place, sizeof(place), "/%s", path);
-        if (!etc->has_whole || device != etc->device || strncmp(path, "etc/", 4) != 0)
-                return apart_make(place, "empty");
-        (void) snprintf(place, sizeof(place), HOST_ETC "/%s", path + 4);
-        return tree_clone(AT_FDCWD, place, /* recursive= */ false);
+        return apart_make(place, "empty");
 }
 
 static int hostetc_open_one(const char *path, HostEtc *etc, Error *reterr) {

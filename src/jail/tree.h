@@ -22,7 +22,7 @@ int tree_make(const char *type, const FsOption *options, size_t n_options, uint6
 /* A detached copy of what is at the path, in no propagation group. */
 int tree_clone(int dirfd, const char *path, bool recursive);
 
-/* Likewise, of a detached tree: Linux 6.15. */
+/* Likewise, of what is open: of a detached tree from Linux 6.15 on. */
 int tree_copy(int tree);
 
 /* Likewise, of a directory that is open: mounts are found by name, for a sandbox cannot clone one of another mount namespace. That

@@ -14,6 +14,7 @@ struct Audit {
         int dirfd, fd, head_fd;
         unsigned number; /* of the file being written */
         uint64_t size;   /* of it, up to the end of the last whole record */
+        uint64_t rotate_at; /* so large it is to be before another one is tried again; 0: none has failed */
         uint64_t reserved; /* up to here it has space on disk; 0: none beyond its size */
         AuditHead head;
         Text text;       /* of the record being made */

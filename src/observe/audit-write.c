@@ -110,13 +110,16 @@ static int audit_write_head(Audit *a) {
         return pwrite(a->head_fd, text, AUDIT_HEAD_SIZE, 0) == AUDIT_HEAD_SIZE ? 0 : -EIO;
 }
 
+/* Where it fails, the old one is as good. It is tried again when there is twice as much beyond the size; not for each record, which would try to allocate each time. */
 static void rotate(Audit *a) {
+        uint64_t most = a->manager->settings->audit.file_bytes;
         int r;
 
-        if (a->size < a->manager->settings->audit.file_bytes)
+        if (a->size < MAX_OF(most, a->rotate_at))
                 return;
         r = audit_open_file(a, a->number + 1);
-        if (r < 0) /* the old one is as good */
+        a->rotate_at = r < 0 ? a->size + MIN_OF(a->size - most + 1, most) : 0;
+        if (r < 0)
                 log_error("audit: cannot begin another file, ignoring: %s", strerror(-r));
         else
                 a->expire_at = 0;

@@ -32,6 +32,7 @@ static const char *const reasons[_EGRESS_REASON_MAX] = {
         [EGRESS_NOT_APPROVED] = "not_approved",
         [EGRESS_ASK_TIMEOUT] = "ask_timeout",
         [EGRESS_UPSTREAM] = "upstream",
+        [EGRESS_MEMORY] = "memory",
         [EGRESS_CREDENTIAL] = "credential",
 };
 

@@ -161,6 +161,7 @@ typedef enum EgressReason {
         EGRESS_NOT_APPROVED,   /* asked, and the answer was no */
         EGRESS_ASK_TIMEOUT,    /* asked, and nobody answered */
         EGRESS_UPSTREAM,       /* allowed, but the other side could not be reached: not a denial */
+        EGRESS_MEMORY,         /* the gate has no more for this sandbox */
         EGRESS_CREDENTIAL,     /* a placeholder on its way to where it does not belong */
         _EGRESS_REASON_MAX,
 } EgressReason;

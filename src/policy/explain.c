@@ -272,6 +272,8 @@ static const struct {
                              "no rule allows it, and none is needed: connect directly, without a proxy" },
         [EGRESS_UPSTREAM] = { NULL, "it is allowed; the other side could not be reached",
                               "no rule is missing: try again later, or look whether the host is up" },
+        [EGRESS_MEMORY] = { NULL, "the gate holds as much for this sandbox as it may have",
+                            "no rule is missing: open fewer connections at once and read what comes back, use fewer and shorter credentials, or let the operator raise network.gateMemory" },
         [EGRESS_CREDENTIAL] = { NULL, "it carries the placeholder of a credential that is not for this host",
                                 "send it to the credential's own domain over https, or change policy.credentials" },
         [EGRESS_REQUESTS]      = { NULL, "the execution has used up its requests", NULL, "maxRequests", offsetof(EgressPolicy, requests_max) },

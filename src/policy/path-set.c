@@ -69,6 +69,17 @@ PathSet *path_set_free(PathSet *s) {
         return NULL;
 }
 
+size_t path_set_size(const PathSet *s) {
+        size_t size;
+
+        if (!s)
+                return 0;
+        size = sizeof(*s) + s->room_patterns * sizeof(*s->patterns) + s->room_parts * sizeof(*s->parts) + s->n_nodes * (sizeof(*s->nodes) + sizeof(*s->edges));
+        for (size_t i = 0; i < s->n_patterns; i++)
+                size += strlen(s->patterns[i].text) + 1;
+        return size;
+}
+
 static void hit(PathHits *h, size_t rule) {
         h->words[rule / 64] |= UINT64_C(1) << rule % 64;
 }
@@ -249,6 +260,7 @@ static int path_set_add_parts(PathSet *s, PathPattern *p) {
 
 static int make_automaton(PathSet *s) {
         size_t bytes = 1;
+        PathNode *nodes;
 
         for (size_t i = 0; i < s->n_patterns; i++)
                 bytes += strlen(s->patterns[i].text) - s->patterns[i].n_head - s->patterns[i].n_tail;
@@ -259,6 +271,9 @@ static int make_automaton(PathSet *s) {
         for (size_t i = 0; i < s->n_patterns; i++)
                 if (path_set_add_parts(s, s->patterns + i) < 0)
                         return -ENOMEM;
+        nodes = realloc(s->nodes, s->n_nodes * sizeof(*nodes)); /* patterns that begin alike take less */
+        if (nodes)
+                s->nodes = nodes;
         return make_edges(s) < 0 ? -ENOMEM : link_nodes(s);
 }
 

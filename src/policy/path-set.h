@@ -25,6 +25,7 @@ int path_set_new(const EgressRule *rules, size_t n, PathSet **ret); /* NULL into
 /* -E2BIG: beyond one of the limits, in words that follow the name of the list. */
 int path_set_check(const EgressRule *rules, size_t n, const PathSet *s, Error *reterr);
 PathSet *path_set_free(PathSet *s);
+size_t path_set_size(const PathSet *s); /* bytes that it takes; NULL: none */
 
 /* path: normalised. A rule that denies is hit by the path in whatever way a server may be made to understand it; and by one so long and odd
  * that nobody can say. */

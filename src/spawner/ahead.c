@@ -47,9 +47,8 @@ static void ahead_failed(Ahead *a, int r, bool *broken) {
 }
 
 int ahead_etc(Ahead *a, Error *reterr) {
-        int r;
-
         _cleanup_close_ int copy = -EBADF;
+        int r;
 
         if (a->home_netns_fd < 0 || a->etc_broken) /* nothing is made ahead */
                 return -EBADF;

@@ -8,9 +8,12 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "jail/hostetc.h"
 #include "unit.h"
 
 /* A mount namespace and a file system of our own, which go with this process. */
@@ -69,4 +72,38 @@ TEST(a_directory_is_one_layer_whatever_its_name) {
         if (geteuid() != 0)
                 unit_skip("only root can mount: run this as root");
         unit_run_in_child(cover_all, NULL);
+}
+
+static bool is_writable(const char *path, const void *arg) {
+        return false;
+}
+
+/* An /etc of our own, with ssl elsewhere on the same device, as some hosts have it. */
+static void show_linked(void *userdata) {
+        const JailSpec spec = { .uid = 1000, .gid = 1000, .etc_fd = -EBADF };
+        HostEtc etc = { 0 };
+        Error error = { 0 };
+
+        enter();
+        check_true("directories", mkdir("empty", 0755) == 0 && mkdir("etc", 0755) == 0 && mkdir("etc/fonts", 0755) == 0 && mkdir("elsewhere", 0755) == 0 &&
+                                                  mkdir("elsewhere/certs", 0755) == 0);
+        check_result("link", symlink("/tmp/elsewhere", "etc/ssl"), 0);
+        write_text("elsewhere/certs/own", "own");
+        check_result("/etc", mount("etc", "/etc", NULL, MS_BIND, NULL), 0);
+        check_result("open", hostetc_open(&spec, is_writable, NULL, &etc, &error), 0);
+        check_uint("fonts, ssl/certs", etc.n, 2);
+        for (size_t i = 0; i < etc.n; i++) {
+                struct statfs fs;
+
+                check_true(etc.items[i].path, fstatfs(etc.items[i].tree, &fs) == 0 && fs.f_type == 0x794c7630 /* overlay */ &&
+                                                              (fs.f_flags & (ST_RDONLY | ST_NOSUID | ST_NODEV)) == (ST_RDONLY | ST_NOSUID | ST_NODEV));
+        }
+        check_true("what is in it", faccessat(etc.items[etc.n - 1].tree, "own", F_OK, 0) == 0 || faccessat(etc.items[0].tree, "own", F_OK, 0) == 0);
+        hostetc_done(&etc);
+}
+
+TEST(a_directory_of_the_host_behind_a_link_is_seen_apart_too) {
+        if (geteuid() != 0)
+                unit_skip("only root can mount: run this as root");
+        unit_run_in_child(show_linked, NULL);
 }

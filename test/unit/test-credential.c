@@ -495,6 +495,26 @@ TEST(values_have_a_limit_together) {
         json_decref(j);
 }
 
+TEST(values_take_little_memory) {
+        json_t *none = json_array(), *j = json_array();
+        Credentials *c = NULL, *one = NULL;
+        Error error = { 0 };
+        char value[1024];
+
+        for (size_t i = 0; i < sizeof(value); i++)
+                value[i] = (char) ('!' + i * 7 % 90);
+        json_array_append_new(none, json_pack("{s:s, s:s, s:s, s:s}", "name", "n", "placeholder", GITHUB, "domain", "h.org", "value", "abcd"));
+        for (unsigned i = 0; i < 15; i++)
+                json_array_append_new(j, json_pack("{s:s, s:s, s:s, s:s#}", "name", "n", "placeholder", GITHUB, "domain", "h.org", "value", value, 1024));
+        check_result("one", credentials_parse(none, &one, &error), 0);
+        check_result("fifteen times 1024", credentials_parse(j, &c, &error), 0);
+        check_true("48 bytes for each of them at most", credentials_size(c) - credentials_size(one) < 15 * 1024 * 48);
+        (void) credentials_free(c);
+        (void) credentials_free(one);
+        json_decref(none);
+        json_decref(j);
+}
+
 TEST(no_value_makes_it_slow) {
         double one = worst(60), many = worst(16000);
 

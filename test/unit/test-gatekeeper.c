@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "core/ailment.h"
 #include "core/ledger.h"
 #include "core/network.h"
 #include "gate/control.h"
@@ -404,6 +405,28 @@ TEST(a_gate_that_dies_gets_everything_again) {
         tell_sockets(&p, two);
         UNTIL(&p, heard(&p, "attach", one->id) && heard(&p, "attach", two->id));
         check_string("still ready", sandbox_status_name(one->status), "ready");
+        play_end(&p);
+}
+
+static bool ails(const Play *p, const char *name) {
+        for (size_t i = 0; i < AILMENTS_MAX; i++)
+                if (p->w.manager->ailments[i].name && strcmp(p->w.manager->ailments[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+/* Nobody looks for another one then, and nobody would ever say that it is well again. */
+TEST(a_gate_that_nobody_needs_any_more_is_no_ailment) {
+        Sandbox *sb;
+        Play p;
+
+        play_begin(&p, "ailment");
+        sb = create_seated(&p, NULL);
+        destroy(&p, sb);
+        manager_ail(p.w.manager, "gate", /* ill= */ true, "it is silent");
+        check_true("said", ails(&p, "gate"));
+        p.gate = fd_close(p.gate);
+        UNTIL(&p, !ails(&p, "gate"));
         play_end(&p);
 }
 

@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "core/admission/caps.h"
+#include "core/admission.h"
 #include "core/limits.h"
 #include "core/settings.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/admission.h"
 #include "core/ledger.h"
 #include "core/settings.h"
 #include "core/tally.h"

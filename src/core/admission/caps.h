@@ -12,8 +12,6 @@ typedef struct CapAsk {
         uint64_t cpu_milli, memory_bytes, disk_bytes;
 } CapAsk;
 
-uint64_t machine_memory_bytes(void); /* of the machine, or of the container that we are in */
-
 unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes);
 
 /* 0: not in the way. -EDQUOT: in the way for now; -EOVERFLOW: for ever. The text begins with "Maximum sandbox limit reached". */

@@ -103,6 +103,16 @@ static usec_t next_time(const Sandbox *sb) {
         return sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED ? 0 : sb->expires_at;
 }
 
+/* The alarm clock knows: the calendar may have been set since it was wound up. */
+void sandbox_time_stands(Sandbox *sb) {
+        uint64_t at, now;
+
+        if (sb->expires_at == 0 || !sb->timers || !sb->timers->expiry || sd_event_source_get_time(sb->timers->expiry, &at) < 0 ||
+                        sd_event_now(sb->manager->event, CLOCK_BOOTTIME, &now) < 0)
+                return;
+        sb->expires_at = sb->changed_at + (at > now ? at - now : 1);
+}
+
 void sandbox_time_goes_on(Sandbox *sb) {
         if (sb->expires_at > sb->changed_at)
                 sb->expires_at = clock_wall_usec() + (sb->expires_at - sb->changed_at);

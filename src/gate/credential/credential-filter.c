@@ -147,6 +147,10 @@ void credential_filter_in_field(CredentialFilter *f, const char *name) {
         f->field = name;
 }
 
+size_t credential_filter_size(const CredentialFilter *f) {
+        return f ? sizeof(*f) + f->held.room + (f->values ? spell_finder_size(f->values) : 0) : 0;
+}
+
 bool credential_filter_is_idle(const CredentialFilter *f) {
         return f->n_patterns == 0 && !f->values;
 }

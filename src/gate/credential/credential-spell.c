@@ -1,5 +1,6 @@
 #include "gate/credential/credential-spell.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ typedef enum SpellKind {
 } SpellKind;
 
 typedef struct SpellPiece {
-        uint64_t bits[256]; /* where a byte stands in it */
+        uint64_t high[16], low[16]; /* where a byte stands in it, by each half: both, exactly, as twins differ in one half only */
         unsigned n;
         SpellKind kind;
         bool first;         /* of its value */
@@ -31,8 +32,8 @@ typedef struct SpellPiece {
 } SpellPiece;
 
 struct SpellSet {
-        SpellPiece *pieces;
         size_t n, room;
+        SpellPiece pieces[];
 };
 
 /* A piece that has begun, by where in the stream: for the next AHEAD places, how many of its letters stand before them, a bit for each number. */
@@ -65,7 +66,7 @@ struct SpellFinder {
         size_t first[256]; /* states by their first letter; SIZE_MAX: none */
         bool begins[256];  /* a spelling of a first letter may begin with it */
         SpellRun **active, *idle;
-        size_t n_active, room_active;
+        size_t n_active, room_active, n_runs;
         size_t nuls; /* before it */
         uint64_t looks, looked; /* that may be taken; where they were counted last */
         Text held;
@@ -77,26 +78,39 @@ struct SpellFinder {
 
 /* Values. */
 
+static uint64_t piece_bits(const SpellPiece *p, uint8_t byte) {
+        return p->high[byte >> 4] & p->low[byte & 15];
+}
+
 static char base64_twin(char c) {
         return c == '+' ? '-' : c == '/' ? '_' : c;
+}
+
+static void piece_add_byte(SpellPiece *p, char c, uint64_t bit) {
+        p->high[(uint8_t) c >> 4] |= bit;
+        p->low[c & 15] |= bit;
 }
 
 static void piece_add_letter(SpellPiece *p, char c) {
         uint64_t bit = UINT64_C(1) << p->n++;
 
-        p->bits[(uint8_t) c] |= bit;
+        piece_add_byte(p, c, bit);
         if (p->kind == SPELL_BASE64)
-                p->bits[(uint8_t) base64_twin(c)] |= bit;
+                piece_add_byte(p, base64_twin(c), bit);
         if (p->kind == SPELL_DIGITS && c >= 'a')
-                p->bits[(uint8_t) (c - 0x20)] |= bit;
+                piece_add_byte(p, (char) (c - 0x20), bit);
+}
+
+static size_t pieces_of(size_t size) {
+        return (size + LETTERS - 1) / LETTERS;
 }
 
 /* In pieces of about the same size: a short one would be found everywhere. */
-static int set_add(SpellSet *s, SpellKind kind, const char *text, size_t size, const char *name, const char *to) {
-        size_t n = (size + LETTERS - 1) / LETTERS;
+static void set_add(SpellSet *s, SpellKind kind, const char *text, size_t size, const char *name, const char *to) {
+        size_t n = pieces_of(size);
 
-        if (ARRAY_RESERVE(s->pieces, s->room, s->n + n) < 0)
-                return -ENOMEM;
+        assert(s->n + n <= s->room);
+
         for (size_t i = 0; i < n; i++) {
                 SpellPiece *p = s->pieces + s->n++;
 
@@ -104,53 +118,56 @@ static int set_add(SpellSet *s, SpellKind kind, const char *text, size_t size, c
                 for (size_t k = i * size / n; k < (i + 1) * size / n; k++)
                         piece_add_letter(p, text[k]);
         }
-        return 0;
 }
 
-static int set_add_digits(SpellSet *s, const char *value, size_t size, const char *name) {
+static void set_add_digits(SpellSet *s, const char *value, size_t size, const char *name) {
         char digits[2 * SPELL_HIDDEN_MAX];
-        int r;
 
         for (size_t i = 0; i < size; i++) {
                 digits[2 * i] = "0123456789abcdef"[(uint8_t) value[i] >> 4];
                 digits[2 * i + 1] = "0123456789abcdef"[value[i] & 15];
         }
-        r = set_add(s, SPELL_DIGITS, digits, 2 * size, name, /* to= */ NULL);
+        set_add(s, SPELL_DIGITS, digits, 2 * size, name, /* to= */ NULL);
         explicit_bzero(digits, sizeof(digits));
-        return r;
 }
 
 /* Behind so many other bytes; only the letters that others have no part in. */
-static int set_add_base64(SpellSet *s, const char *value, size_t size, size_t before, const char *name) {
+static void set_add_base64(SpellSet *s, const char *value, size_t size, size_t before, const char *name) {
         size_t first = (before * 8 + 5) / 6, last = (before + size) * 8 / 6;
         char bytes[SPELL_HIDDEN_MAX + 2] = { 0 }, letters[BASE64_SIZE(sizeof(bytes))];
-        int r;
 
         memcpy(bytes + before, value, size);
         base64_encode(bytes, before + size, letters);
-        r = set_add(s, SPELL_BASE64, letters + first, last - first, name, /* to= */ NULL);
+        set_add(s, SPELL_BASE64, letters + first, last - first, name, /* to= */ NULL);
         explicit_bzero(bytes, sizeof(bytes));
         explicit_bzero(letters, sizeof(letters));
-        return r;
 }
 
+/* As much as it takes, at once: what grows leaves copies behind. */
 SpellSet *spell_set_new(const char *value, size_t size, const char *name, const char *to) {
-        SpellSet *s = calloc(1, sizeof(*s));
-        int r = s ? set_add(s, SPELL_LETTERS, value, size, name, to) : -ENOMEM;
+        bool hidden = size <= SPELL_HIDDEN_MAX;
+        size_t room = pieces_of(size) + (hidden ? pieces_of(2 * size) + 3 * pieces_of(BASE64_SIZE(size)) : 0);
+        SpellSet *s = calloc(1, sizeof(*s) + room * sizeof(*s->pieces));
 
-        if (r >= 0 && size <= SPELL_HIDDEN_MAX)
-                r = set_add_digits(s, value, size, name);
-        for (size_t i = 0; i < 3 && r >= 0 && size <= SPELL_HIDDEN_MAX; i++)
-                r = set_add_base64(s, value, size, i, name);
-        return r < 0 ? spell_set_free(s) : s;
+        if (!s)
+                return NULL;
+        s->room = room;
+        set_add(s, SPELL_LETTERS, value, size, name, to);
+        if (hidden)
+                set_add_digits(s, value, size, name);
+        for (size_t i = 0; i < 3 && hidden; i++)
+                set_add_base64(s, value, size, i, name);
+        return s;
+}
+
+size_t spell_set_size(const SpellSet *s) {
+        return sizeof(*s) + s->room * sizeof(*s->pieces);
 }
 
 SpellSet *spell_set_free(SpellSet *s) {
         if (!s)
                 return NULL;
-        if (s->pieces)
-                explicit_bzero(s->pieces, s->n * sizeof(*s->pieces));
-        free(s->pieces);
+        explicit_bzero(s, spell_set_size(s));
         free(s);
         return NULL;
 }
@@ -377,7 +394,7 @@ static bool piece_is(const SpellPiece *piece, const uint8_t *data, size_t size, 
                 }
                 for (size_t k = 0; k < place.n; k++) {
                         size_t end = i + place.tokens[k].size;
-                        uint64_t hit = now & piece->bits[place.tokens[k].byte];
+                        uint64_t hit = now & piece_bits(piece, place.tokens[k].byte);
                         uint64_t then = hit << 1 | (i > 0 && is_between(piece->kind, place.tokens[k].byte, nuls) ? now : 0);
 
                         if (hit >> (piece->n - 1) & 1 && end == size)
@@ -422,6 +439,11 @@ SpellFinder *spell_finder_free(SpellFinder *f) {
         return NULL;
 }
 
+size_t spell_finder_size(const SpellFinder *f) {
+        return sizeof(*f) + f->held.room + f->room_states * sizeof(*f->states) + f->room_active * sizeof(SpellRun *) + f->n_runs * sizeof(SpellRun) +
+               f->room_ranges * sizeof(*f->ranges);
+}
+
 /* One with twins as its first letter stands in the list of the lowest. */
 int spell_finder_add(SpellFinder *f, const SpellSet *s) {
         if (ARRAY_RESERVE(f->states, f->room_states, f->n_states + s->n) < 0 ||
@@ -432,7 +454,7 @@ int spell_finder_add(SpellFinder *f, const SpellSet *s) {
                 size_t letter = SIZE_MAX;
 
                 for (size_t c = 256; c-- > 0;)
-                        if (p->bits[c] & 1) {
+                        if (piece_bits(p, (uint8_t) c) & 1) {
                                 f->begins[c] = true;
                                 letter = c;
                         }
@@ -446,8 +468,11 @@ int spell_finder_add(SpellFinder *f, const SpellSet *s) {
 static SpellRun *finder_take_run(SpellFinder *f) {
         SpellRun *run = f->idle;
 
-        if (!run)
-                return calloc(1, sizeof(*run));
+        if (!run) {
+                run = calloc(1, sizeof(*run));
+                f->n_runs += run != NULL;
+                return run;
+        }
         f->idle = run->next;
         return run;
 }
@@ -542,7 +567,7 @@ static int run_step(SpellFinder *f, SpellRun *s, const SpellPlace *place, const 
                 run_reach(s, f->at + place->skip, now, since);
         for (size_t k = 0; k < place->n && r >= 0; k++) {
                 uint8_t byte = place->tokens[k].byte;
-                uint64_t hit = (now | 1) & piece->bits[byte], end = f->at + place->tokens[k].size;
+                uint64_t hit = (now | 1) & piece_bits(piece, byte), end = f->at + place->tokens[k].size;
                 uint64_t from = hit & ~UINT64_C(1) ? since : f->at;
 
                 if (now && is_between(piece->kind, byte, f->nuls))

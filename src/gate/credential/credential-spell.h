@@ -5,7 +5,8 @@
  * (quoted-printable); all of it as hexadecimal digits, with blanks, colons and ends of lines between them, and in base64, both alphabets, broken into
  * lines or not, whatever stands before it. An end of a line may itself be spelled (\n, %0A, &#10;).
  *
- * A value is cut into pieces of up to 64 letters, each one a machine of 64 bits (Shift-And) that moves on over what a spelling takes. So a byte of the
+ * A value is cut into pieces of up to 64 letters, each one a machine of 64 bits (Shift-And) that moves on over what a spelling takes; made once, for all
+ * streams. So a byte of the
  * stream costs a look at a table, and a few operations for each piece that may have begun: nobody makes it slow by what he sends. Where one begins that
  * was found is looked for only as long as the bytes of the stream pay for it; then all is hidden from where it may have begun. Only pieces that have
  * begun take memory. What may become a piece is kept back, whatever else is passed on at once.
@@ -24,10 +25,13 @@ typedef struct SpellFinder SpellFinder; /* a stream */
  * as is name. NULL: no memory. */
 SpellSet *spell_set_new(const char *value, size_t size, const char *name, const char *to);
 SpellSet *spell_set_free(SpellSet *s); /* and wiped */
+size_t spell_set_size(const SpellSet *s); /* that it takes */
 
 SpellFinder *spell_finder_new(bool same_length);
 SpellFinder *spell_finder_free(SpellFinder *f);
 int spell_finder_add(SpellFinder *f, const SpellSet *s); /* before the first byte; borrowed */
+
+size_t spell_finder_size(const SpellFinder *f); /* that it takes now */
 
 /* As credential_filter_feed(). ret_name: of what was found last; else untouched. */
 int spell_finder_feed(SpellFinder *f, const void *data, size_t size, bool last, Text *out, const char **ret_name);

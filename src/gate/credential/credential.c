@@ -39,6 +39,17 @@ Credentials *credentials_free(Credentials *c) {
         return NULL;
 }
 
+size_t credentials_size(const Credentials *c) {
+        size_t size = c ? sizeof(*c) : 0;
+
+        for (size_t i = 0; c && i < c->n; i++) {
+                for (size_t k = 0; k < _CREDENTIAL_FORM_MAX; k++)
+                        size += strlen(c->items[i].forms[k]) + 1;
+                size += spell_set_size(c->items[i].spellings);
+        }
+        return size;
+}
+
 bool credential_is_for(const Credential *c, const char *host) {
         return host && egress_rule_names(&(EgressRule) { .domain = (char *) c->domain }, host);
 }

@@ -20,6 +20,7 @@ typedef struct Credentials Credentials;
 int credentials_parse(json_t *list, Credentials **ret, Error *reterr); /* control.h's "credentials"; wipes the values in the list */
 Credentials *credentials_ref(Credentials *c);
 Credentials *credentials_free(Credentials *c); /* one who had it has it no more */
+size_t credentials_size(const Credentials *c); /* that they take; NULL: none */
 bool credentials_want(const Credentials *c, const char *host); /* so TLS to it is opened */
 
 typedef enum CredentialPlace {
@@ -49,6 +50,7 @@ int credential_filter_new_fill(Credentials *c, const char *host, CredentialPlace
 /* Values of the host become placeholders; or, where the length must stay, stars. */
 int credential_filter_new_mask(Credentials *c, const char *host, bool same_length, CredentialFilter **ret);
 CredentialFilter *credential_filter_free(CredentialFilter *f);
+size_t credential_filter_size(const CredentialFilter *f); /* that it takes now; NULL: none */
 
 /* What can be told goes to out; what may be the beginning of a word is kept until the next call. last: nothing more comes, nothing is
  * kept. A failure sticks to the text. */

@@ -102,6 +102,7 @@ struct HttpExchange {
         size_t drained;
         bool drain_sent;              /* our last word has gone out */
         CredentialFilter *tunnel_mask;
+        size_t held;                  /* memory.h */
         size_t masked;                /* bytes that were gone through for credentials in this turn */
         void (*done)(HttpExchange *x, void *userdata);
         void *userdata;

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "gate/http/http-internal.h"
+#include "gate/memory.h"
 
 #define ROUNDS_MAX  16 /* then others have their turn */
 #define TIMER_SLACK (50 * USEC_PER_MSEC)
@@ -164,6 +165,26 @@ static void http_watch(HttpExchange *x) {
                 http_over(x);
 }
 
+static size_t http_held(const HttpExchange *x) {
+        return sizeof(*x) + stream_held(x->guest) + stream_held(x->upstream) + x->asked.head.size + x->asked.body.room +
+               credential_filter_size(x->asked.find) + credential_filter_size(x->asked.fill) + credential_filter_size(x->answered.mask) +
+               credential_filter_size(x->tunnel_mask);
+}
+
+static void weigh(HttpExchange *x) {
+        const EgressVerdict v = { .action = EGRESS_DENY, .reason = EGRESS_MEMORY, .rule = -1 };
+        EgressQuestion q = x->asked.question;
+
+        if (memory_hold(x->sandbox, &x->held, http_held(x)) || x->step == HTTP_STEP_OVER)
+                return;
+        if (!q.has_address)
+                q = (EgressQuestion) {
+                        .protocol = x->tls ? EGRESS_HTTPS : EGRESS_HTTP, .host = *x->host ? x->host : NULL, .has_address = true, .address = x->address, .port = x->port
+                };
+        gate_tell_denied(x->sandbox, &v, &q);
+        http_cut(x); /* an answer would have to be held, too */
+}
+
 static int gate_http_on_again(sd_event_source *source, void *userdata);
 
 static void gate_http_again(HttpExchange *x) {
@@ -178,6 +199,7 @@ void http_pump(HttpExchange *x) {
                 moved = pump_once(x);
         if (x->step != HTTP_STEP_OVER)
                 http_watch(x);
+        weigh(x);
         /* Over: the end is told from the loop. Not yet done: others first. */
         if (x->step == HTTP_STEP_OVER || moved)
                 gate_http_again(x);
@@ -295,6 +317,7 @@ HttpExchange *http_free(HttpExchange *x) {
         if (!x)
                 return NULL;
         share_leave(x->sandbox, &x->turn);
+        (void) memory_hold(x->sandbox, &x->held, 0);
         http_asked_done(x);
         ask_cancel(x->ask);
         dial_free(x->dial);

@@ -5,15 +5,24 @@
 
 #include "base/log.h"
 #include "base/macro.h"
+#include "gate/memory.h"
 #include "gate/relay/connection.h"
 #include "gate/share.h"
 
 #define BATCH_MAX   16 /* so that one sandbox does not hold up the others */
+#define FIRST_BYTES (256 * 1024) /* about what one takes that is looked into, at first */
 #define LOOK_AGAIN  (100 * USEC_PER_MSEC)
 
 static void pause_one(GateSandbox *s) {
         s->is_full = true;
         (void) sd_event_source_set_enabled(s->tcp_source, SD_EVENT_OFF);
+}
+
+/* The next one is taken for one like the others. */
+static bool has_memory(const GateSandbox *s) {
+        size_t each = s->n_connections > 0 ? (s->memory - s->settings_held) / s->n_connections : 0;
+
+        return s->n_connections == 0 || memory_fits(s->gate, s, MAX_OF(each, (size_t) FIRST_BYTES));
 }
 
 /* No more than what is left for all others: so one who takes all he can get has half of it, two have a third each, and whoever has none finds
@@ -22,7 +31,7 @@ static bool may_take(const GateSandbox *s) {
         const Gate *g = s->gate;
         size_t left = g->connections_max > g->n_connections ? g->connections_max - g->n_connections : 0;
 
-        return s->n_connections < MIN_OF(left, (size_t) LISTENER_CONNECTIONS_MAX);
+        return s->n_connections < MIN_OF(left, (size_t) LISTENER_CONNECTIONS_MAX) && has_memory(s);
 }
 
 void listener_resume(GateSandbox *s) {
@@ -62,6 +71,8 @@ static bool listener_has_room(GateSandbox *s) {
         if (may_take(s))
                 return true;
         pause_one(s);
+        if (!has_memory(s))
+                gate_tell(s, "limit", &(EgressVerdict) { .action = EGRESS_DENY, .reason = EGRESS_MEMORY, .rule = -1 }, &(EgressQuestion) { .protocol = EGRESS_TCP });
         if (s->n_connections < LISTENER_CONNECTIONS_MAX)
                 look_again(s->gate);
         return false;

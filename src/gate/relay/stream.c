@@ -70,6 +70,10 @@ Stream *stream_free(Stream *s) {
         return NULL;
 }
 
+size_t stream_held(const Stream *s) {
+        return s ? sizeof(*s) + s->in.room + s->out.room + (s->tls ? STREAM_TLS : 0) : 0;
+}
+
 static int stream_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Stream *s = userdata;
 
@@ -265,11 +269,19 @@ void stream_rest(Stream *s) {
         (void) sd_event_source_set_enabled(s->source, SD_EVENT_OFF);
 }
 
+/* Who waits with nothing in it keeps no more than it will read next. */
+static void bytes_rest(StreamBytes *b) {
+        if (b->size == 0 && b->room > STREAM_PIECE)
+                bytes_done(b);
+}
+
 int stream_watch(Stream *s, bool want_more) {
         bool reads = want_more && !s->ended && s->in.size < STREAM_IN && !s->timer, writes = s->out.size > 0 || (s->ending && !s->said);
         uint32_t events;
         int r;
 
+        bytes_rest(&s->in);
+        bytes_rest(&s->out);
         if (s->shaking) {
                 reads = !tls_wants_write(s->tls);
                 writes = !reads;

@@ -14,6 +14,7 @@
 #define STREAM_PIECE (64 * 1024)  /* read at once */
 #define STREAM_IN    (128 * 1024) /* held of what has come; more than the largest head */
 #define STREAM_LARGE (16 * 1024)
+#define STREAM_TLS   (48 * 1024)  /* about what a session takes */
 #define STREAM_OUT   (256 * 1024) /* when so much waits to go, nothing more should be put */
 
 typedef struct StreamBytes {
@@ -41,6 +42,7 @@ typedef struct Stream {
 /* Takes fd, and tls where there is one. */
 int stream_new(sd_event *event, int fd, TlsSession *tls, struct Bucket **bucket, void (*changed)(void *userdata), void *userdata, Stream **ret);
 Stream *stream_free(Stream *s);
+size_t stream_held(const Stream *s); /* bytes that it takes now; NULL: none */
 
 /* 0: through (at once when it is plain), -EAGAIN, other: over. */
 int stream_shake(Stream *s, Error *reterr);
