@@ -66,7 +66,11 @@ class World:
             self.names.set(name, *addresses)
         self.web = self.internet.http(80, WorldHandler)
         self.tls = self.internet.https(443, list(NAMES), WorldHandler)
-        self.coved = self._start_daemon()
+        try:
+            self.coved = self._start_daemon()
+        except BaseException:
+            self.end()  # nobody else knows of it
+            raise
         self.servers = [self.web, self.tls]
 
     def _start_daemon(self):
