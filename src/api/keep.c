@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/wait.h"
+#include "core/turn.h"
 
 void *api_keep_state(ApiRequest *q, size_t size, void (*destroy)(ApiRequest *q, bool answered)) {
         void *state = calloc(1, size);
@@ -75,17 +76,20 @@ void *api_wait_new(ApiRequest *q, size_t size, const ApiWaitKind *kind, usec_t t
         return r < 0 ? NULL : w;
 }
 
-/* Slices. A timer whose time has come waits in line behind what has come before it; a deferred source would be the first one again, in every turn. */
+/* Slices. */
 
 static int slices_on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
         ApiSlices *s = userdata;
 
-        return s->slice(s->q) > 0 ? sd_event_source_set_enabled(source, SD_EVENT_ONESHOT) : 0;
+        return s->slice(s->q) > 0 ? turn_again(source) : 0;
 }
 
 int api_slices_start(ApiSlices *s, ApiRequest *q, int (*slice)(ApiRequest *q)) {
+        int r;
+
         *s = (ApiSlices) { .q = q, .slice = slice };
-        return sd_event_add_time(q->manager->event, &s->turn, CLOCK_MONOTONIC, /* usec= */ 0, /* accuracy= */ 1, slices_on_turn, s);
+        r = turn_new(q->manager->event, &s->turn, slices_on_turn, s);
+        return r < 0 ? r : turn_again(s->turn);
 }
 
 void api_slices_stop(ApiSlices *s) {

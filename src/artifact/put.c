@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/mask.h"
+#include "core/turn.h"
 #include "base/text.h"
 #include "artifact/rows.h"
 
@@ -152,16 +153,16 @@ static int put_step(Artifacts *a, Put *p, char *buffer) {
 }
 
 /* One slice of the first; large ones keep nobody waiting but those behind them. */
-static int on_put(sd_event_source *source, void *userdata) {
+static int on_put(sd_event_source *source, uint64_t usec, void *userdata) {
         Artifacts *a = userdata;
         Put *p = a->puts;
         int r;
 
         if (!p)
-                return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+                return 0;
         r = put_step(a, p, a->buffer);
         if (r > 0)
-                return 0;
+                return turn_again(source);
         unlink_put(a, p);
         if (r < 0) {
                 char text[512];
@@ -175,7 +176,7 @@ static int on_put(sd_event_source *source, void *userdata) {
                 p->done(r, r < 0 ? NULL : &p->row, r < 0 ? strerror(-r) : NULL, p->userdata);
         put_free(a, p);
         expire_for_room(a);
-        return 0;
+        return a->puts ? turn_again(source) : 0;
 }
 
 /* Checks. */
@@ -296,7 +297,7 @@ static int artifact_put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, 
                         (void) error_set(reterr, r, "out of memory");
         }
         if (r >= 0) {
-                r = sd_event_source_set_enabled(a->put_source, SD_EVENT_ON);
+                r = turn_again(a->put_source);
                 if (r < 0)
                         (void) error_set(reterr, r, "the loop is over");
         }
@@ -326,7 +327,7 @@ int puts_start(Artifacts *a, Error *reterr) {
         a->buffer = malloc(SLICE);
         if (!a->buffer)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = sd_event_add_defer(a->manager->event, &a->put_source, on_put, a);
+        r = turn_new(a->manager->event, &a->put_source, on_put, a);
 
         return r < 0 ? error_set(reterr, r, "cannot add artifacts to the loop: %s", strerror(-r)) : 0;
 }

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/reserve.h"
+#include "core/turn.h"
 #include "gatekeeper/internal.h"
 
 #define TURNS_AT_ONCE 16
@@ -88,7 +89,7 @@ void seat_want_turn(Seat *s) {
                 s->queued = true;
         }
         if (link_is_up(k))
-                (void) sd_event_source_set_enabled(k->turn, SD_EVENT_ON);
+                (void) turn_again(k->turn);
         else
                 link_want(k);
 }
@@ -270,7 +271,7 @@ static void have_turn(Seat *s) {
                 s->state = SEAT_SEATED;
 }
 
-static int seat_on_turn(sd_event_source *source, void *userdata) {
+static int seat_on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
 
         for (unsigned i = 0; i < TURNS_AT_ONCE && k->turns && link_is_up(k); i++) {
@@ -279,13 +280,13 @@ static int seat_on_turn(sd_event_source *source, void *userdata) {
                 leave_turns(s);
                 have_turn(s);
         }
-        return sd_event_source_set_enabled(source, k->turns && link_is_up(k) ? SD_EVENT_ON : SD_EVENT_OFF);
+        return k->turns && link_is_up(k) ? turn_again(source) : 0;
 }
 
 void seats_turn(Gatekeeper *k) {
-        if (!k->turn && sd_event_add_defer(k->manager->event, &k->turn, seat_on_turn, k) < 0)
+        if (!k->turn && turn_new(k->manager->event, &k->turn, seat_on_turn, k) < 0)
                 return;
-        (void) sd_event_source_set_enabled(k->turn, SD_EVENT_ON);
+        (void) turn_again(k->turn);
 }
 
 /* Everybody has to be brought to the next one, which knows nothing. */

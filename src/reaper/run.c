@@ -14,11 +14,12 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "core/turn.h"
 #include "reaper/internal.h"
 
 #define ROOM_AT_FIRST 64
 
-static int on_work(sd_event_source *source, void *userdata);
+static int on_work(sd_event_source *source, uint64_t usec, void *userdata);
 static int reaper_run_on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 
 DEFINE_CLEANUP(ReaperRun, sweep_run_free)
@@ -41,7 +42,7 @@ int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Reaper
         run->n_max = CLEANUP_ITEMS_MAX;
         judge_for(r, q, &run->judge);
         DL_APPEND(r->runs, run);
-        k = sd_event_add_defer(r->manager->event, &run->work, on_work, run);
+        k = turn_new(r->manager->event, &run->work, on_work, run);
         if (k >= 0)
                 k = sd_event_add_time_relative(r->manager->event, &run->patience, CLOCK_MONOTONIC, r->patience, 0, reaper_run_on_patience, run);
         if (k >= 0)
@@ -131,7 +132,7 @@ RunItem *sweep_run_add(ReaperRun *run, const char *name, CleanupRule rule, const
 }
 
 void sweep_run_go(ReaperRun *run) {
-        (void) sd_event_source_set_enabled(run->work, SD_EVENT_ON);
+        (void) turn_again(run->work);
 }
 
 void sweep_run_pause(ReaperRun *run) {
@@ -206,11 +207,12 @@ static bool has_strays(const ReaperRun *run) {
         return false;
 }
 
-static int on_work(sd_event_source *source, void *userdata) {
+static int on_work(sd_event_source *source, uint64_t usec, void *userdata) {
         ReaperRun *run = userdata;
         bool over = run->reconcile && (run->phase == RUN_SCAN || run->phase == RUN_VERIFY) ? reconcile_slice(run) :
                 run->phase == RUN_SCAN ? scan_slice(run) : run->phase == RUN_ACT ? sweep_run_act_slice(run) : true;
 
+        (void) turn_again(source); /* unless what follows pauses it, or is its end */
         if (!over)
                 return 0;
         if (run->phase == RUN_SCAN)

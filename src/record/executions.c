@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "config/config.h"
+#include "core/turn.h"
 #include "record/internal.h"
 
 #define SLICE (256 * 1024)
@@ -194,29 +195,36 @@ static void executions_step(EndJob *j, Execution *x, Recording *recording) {
                 executions_next_source(j, blob_end(&j->blob));
 }
 
-static int executions_on_turn(sd_event_source *source, void *userdata) {
-        Recorder *r = userdata;
+/* One slice. */
+static void executions_work(Recorder *r) {
         EndJob *j = r->jobs;
         Execution *x = j ? execution_of(j) : NULL;
         Recording *recording = x ? recording_get(r, x->sandbox) : NULL;
 
         if (!j)
-                return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+                return;
         if (recording && j->source < _SOURCE_MAX)
                 executions_step(j, x, recording);
         if (recording && j->source < _SOURCE_MAX)
-                return 0;
+                return;
         if (recording)
                 recording_line(r, x->sandbox, TAKE_PTR(j->line));
         executions_job_free(j);
-        return 0;
+}
+
+static int executions_on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
+        Recorder *r = userdata;
+
+        executions_work(r);
+        return r->jobs ? turn_again(source) : 0;
 }
 
 /* Most output is small: what fits is kept before anybody can remove the sandbox. */
 static void finish_soon(Recorder *r) {
         for (int i = 0; i < 8 && r->jobs; i++)
-                (void) executions_on_turn(r->turn, r);
-        (void) sd_event_source_set_enabled(r->turn, r->jobs ? SD_EVENT_ON : SD_EVENT_OFF);
+                executions_work(r);
+        if (r->jobs)
+                (void) turn_again(r->turn);
 }
 
 void record_ended(Execution *x, void *userdata) {
@@ -227,7 +235,7 @@ void record_ended(Execution *x, void *userdata) {
         if (!x->sandbox->spec.record || !recording_get(r, x->sandbox))
                 return;
         if (!r->turn)
-                k = sd_event_add_defer(r->manager->event, &r->turn, executions_on_turn, r);
+                k = turn_new(r->manager->event, &r->turn, executions_on_turn, r);
         j = k < 0 ? NULL : calloc(1, sizeof(*j));
         if (!j)
                 return;
