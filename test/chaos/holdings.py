@@ -85,7 +85,7 @@ def settled(own, test):
         return not found
     test.assertTrue(wait_for(agree, PATIENCE, 0.3), f"{found}\n{own.log(8000)}")
     test.assertEqual(bad_blobs(own), [])
-    test.assertTrue(wait_for(lambda: not frozen(own), interval=0.2), f"frozen: {frozen(own)}")
+    test.assertTrue(wait_for(lambda: not frozen(own), interval=0.2), f"frozen: {frozen(own)}\n{own.log(8000)}")
 
 
 def helpers(own, *names):
