@@ -180,7 +180,7 @@ void trees_set_quota(Manager *m, const char *tenant) {
 static usec_t grouped_since(Manager *m) {
         if (m->grouped_since == 0 && store_counter_get(m->store, "grouped_since", &m->grouped_since) >= 0 && m->grouped_since == 0) {
                 m->grouped_since = clock_wall_usec();
-                (void) store_counter_set(m->store, "grouped_since", m->grouped_since);
+                store_may_lose(store_counter_set(m->store, "grouped_since", m->grouped_since), "since when trees are born into groups"); /* then more are asked for at the next start */
         }
         return m->grouped_since;
 }
