@@ -29,7 +29,7 @@ typedef struct Native {
         int run_fd;
         sd_event_source *io;
         ProviderOutbox outbox;
-        uint32_t serial;
+        uint32_t first_serial, serial; /* of the spawner that there is; the last */
         NativeRequest *requests;
         int sockets[NATIVE_SOCKETS]; /* bound ahead: number i is called "spare-i.sock" */
         size_t n_sockets;

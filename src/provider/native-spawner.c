@@ -1,7 +1,8 @@
 /* native-spawner.c: requests to cove-spawner, and its answers.
  *
  * A spawner that dies is replaced by its keeper and says HELLO. What was asked of the former one and can be asked twice is asked
- * again; a create cannot, and fails, and so does what was asked about trees: a RUN's descriptors are gone with it. */
+ * again; a create cannot, and fails, and so does what was asked about trees: a RUN's descriptors are gone with it. The serial of a request says whom
+ * it is for, so that the new one carries out nothing of what it still finds in the channel: each does what it was asked, once, in that order. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -28,6 +29,16 @@ static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t
         return provider_outbox_send(&n->outbox, n->config.spawner_fd, n->io, buffer, (size_t) size, fds, n_fds);
 }
 
+static uint32_t next_serial(Native *n) {
+        NativeRequest *q;
+
+        do {
+                n->serial = n->first_serial + (n->serial + 1) % SPAWN_SERIALS;
+                HASH_FIND(hh, n->requests, &n->serial, sizeof(n->serial), q);
+        } while (q || n->serial == n->first_serial); /* which is HELLO's */
+        return n->serial;
+}
+
 static int native_spawner_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, uint64_t token, const int *fds, size_t n_fds) {
         NativeRequest *q = calloc(1, sizeof(*q));
         int r;
@@ -36,7 +47,7 @@ static int native_spawner_request(Native *n, SpawnType type, const SpawnMessage 
                 return -ENOMEM;
         q->message = *message;
         q->message.type = type;
-        q->message.serial = q->serial = ++n->serial ? n->serial : ++n->serial; /* 0 is HELLO's */
+        q->message.serial = q->serial = next_serial(n);
         q->sandbox = sb;
         q->token = token;
         r = send_request(n, &q->message, fds, n_fds);
@@ -180,36 +191,63 @@ static void native_spawner_finish(Native *n, NativeRequest *q, const SpawnMessag
                 free(q);
 }
 
-/* Whoever hears of a loss may ask anew at once: that is for the new spawner, which has it already. */
+/* What came cannot be taken, or what is to go cannot be sent: it stays where it is until there is room. */
+static int native_spawner_rest(Native *n, int r) {
+        log_warning("cannot speak with cove-spawner for now: %s", strerror(-r));
+        (void) sd_event_source_set_time_relative(n->rest, REST_USEC);
+        (void) sd_event_source_set_enabled(n->rest, SD_EVENT_ONESHOT);
+        return sd_event_source_set_enabled(n->io, SD_EVENT_OFF);
+}
+
+/* No error: it is asked again. */
+static const WireSpawnFailure losses[_SPAWN_TYPE_MAX] = {
+        [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
+        [SPAWN_ZYGOTE] = { .error = EOPNOTSUPP, .text = "the spawner died, and its zygotes with it" },
+        [SPAWN_PING] = { .error = ECONNRESET },
+        [SPAWN_TREE] = { .error = ECONNRESET, .text = "the spawner died meanwhile; try again" },
+};
+
 static void ask_again(Native *n) {
-        static const WireSpawnFailure losses[_SPAWN_TYPE_MAX] = {
-                [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
-                [SPAWN_ZYGOTE] = { .error = EOPNOTSUPP, .text = "the spawner died, and its zygotes with it" },
-                [SPAWN_PING] = { .error = ECONNRESET },
-                [SPAWN_TREE] = { .error = ECONNRESET, .text = "the spawner died meanwhile; try again" },
-        };
-        uint32_t last = n->serial;
+        NativeRequest *q, *next;
+
+        HASH_ITER(hh, n->requests, q, next) {
+                SpawnMessage again = q->message;
+                int r;
+
+                if (spawn_serials_go_together(q->serial, n->first_serial) || losses[q->message.type].error != 0)
+                        continue;
+                again.serial = next_serial(n);
+                r = send_request(n, &again, NULL, 0);
+                if (r < 0) {
+                        (void) native_spawner_rest(n, r);
+                        return;
+                }
+                HASH_DEL(n->requests, q);
+                q->message.serial = q->serial = again.serial;
+                HASH_ADD(hh, n->requests, serial, sizeof(q->serial), q);
+        }
+}
+
+/* Whoever hears of a loss may ask anew at once: that is for the new spawner, and comes after what was asked before. */
+static void tell_losses(Native *n) {
         NativeRequest *q, *next;
 
         HASH_ITER(hh, n->requests, q, next) {
                 const WireSpawnFailure *loss = &losses[q->message.type];
                 SpawnMessage lost = { .type = SPAWN_FAILED, .serial = q->serial, .failure = *loss };
 
-                if ((int32_t) (q->serial - last) > 0)
-                        continue;
-                if (loss->error != 0)
+                if (loss->error != 0 && !spawn_serials_go_together(q->serial, n->first_serial))
                         native_spawner_finish(n, q, &lost, NULL, 0);
-                else
-                        (void) send_request(n, &q->message, NULL, 0);
         }
 }
 
 static void native_spawner_on_hello(Native *n, const SpawnMessage *m) {
         native_tree_hello(n, &m->hello);
-        if (n->up) {
+        n->first_serial = n->serial = m->serial;
+        if (n->up)
                 log_warning("the spawner died and is back");
-                ask_again(n);
-        }
+        ask_again(n);
+        tell_losses(n);
         n->up = true;
         n->provider.events->up(&n->provider, n->provider.userdata);
 }
@@ -256,16 +294,10 @@ static int native_spawner_receive(Native *n) {
 
 static int native_on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
         Native *n = userdata;
+        int r = sd_event_source_set_enabled(n->io, SD_EVENT_ON);
 
-        return sd_event_source_set_enabled(n->io, SD_EVENT_ON);
-}
-
-/* What came cannot be taken, or what is to go cannot be sent: it stays where it is until there is room. */
-static int native_spawner_rest(Native *n, int r) {
-        log_warning("cannot speak with cove-spawner for now: %s", strerror(-r));
-        (void) sd_event_source_set_time_relative(n->rest, REST_USEC);
-        (void) sd_event_source_set_enabled(n->rest, SD_EVENT_ONESHOT);
-        return sd_event_source_set_enabled(n->io, SD_EVENT_OFF);
+        ask_again(n);
+        return r;
 }
 
 /* Keeper and spawner are gone, and an unprivileged daemon cannot have them back: a restart of the whole can. Sandboxes do not

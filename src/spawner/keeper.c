@@ -55,7 +55,7 @@ static void start_worker(Keeper *k) {
                 if (k->options->turns) /* it is ours and the worker's, nobody's whom that one makes */
                         (void) madvise((void *) k->options->turns, sizeof(*k->options->turns), MADV_DONTFORK);
                 (void) fd_close(k->signal_fd);
-                _exit(spawner_run(k->options, keeper, /* lost= */ k->n_started > 0));
+                _exit(spawner_run(k->options, keeper, /* number= */ k->n_started));
         }
         if (k->worker < 0) {
                 log_error("spawner: cannot fork: %m");

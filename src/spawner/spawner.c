@@ -59,7 +59,7 @@ void spawner_answer_failed(Spawner *s, uint32_t serial, const Error *error) {
 }
 
 static void say_hello(Spawner *s) {
-        SpawnMessage hello = { .type = SPAWN_HELLO };
+        SpawnMessage hello = { .type = SPAWN_HELLO, .serial = s->first_serial };
         Cgroup cg = CGROUP_EMPTY;
 
         /* A plain user may see cgroups and have no right to them; to those of v1 never. */
@@ -69,17 +69,6 @@ static void say_hello(Spawner *s) {
         hello.hello.cgroup_version = !s->has_cgroups ? 0 : cg.version == CGROUP_V2 ? 2 : 1;
         tree_jobs_describe(s, &hello.hello);
         spawner_answer(s, &hello);
-}
-
-/* What the worker before us has not read was asked of that one; coved asks again when it hears from us. */
-static void forget_requests(const Spawner *s) {
-        uint8_t buffer[SPAWN_MESSAGE_MAX];
-        size_t size;
-        int r;
-
-        do
-                r = channel_receive_bytes(s->outbox.fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, NULL, 0, NULL);
-        while (r > 0 || r == -EBADMSG);
 }
 
 static bool spawner_reap(Spawner *s, pid_t which) {
@@ -143,6 +132,8 @@ static void spawner_on_request(Spawner *s, const uint8_t *data, size_t size, int
 
         if (spawn_decode(data, size, &request) < 0)
                 spawner_refuse(s, data, size);
+        else if (!spawn_serials_go_together(request.serial, s->first_serial))
+                log_debug("spawner: request %u was for one who is dead", request.serial); /* when coved hears of us, it asks again */
         else if (is_short) {
                 (void) error_set(&error, -EMFILE, "cove-spawner has too many open files: %m; raise the limit of open files (LimitNOFILE=, ulimit -n)");
                 spawner_answer_failed(s, request.serial, &error);
@@ -275,8 +266,8 @@ static void raise_limits(void) {
         }
 }
 
-int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
-        Spawner s = { .options = options, .keeper = keeper, .sweep = USEC_INFINITY };
+int spawner_run(const SpawnerOptions *options, pid_t keeper, unsigned number) {
+        Spawner s = { .options = options, .keeper = keeper, .first_serial = spawn_serial_of(number), .sweep = USEC_INFINITY };
         sigset_t child;
         int r;
 
@@ -299,8 +290,6 @@ int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
         (void) program_path("cove-sudo", &s.sudo_program);
         zygotes_init(&s);
 
-        if (lost)
-                forget_requests(&s);
         say_hello(&s);
         spawner_loop(&s);
         zygotes_end(&s);

@@ -57,6 +57,7 @@ typedef struct SpawnerOptions {
 typedef struct Spawner {
         const SpawnerOptions *options;
         pid_t keeper;
+        uint32_t first_serial; /* of what is asked of us */
         bool privileged;
         bool has_cgroups; /* in which sandboxes can be found again */
         int signal_fd;
@@ -82,8 +83,8 @@ typedef struct Spawner {
         bool ended; /* coved has hung up */
 } Spawner;
 
-/* The worker's life. lost: there was one before us, whose requests coved will ask again. Returns the exit status. */
-int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost);
+/* The worker's life. number: how many there were before us, whose requests coved will ask again. Returns the exit status. */
+int spawner_run(const SpawnerOptions *options, pid_t keeper, unsigned number);
 
 /* Dies with the keeper. To be repeated after each change of ids, which clears it. */
 void spawner_bind_to_keeper(const Spawner *s);

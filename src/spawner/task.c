@@ -236,6 +236,7 @@ static void task_start(Spawner *s, TaskKind kind, const char *id, uint32_t seria
         t = malloc(sizeof(*t));
         if (!t) {
                 end_helper(&first);
+                give_up_freezing(s, &first);
                 task_answer(s, &first, -ENOMEM, "");
                 return;
         }

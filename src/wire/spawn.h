@@ -3,6 +3,8 @@
  * One SOCK_SEQPACKET pair, made by coved before it drops its privileges. Every request has a serial and gets exactly one
  * answer with that serial, but for SPAWN_LIST, which gets items and an end. The spawner checks every request as if an enemy
  * had written it; it opens no path that a request names.
+ * A serial says which of the spawner processes that follow one another it is for, the first being 0. One that is for a former process is not
+ * carried out and gets no answer: coved asks again when the HELLO has told it of the new one.
  * Pure encode and decode. Must not know: how sandboxes are made, sockets.
  *
  *      offset 0   u16 type
@@ -27,6 +29,7 @@
 #define SPAWN_TEXT_MAX    512
 #define SPAWN_VOLUMES_MAX 8
 #define SPAWN_TARGET_MAX  256
+#define SPAWN_SERIALS     (UINT32_C(1) << 24) /* of one spawner process; the first is HELLO's */
 
 typedef enum SpawnType {
         /* coved → spawner */
@@ -41,7 +44,7 @@ typedef enum SpawnType {
         SPAWN_PING,   /* answered at once: DONE */
 
         /* spawner → coved */
-        SPAWN_HELLO = 32, /* first message of each spawner process, serial 0: whatever was under way before it, is lost */
+        SPAWN_HELLO = 32, /* first message of each spawner process, its first serial: whatever was asked of those before it, is lost */
         SPAWN_CREATED,    /* + descriptors: control channel of PID 1 (guest.h), its pidfd */
         SPAWN_DONE,       /* destroy, freeze, thaw, reclaim, tree, ping */
         SPAWN_FAILED,
@@ -51,6 +54,15 @@ typedef enum SpawnType {
         SPAWN_FORKED,    /* it has every wall of a command, and goes on by what comes over its channel */
         _SPAWN_TYPE_MAX,
 } SpawnType;
+
+/* The first serial of a process; the number goes round. */
+static inline uint32_t spawn_serial_of(unsigned process) {
+        return (uint32_t) process * SPAWN_SERIALS;
+}
+
+static inline bool spawn_serials_go_together(uint32_t a, uint32_t b) {
+        return a / SPAWN_SERIALS == b / SPAWN_SERIALS;
+}
 
 typedef struct SpawnVolume {
         char name[TREE_NAME_MAX + 1]; /* TREE_VOLUME */

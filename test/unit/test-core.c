@@ -624,6 +624,10 @@ TEST(a_release_that_cannot_be_asked_for_is_tried_again) {
         sandbox_pause(sb, on_done, &paused);
         w.fake.freeze_result = 0;
         run_until(&w, has_thawed);
+        w.fake.thawed = NULL;
+        w.fake.provider.events->frozen(sb, false, &(Error) { -ENOMEM, "not now" }, w.manager);
+        check_true("it stands still yet", sb->activity == ACTIVITY_RELEASING);
+        run_until(&w, has_thawed);
         w.fake.provider.events->frozen(sb, false, NULL, w.manager);
         check_true("goes on, to what is wanted next", sb->activity == ACTIVITY_FREEZING);
         w.fake.provider.events->frozen(sb, true, NULL, w.manager);

@@ -1,4 +1,4 @@
-/* The spawner when something runs short: it waits, it does not spin, and it does not give up for good. */
+/* The spawner when something runs short: it waits, it does not spin, and it does not give up for good. And what is for it, of what it finds in the channel. */
 #include "unit.h"
 
 #include <errno.h>
@@ -38,6 +38,69 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
         return -1;
 }
 
+static pid_t start_worker(unsigned number, int *ret_channel) {
+        SpawnerOptions options = { 0 };
+        pid_t pid, self = getpid();
+        int ends[2];
+
+        check_result("pair", channel_pair(ends), 0);
+        pid = fork();
+        if (pid == 0) {
+                options.channel_fd = ends[1];
+                (void) fd_close(ends[0]);
+                _exit(spawner_run(&options, self, number));
+        }
+        (void) fd_close(ends[1]);
+        *ret_channel = ends[0];
+        return pid;
+}
+
+static void end_worker(pid_t pid, int channel) {
+        int status;
+
+        (void) fd_close(channel);
+        check_int("it ends with its daemon", waitpid(pid, &status, 0), pid);
+}
+
+static void ping(int channel, uint32_t serial) {
+        uint8_t buffer[SPAWN_MESSAGE_MAX];
+        ssize_t size = spawn_encode(&(SpawnMessage) { .type = SPAWN_PING, .serial = serial }, buffer, sizeof(buffer));
+
+        check_true("encode", size > 0);
+        check_result("send", channel_send_bytes(channel, buffer, (size_t) size, NULL, 0, 0), 0);
+}
+
+static SpawnMessage hear(int channel) {
+        uint8_t buffer[SPAWN_MESSAGE_MAX];
+        SpawnMessage m = { 0 };
+        size_t size;
+
+        check_result("receive", channel_receive_bytes(channel, 0, buffer, sizeof(buffer), &size, NULL, 0, NULL), 1);
+        check_result("decode", spawn_decode(buffer, size, &m), 0);
+        return m;
+}
+
+/* The daemon hears of a death when it reads the HELLO, and what it asks until then is for the dead one; so it asks again. Both would be one too many. */
+TEST(what_was_asked_of_a_former_one_is_not_carried_out) {
+        static const unsigned numbers[] = { 0, 1, 255, 256, 257 };
+
+        for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
+                uint32_t own = spawn_serial_of(numbers[i]);
+                int channel;
+                pid_t pid = start_worker(numbers[i], &channel);
+                SpawnMessage m = hear(channel);
+
+                check_true("it says which one it is", m.type == SPAWN_HELLO && m.serial == own);
+                ping(channel, own - 1);
+                ping(channel, spawn_serial_of(numbers[i] + 255) + 7);
+                ping(channel, own + 7);
+                m = hear(channel);
+                check_uint("done", m.type, SPAWN_DONE);
+                check_uint("the one that is its own", m.serial, own + 7);
+                end_worker(pid, channel);
+        }
+}
+
 TEST(an_answer_that_cannot_be_sent_is_tried_again_after_a_rest) {
         static const int errors[] = { ENOBUFS, ENOMEM, ETOOMANYREFS };
         const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
@@ -45,30 +108,19 @@ TEST(an_answer_that_cannot_be_sent_is_tried_again_after_a_rest) {
         injected = mmap(NULL, sizeof(*injected), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         assert_true(injected != MAP_FAILED);
         for (size_t i = 0; i < ELEMENTSOF(errors); i++) {
-                SpawnerOptions options = { 0 };
-                int ends[2], status;
-                uint8_t hello[SPAWN_MESSAGE_MAX];
-                size_t size;
-                pid_t pid, self = getpid();
+                int channel;
+                pid_t pid;
 
-                check_result("pair", channel_pair(ends), 0);
                 *injected = (Injected) { .error = errors[i] };
-                pid = fork();
-                if (pid == 0) {
-                        options.channel_fd = ends[1];
-                        (void) fd_close(ends[0]);
-                        _exit(spawner_run(&options, self, /* lost= */ false));
-                }
-                (void) fd_close(ends[1]);
+                pid = start_worker(/* number= */ 0, &channel);
                 for (unsigned turn = 0; injected->n < ATTEMPTS && turn < 6000; turn++)
                         (void) nanosleep(&pause, NULL);
                 check_true("tried again", injected->n >= ATTEMPTS);
                 /* the first is the answer's own, and the loop's own follows at once */
                 check_true("with a rest between", injected->last - injected->first >= (ATTEMPTS - 2) * REST);
                 injected->error = 0;
-                check_result("it comes when there is room", channel_receive_bytes(ends[0], 0, hello, sizeof(hello), &size, NULL, 0, NULL), 1);
-                (void) fd_close(ends[0]);
-                check_int("it ends with its daemon", waitpid(pid, &status, 0), pid);
+                check_uint("it comes when there is room", hear(channel).type, SPAWN_HELLO);
+                end_worker(pid, channel);
         }
         (void) munmap(injected, sizeof(*injected));
         injected = NULL;

@@ -48,19 +48,23 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
         return 0;
 }
 
-static void hold_thaw(Sandbox *sb) {
-        Error error = { 0 };
+static void hold_thaw(Sandbox *sb);
 
-        if (sb->activity != ACTIVITY_RELEASING || sandbox_freeze(sb, /* freeze= */ false, &error) >= 0)
-                return;
-        log_error("sandbox %s: cannot be asked to go on, trying again: %s", sb->id, error.text);
+static void hold_thaw_later(Sandbox *sb, const Error *error) {
+        log_warning("sandbox %s: does not go on, trying again: %s", sb->id, error->text);
         if (sandbox_retry_later(sb, hold_thaw) < 0)
                 sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "it was frozen for a copy of its disk, and cannot be thawed");
 }
 
+static void hold_thaw(Sandbox *sb) {
+        Error error = { 0 };
+
+        if (sb->activity == ACTIVITY_RELEASING && sandbox_freeze(sb, /* freeze= */ false, &error) < 0)
+                hold_thaw_later(sb, &error);
+}
+
 static void hold_let_go(Sandbox *sb) {
-        if (sb->activity != ACTIVITY_RELEASING)
-                (void) sandbox_set_activity(sb, ACTIVITY_RELEASING);
+        (void) sandbox_set_activity(sb, ACTIVITY_RELEASING);
         hold_thaw(sb);
 }
 
@@ -78,9 +82,8 @@ static void hold_on_held(Sandbox *sb, const Error *error) {
 }
 
 static void on_released(Sandbox *sb, const Error *error) {
-        if (error && error->code == -ETIMEDOUT) {
-                log_warning("sandbox %s: does not go on, trying again: %s", sb->id, error->text);
-                hold_let_go(sb);
+        if (error && (error->code == -ETIMEDOUT || error_is_shortage(error->code))) {
+                hold_thaw_later(sb, error);
                 return;
         }
         (void) sandbox_set_activity(sb, ACTIVITY_NONE);
