@@ -1,55 +1,99 @@
 #include "agent/glob.h"
 
-#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-/* Where to go on from when what follows a star does not fit: one place for "*", one for "**". So the time is at most the product of both
- * lengths, whatever the pattern is. */
-typedef struct GlobRetry {
-        const char *pattern, *path;
-        bool parts; /* begin at a part only */
-} GlobRetry;
+/* All ways through the pattern at once: a bit for each piece of it that may come next. So the time is the length of the path times a few words, whatever the pattern is;
+ * trying one way after the other would let a caller choose how long it takes. */
 
-static bool again_deep(GlobRetry *deep, const char **p, const char **t) {
-        if (!deep->pattern)
-                return false;
-        if (deep->parts) {
-                const char *slash = strchr(deep->path, '/');
+#define WORD_BITS 64
+#define WORDS (GLOB_PATTERN_MAX / WORD_BITS + 1)
 
-                if (!slash)
-                        return false;
-                deep->path = slash + 1;
-        } else
-                deep->path++;
-        *p = deep->pattern;
-        *t = deep->path;
-        return true;
+typedef struct GlobSet {
+        uint64_t words[WORDS];
+} GlobSet;
+
+typedef struct Glob {
+        GlobSet fits[256];               /* pieces that are this character */
+        GlobSet star, deep, parts, skip; /* "*", "**", "**" with a slash; all that may be nothing */
+        size_t n, n_words;               /* pieces; words that have their bits and the one behind the last */
+} Glob;
+
+static void glob_set_add(GlobSet *s, size_t i) {
+        s->words[i / WORD_BITS] |= UINT64_C(1) << (i % WORD_BITS);
 }
 
-bool glob_match(const char *p, const char *t) {
-        GlobRetry star = { 0 }, deep = { 0 };
+static bool glob_set_has(const GlobSet *s, size_t i) {
+        return s->words[i / WORD_BITS] >> (i % WORD_BITS) & 1;
+}
 
-        while (*t) {
-                if (p[0] == '*' && p[1] == '*') {
+/* What may be nothing is at most followed by one more such piece: behind "**" another adds nothing, and neither does what repeats the one before it. */
+static void glob_add_skip(Glob *g, GlobSet *kind) {
+        if (g->n > 0 && (glob_set_has(&g->deep, g->n - 1) || glob_set_has(kind, g->n - 1)))
+                return;
+        glob_set_add(kind, g->n);
+        glob_set_add(&g->skip, g->n++);
+}
+
+static void glob_read(Glob *g, const char *p) {
+        memset(g, 0, sizeof(*g));
+        while (*p)
+                if (p[0] == '*' && p[1] == '*' && p[2] == '/') {
+                        glob_add_skip(g, &g->parts);
+                        p += 3;
+                } else if (p[0] == '*' && p[1] == '*') {
+                        glob_add_skip(g, &g->deep);
                         p += 2;
-                        deep = (GlobRetry) { .parts = *p == '/' };
-                        p += deep.parts;
-                        deep.pattern = p;
-                        deep.path = t;
-                        star.pattern = NULL;
                 } else if (*p == '*') {
-                        star = (GlobRetry) { .pattern = ++p, .path = t };
-                } else if ((*p == '?' && *t != '/') || (*p && *p == *t)) {
+                        glob_add_skip(g, &g->star);
                         p++;
-                        t++;
-                } else if (star.pattern && *star.path != '/') {
-                        p = star.pattern;
-                        t = ++star.path;
                 } else {
-                        star.pattern = NULL;
-                        if (!again_deep(&deep, &p, &t))
-                                return false;
+                        for (unsigned c = 1; *p == '?' && c < 256; c++)
+                                if (c != '/')
+                                        glob_set_add(&g->fits[c], g->n);
+                        if (*p != '?')
+                                glob_set_add(&g->fits[(uint8_t) *p], g->n);
+                        g->n++;
+                        p++;
                 }
+        g->n_words = g->n / WORD_BITS + 1;
+}
+
+/* Where a piece may be nothing, the one behind it may come next as well. Twice: see above. */
+static void glob_skip(const Glob *g, GlobSet *s) {
+        for (unsigned turn = 0; turn < 2; turn++)
+                for (size_t i = 0, carry = 0; i < g->n_words; i++) {
+                        uint64_t skipped = s->words[i] & g->skip.words[i];
+
+                        s->words[i] |= skipped << 1 | carry;
+                        carry = skipped >> (WORD_BITS - 1);
+                }
+}
+
+/* "**" with a slash stays while parts go by, and goes on behind a slash only. */
+static void glob_step(const Glob *g, uint8_t c, GlobSet *s) {
+        GlobSet next = { 0 };
+
+        for (size_t i = 0, carry = 0; i < g->n_words; i++) {
+                uint64_t now = s->words[i], on = now & (g->fits[c].words[i] | (c == '/' ? g->parts.words[i] : 0));
+
+                next.words[i] = on << 1 | carry | (now & (g->deep.words[i] | (c != '/' ? g->star.words[i] : 0)));
+                carry = on >> (WORD_BITS - 1);
         }
-        return p[strspn(p, "*")] == '\0';
+        glob_skip(g, &next);
+        for (size_t i = 0; i < g->n_words; i++)
+                s->words[i] = next.words[i] | (s->words[i] & g->parts.words[i]);
+}
+
+bool glob_match(const char *pattern, const char *path) {
+        GlobSet s = { { 1 } };
+        Glob g;
+
+        if (strlen(pattern) > GLOB_PATTERN_MAX)
+                return false;
+        glob_read(&g, pattern);
+        glob_skip(&g, &s);
+        for (; *path; path++)
+                glob_step(&g, (uint8_t) *path, &s);
+        return glob_set_has(&s, g.n);
 }

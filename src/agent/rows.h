@@ -8,7 +8,7 @@
 #include "core/store.h"
 
 extern const StoreTable job_table, job_line_table, job_id_table, attempt_table;
-int store_job_insert(Store *s, Job *j); /* sets its serial. -EEXIST: the idempotency key is taken */
+int store_job_insert(Store *s, Job *j) _must_check_;         /* sets its serial. -EEXIST: the idempotency key is taken */
 STORE_WRITE(store_job_update, store_update, job_table, Job); /* what has become of it. -ENOENT */
 STORE_DELETE(store_job_delete, job_table); /* with its attempts */
 

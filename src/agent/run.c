@@ -146,11 +146,13 @@ static usec_t operation_timeout(const Run *run) {
 
 int run_store(Run *run) {
         Store *store = run->agents->manager->store;
+        int r;
 
         (void) store_begin(store);
-        (void) store_job_update(store, &run->job);
-        (void) store_attempt_put(store, &run->attempt);
-        return store_commit(store);
+        r = store_job_update(store, &run->job);
+        if (r >= 0)
+                r = store_attempt_put(store, &run->attempt);
+        return store_end(store, r);
 }
 
 /* What is not written now, is found again by the names of sandbox and execution. */
@@ -434,7 +436,11 @@ int run_cancel(Run *run, Error *reterr) {
         if (sequence_is_under_way(&run->ending) || (sequence_step(&run->steps) == run_steps + RUN_PROGRAM && !run->execution))
                 return error_set(reterr, -EALREADY, "the program has ended already, and what it has left is being kept");
         run->job.cancel = true;
-        agent_run_write_down(run);
+        r = run_store(run);
+        if (r < 0) { /* what is refused has not happened */
+                run->job.cancel = false;
+                return error_set(reterr, r, "cannot write it down: %m");
+        }
         if (run->execution) {
                 r = execution_signal(run->execution, SIGKILL);
                 if (r < 0)

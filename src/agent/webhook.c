@@ -114,7 +114,8 @@ static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
         const char *headers[] = { "Content-Type: application/json", event, NULL, NULL };
         _cleanup_json_ json_t *object = agents_json(a, j, /* brief= */ false);
         _cleanup_free_ char *body = NULL;
-        OutboundSpec spec = OUTBOUND_SPEC_INIT;
+        /* What a tenant names is called by us, who may stand in a network that the tenant is not in. */
+        OutboundSpec spec = OUTBOUND_SPEC(j->sandbox.tenant && *j->sandbox.tenant && !c->agents.webhook_private ? IP_REACH_PUBLIC : IP_REACH_ALL);
         size_t size = 0;
 
         body = object ? json_print(object, &size) : NULL;
@@ -129,8 +130,6 @@ static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
         spec.headers = headers;
         spec.body = body;
         spec.size = size;
-        /* What a tenant names is called by us, who may stand in a network that the tenant is not in. */
-        spec.public_only = j->sandbox.tenant && *j->sandbox.tenant && !c->agents.webhook_private;
         return delivery_add(a->deliveries, "agent webhook", &spec, &limits, webhook_on_delivered, t, reterr);
 }
 

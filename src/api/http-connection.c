@@ -74,7 +74,8 @@ static void connection_set_finished(HttpConnection *c, bool finished) {
 }
 
 /* MHD hears of the end of what a client sends by an edge of its epoll set. When that comes with the last bytes of a request,
- * it does not look again, and would keep the connection until it has been idle for too long. */
+ * it does not look again, and would keep the connection until it has been idle for too long. Neither does it when an answer was broken off:
+ * what it took out of the set while the request waited is not in it any more. One that it takes up again, it looks at. */
 void http_connection_cut_finished(HttpListener *l) {
         HttpConnection *c, *next;
         char byte;
@@ -83,6 +84,9 @@ void http_connection_cut_finished(HttpListener *l) {
                 if (!c->request && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
                         connection_set_finished(c, false);
                         connection_cut(c);
+                        MHD_suspend_connection(c->mhd);
+                        MHD_resume_connection(c->mhd);
+                        http_listener_wake(l);
                 }
 }
 

@@ -74,3 +74,20 @@ void *api_wait_new(ApiRequest *q, size_t size, const ApiWaitKind *kind, usec_t t
         }
         return r < 0 ? NULL : w;
 }
+
+/* Slices. A timer whose time has come waits in line behind what has come before it; a deferred source would be the first one again, in every turn. */
+
+static int slices_on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
+        ApiSlices *s = userdata;
+
+        return s->slice(s->q) > 0 ? sd_event_source_set_enabled(source, SD_EVENT_ONESHOT) : 0;
+}
+
+int api_slices_start(ApiSlices *s, ApiRequest *q, int (*slice)(ApiRequest *q)) {
+        *s = (ApiSlices) { .q = q, .slice = slice };
+        return sd_event_add_time(q->manager->event, &s->turn, CLOCK_MONOTONIC, /* usec= */ 0, /* accuracy= */ 1, slices_on_turn, s);
+}
+
+void api_slices_stop(ApiSlices *s) {
+        s->turn = sd_event_source_disable_unref(s->turn);
+}

@@ -23,7 +23,7 @@ typedef struct ApiPolicyRequest {
         const Principal *who;
         uint64_t requests_max;  /* of an execution, by its profile, where the policy says nothing; 0: no limit */
         const SandboxLimits *said; /* limits.h: of the request itself */
-        const EgressRange *reachable;
+        const IpRange *reachable;
         size_t n_reachable;
 } ApiPolicyRequest;
 

@@ -19,12 +19,9 @@
 /* Answers. */
 
 int api_hold(ApiRequest *q, size_t bytes, Error *reterr) {
-        size_t more = bytes > q->answer.amount ? bytes - (size_t) q->answer.amount : 0;
-        int r = more > 0 ? ledger_check(q->manager, q->who.tenant, LEDGER_ANSWER, more, reterr) : 0;
+        int r = ledger_reserve(q->manager, &q->answer, q->who.tenant, LEDGER_ANSWER, bytes, reterr);
 
-        if (r < 0)
-                return -ENOBUFS; /* what is held already stays charged */
-        return ledger_charge(q->manager, &q->answer, q->who.tenant, LEDGER_ANSWER, bytes);
+        return r < 0 ? -ENOBUFS : 0; /* what is held already stays charged */
 }
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body) {
@@ -549,10 +546,8 @@ static int admit(ApiRequest *q) {
 static int take_place(ApiRequest *q) {
         const char *tenant = q->who.tenant && *q->who.tenant ? q->who.tenant : !q->has_proved && q->about ? q->about->spec.tenant : NULL;
         Error error = { 0 };
-        int r = ledger_check(q->manager, tenant, LEDGER_REQUESTS, 1, &error);
+        int r = ledger_reserve(q->manager, &q->place, tenant, LEDGER_REQUESTS, 1, &error);
 
-        if (r >= 0)
-                r = ledger_charge(q->manager, &q->place, tenant, LEDGER_REQUESTS, 1);
         if (r < 0) {
                 (void) http_add_header(q->http, "Retry-After", "1");
                 (void) api_errno(q, r, error.text);

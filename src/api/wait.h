@@ -2,6 +2,7 @@
  *
  * Whoever waits puts an ApiWait first in its state, watches the object and calls api_wait_over() when it is far enough. The answer is
  * given once: then, or when the time has passed, with the object as it is by then. A client that leaves before gets none.
+ * Work before the answer that may take long is done in slices, one in each turn of the loop: others have their turns in between.
  * Must not know: what is waited for, how it is watched, a dialect. */
 #pragma once
 
@@ -29,3 +30,13 @@ int api_wait_start(ApiWait *w, ApiRequest *q, const ApiWaitKind *kind, usec_t ti
 void api_wait_done(ApiWait *w);
 
 void api_wait_over(ApiWait *w);
+
+typedef struct ApiSlices {
+        ApiRequest *q;
+        int (*slice)(ApiRequest *q); /* 1: there is more to do; else it has answered */
+        sd_event_source *turn;
+} ApiSlices;
+
+/* In the state of a request, which stops it when the request is over. */
+int api_slices_start(ApiSlices *s, ApiRequest *q, int (*slice)(ApiRequest *q));
+void api_slices_stop(ApiSlices *s);

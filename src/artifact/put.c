@@ -25,6 +25,7 @@ struct Put {
         uint64_t offset, done_bytes, left;
         Mask *mask; /* of from */
         uint64_t end;
+        LedgerEntry reserved; /* for all of it, from the moment that it was asked for */
         SecretSha256 hash;
         ArtifactDone done;
         void *userdata;
@@ -39,6 +40,7 @@ static void put_free(Artifacts *a, Put *p) {
         }
         free(p->data);
         mask_unref(p->mask);
+        ledger_release(&p->reserved);
         artifact_done(&p->row);
         free(p);
 }
@@ -122,6 +124,7 @@ static int put_finish(Artifacts *a, Put *p) {
         p->to = fd_close(p->to); /* from here on the file belongs to its row */
         a->stats.count++;
         a->stats.bytes += p->row.size;
+        ledger_release(&p->reserved);
         artifacts_hold(a, p->row.tenant, (int64_t) p->row.size);
         if (p->row.state == ARTIFACT_PENDING) {
                 a->stats.pending++;
@@ -251,7 +254,7 @@ static int put_measure(Artifacts *a, const ArtifactSpec *s, Put *p, Error *reter
         p->row.truncated = size > max;
         p->left = MIN_OF(size, max);
         p->offset = s->offset;
-        r = ledger_check(a->manager, s->tenant, LEDGER_ARTIFACT, p->left, reterr);
+        r = ledger_reserve(a->manager, &p->reserved, s->tenant, LEDGER_ARTIFACT, p->left, reterr);
         return r < 0 ? error_prefix(reterr, r, "artifact '%.100s'", s->name) : 0;
 }
 

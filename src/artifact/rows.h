@@ -15,7 +15,7 @@ int store_artifact_list(Store *s, const ArtifactQuery *query, StoreArtifactEach 
 int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit, StoreArtifactEach each, void *userdata);
 /* In the directory, the oldest first: up to that time, or any with UINT64_MAX. */
 int store_artifact_oldest(Store *s, const char *tenant /* NULL: any */, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata);
-int store_artifact_retry(Store *s); /* failed ones are pending again */
+int store_artifact_retry(Store *s) _must_check_; /* failed ones are pending again */
 int store_artifact_count(Store *s, const char *kind, const char *owner, uint64_t *ret);
 
 typedef struct StoreArtifactSums { /* of one tenant */

@@ -84,6 +84,7 @@ static OutboundSpec s3_make_spec(const ArtifactsConfig *c, const Parts *p, const
                 .url = p->url,
                 .headers = p->headers,
                 .body_fd = -EBADF,
+                .reach = IP_REACH_ALL,
                 .timeout_usec = TIMEOUT,
                 .sigv4 = p->sigv4,
                 .access_key = c->access_key,

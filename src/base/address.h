@@ -1,23 +1,27 @@
-/* address.h: where an address leads, as far as it must be known before anything is sent there.
+/* address.h: addresses as the kernel has them, and where one leads from this machine: asked before anything is sent there.
  *
  * For whoever connects in somebody else's name: asked about the very address that is then connected to, before connect(2), so that what is
- * refused cannot be told from outside by how long it takes or what is said. IPv6 that stands for IPv4 (mapped, NAT64, 6to4) is what it stands for.
- * Knows libc only. */
+ * refused cannot be told from outside by how long it takes or what is said. For one thread only: it remembers. Must not know: names, policies. */
 #pragma once
 
-#include <stdbool.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
-/* Somebody's on the Internet. Not of this machine, of private and link-local networks (where clouds keep their credentials), of carriers, multicast
- * and what is reserved. */
-bool address_is_public(const struct sockaddr *address);
+#include "base/ip.h"
 
-/* This machine, what is next to it without a router, or nobody in particular: loopback, unspecified, link-local, multicast, and every address that an
- * interface of ours has, public ones too. A private network is not. */
-bool address_is_inside(const struct sockaddr *address);
+typedef union SocketAddress {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+} SocketAddress;
 
-/* One that an interface of ours has, or loopback. */
-bool address_is_ours(const struct sockaddr *address);
+/* Returns its size. */
+socklen_t address_to_socket(const IpAddress *a, uint16_t port, SocketAddress *ret);
+int address_from_socket(const struct sockaddr *from, IpAddress *ret, uint16_t *ret_port); /* -EAFNOSUPPORT */
 
-/* From which of our addresses one would go there; a negative errno: there is no way. */
-int address_source(const struct sockaddr *to, struct sockaddr_storage *ret);
+/* ip_is_reachable(), and none that an interface of ours has, public ones too, unless it is listed. The one rule for every way out: of sandboxes, of
+ * webhooks, of registries. */
+bool address_is_reachable(const IpAddress *a, IpReach reach, const IpRange *listed, size_t n_listed);
+
+/* This machine has a way out by IPv6. */
+bool address_has_ipv6(void);

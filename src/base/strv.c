@@ -81,3 +81,34 @@ const char *strv_get_env(const Strv *v, const char *name) {
                         return v->items[i] + n + 1;
         return NULL;
 }
+
+static const char cut_mark[] = "…";
+
+void strv_cut(Strv *v, size_t bytes) {
+        size_t i = 0, left = bytes, size;
+        char *cut, **items;
+
+        for (; i < v->n && strlen(v->items[i]) + STRV_EACH <= left; i++)
+                left -= strlen(v->items[i]) + STRV_EACH;
+        if (i == v->n)
+                return;
+        size = left > STRV_EACH ? MIN_OF(left - STRV_EACH, strlen(v->items[i])) : 0;
+        while (size > 0 && ((unsigned char) v->items[i][size] & 0xc0) == 0x80)
+                size--; /* not within a character */
+        cut = malloc(size + sizeof(cut_mark));
+        if (cut) {
+                memcpy(cut, v->items[i], size);
+                memcpy(cut + size, cut_mark, sizeof(cut_mark));
+                free(v->items[i]);
+                v->items[i++] = cut;
+        }
+        for (size_t k = i; k < v->n; k++)
+                free(v->items[k]);
+        v->items[i] = NULL;
+        v->n = i;
+        items = realloc(v->items, (i + 1) * sizeof(*items));
+        if (items) {
+                v->items = items;
+                v->room = i + 1;
+        }
+}

@@ -20,6 +20,10 @@ int strv_push_take(Strv *v, char *text); /* ours on success */
 int strv_extend(Strv *v, const Strv *more); /* by copies of all that it has; NULL has none */
 int strv_push_all(Strv *v, const char *const *texts); /* up to a NULL */
 
+/* Keeps so many bytes, with STRV_EACH for each string, and gives the rest of the memory back: the string that does not fit any more is cut, ends in "…" and is the last one. */
+#define STRV_EACH 32 /* what a string costs beside its characters */
+void strv_cut(Strv *v, size_t bytes);
+
 /* For lists of "NAME=value": replaces the entry of the same name, or adds one. */
 int strv_set_env(Strv *v, const char *assignment);
 const char *strv_get_env(const Strv *v, const char *name);

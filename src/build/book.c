@@ -25,7 +25,7 @@ static BuildRecord *record_free(BuildRecord *k) {
 }
 
 static void book_drop(BuildRecord *k) {
-        (void) store_build_delete(k->builds->manager->store, k->id);
+        store_may_lose(store_build_delete(k->builds->manager->store, k->id), "that a build is forgotten");
         (void) record_free(k);
 }
 

@@ -29,8 +29,8 @@ void build_request_done(BuildRequest *q) {
                 secret_wipe(q->auth, strlen(q->auth));
         FREE_ALL(q->name, q->file, q->text, q->recipe, q->target, q->steps, q->archives, q->auth, q->policy);
         strv_done(&q->arguments);
-        q->context_fd = fd_close(q->context_fd);
-        *q = (BuildRequest) { .context_fd = -EBADF };
+        (void) spool_unref(q->context);
+        *q = (BuildRequest) { 0 };
 }
 
 static void build_stage_done(BuildStage *s) {
@@ -172,7 +172,7 @@ static int build_check_name(const Manager *m, BuildRequest *q, Error *reterr) {
 static int build_check_request(const BuildRequest *q, Error *reterr) {
         if (q->recipe && !recipe_find(q->recipe))
                 return error_set(reterr, -EINVAL, "there is no recipe '%.64s': `cove template recipes` lists them", q->recipe);
-        if (!q->recipe && !q->text && !q->steps && q->context_fd < 0)
+        if (!q->recipe && !q->text && !q->steps && !q->context)
                 return error_set(reterr, -EINVAL, "nothing to build: neither a context nor a text");
         return 0;
 }
@@ -190,8 +190,7 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         b = calloc(1, sizeof(*b));
         if (!b)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        *b = (Build) { .manager = builds->manager, .images = builds->images, .survey_fd = -EBADF, .read_fd = -EBADF, .began = clock_usec(),
-                .request.context_fd = -EBADF };
+        *b = (Build) { .manager = builds->manager, .images = builds->images, .survey_fd = -EBADF, .read_fd = -EBADF, .began = clock_usec() };
         if (who->profile && !principal_may_loosen(who))
                 (void) snprintf(b->bound, sizeof(b->bound), "%s", who->profile);
         b->tenant = who->tenant ? strdup(who->tenant) : NULL;
@@ -209,7 +208,7 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
                 return r;
         }
         b->request = *request;
-        *request = (BuildRequest) { .context_fd = -EBADF };
+        *request = (BuildRequest) { 0 };
         b->builds = builds;
         DL_APPEND(builds->list, b);
         *ret = b->making;

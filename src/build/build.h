@@ -9,6 +9,7 @@
  * May use: image/image.h, core (acquire, execution, fileop), json, config's YAML reader. Must not know: HTTP, SQL, trees' insides. */
 #pragma once
 
+#include "core/spool.h"
 #include "image/image.h"
 
 typedef struct Builds Builds;
@@ -24,7 +25,7 @@ typedef struct BuildArchive {
 
 typedef struct BuildRequest {
         char *name;         /* NAME[:TAG] */
-        int context_fd;     /* the context as a tar file, with the Dockerfile or cove-template.yaml in it; -EBADF: none */
+        Spool *context;     /* the context as a tar file, with the Dockerfile or cove-template.yaml in it; NULL: none */
         char *file;         /* which file of it; NULL: Dockerfile, else cove-template.yaml */
         char *text;         /* or the file's text itself; NULL */
         char *recipe;       /* or one of those that come with the program (recipe.h); NULL */

@@ -123,7 +123,7 @@ static char *read_load(int fd, size_t *ret) {
 
 int build_files(const Build *b, const PlanStep *step, const BuildContext **ret, int *ret_fd, Error *reterr) {
         *ret = b->context;
-        *ret_fd = b->request.context_fd;
+        *ret_fd = spool_fd(b->request.context);
         if (!step->archive)
                 return 0;
         for (size_t i = 0; i < b->request.n_archives; i++)
@@ -181,11 +181,11 @@ int build_survey(void *part, Error *reterr) {
                 return build_survey_archives(b, reterr);
         if (b->survey_fd >= 0)
                 return build_take_survey(b, &b->context, reterr);
-        if (q->context_fd < 0)
+        if (!q->context)
                 return STEP_DONE;
         if (!q->file) {
                 arguments[5] = "--take";
                 arguments[6] = RECIPE;
         }
-        return build_ask_survey(b, arguments, q->context_fd, reterr);
+        return build_ask_survey(b, arguments, spool_fd(q->context), reterr);
 }

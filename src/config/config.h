@@ -149,14 +149,14 @@ typedef struct PreviewsConfig { /* previews: */
         usec_t link_usec;      /* of a signed link for which nothing else was asked: 1 h */
 } PreviewsConfig;
 
-typedef struct EgressRange EgressRange; /* policy/egress.h */
+typedef struct IpRange IpRange; /* policy/egress.h */
 
 #define NETWORK_REACHABLE_MAX 256
 #define NETWORK_DNS_MAX       16
 
 typedef struct NetworkConfig { /* network: */
         Strv reachable_words;    /* as they were written */
-        EgressRange *reachable;  /* the same: special ranges that policies may open; none */
+        IpRange *reachable;  /* the same: special ranges that policies may open; none */
         size_t n_reachable;
         uint64_t gate_bytes;     /* of the gate's memory; 0: by the machine */
         Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
@@ -182,6 +182,7 @@ typedef struct ImagesConfig { /* images: */
 typedef struct RecordingConfig { /* recording: */
         bool by_default;    /* sandboxes that say nothing are recorded: false */
         uint64_t bytes_max; /* of one: 256 MB */
+        uint64_t total_bytes; /* of all: 10 GB; 0: no limit */
         usec_t keep_usec;   /* after the last line: 7 d; 0: for ever */
 } RecordingConfig;
 

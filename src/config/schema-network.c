@@ -11,8 +11,8 @@
 #define DNS_PORT 53
 
 static void network_range_entry(const YamlValue *v, Strv *list) {
-        EgressRange range;
-        int k = egress_range_parse(v->node->text, &range);
+        IpRange range;
+        int k = ip_range_parse(v->node->text, &range);
 
         if (k == -EDOM)
                 yaml_complain(v, ": '%.64s' has bits below its mask: write the first address of the range", v->node->text);
@@ -32,7 +32,7 @@ static bool read_server(const char *text, char ret[static 64]) {
         size_t n = strlen(text);
         char address[46], canonical[46];
         unsigned port = DNS_PORT;
-        EgressAddress a;
+        IpAddress a;
         int used = 0;
 
         if (text[0] == '[') {
@@ -52,9 +52,9 @@ static bool read_server(const char *text, char ret[static 64]) {
                 return false;
         memcpy(address, text, n);
         address[n] = '\0';
-        if (egress_address_parse(address, &a) < 0)
+        if (ip_parse(address, &a) < 0)
                 return false;
-        egress_address_format(&a, canonical);
+        ip_format(&a, canonical);
         (void) snprintf(ret, 64, strchr(canonical, ':') ? "[%s]:%u" : "%s:%u", canonical, port);
         return true;
 }
@@ -75,7 +75,7 @@ static void network_read_servers(const YamlValue *v) {
 static const ShapeYaml ranges_yaml = { .words = "a list of addresses and ranges", .parse = network_read_ranges };
 static const ShapeYaml servers_yaml = { .words = "a list of addresses", .parse = network_read_servers };
 
-static const Shape range_config_shape = { .size = sizeof(EgressRange) };
+static const Shape range_config_shape = { .size = sizeof(IpRange) };
 
 static const ShapeField network_config_fields[] = {
         { "reachable", KEY_STRINGS(NetworkConfig, reachable_words), .max = NETWORK_REACHABLE_MAX, .yaml = &ranges_yaml,
@@ -102,6 +102,6 @@ void network_finish(Reader *r, Config *c) {
                 return;
         }
         for (size_t i = 0; i < n->reachable_words.n; i++)
-                if (egress_range_parse(n->reachable_words.items[i], n->reachable + n->n_reachable) >= 0)
+                if (ip_range_parse(n->reachable_words.items[i], n->reachable + n->n_reachable) >= 0)
                         n->n_reachable++;
 }

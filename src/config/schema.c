@@ -213,6 +213,8 @@ static const ShapeField recording_config_fields[] = {
         { "default", KEY_BOOL(RecordingConfig, by_default), .help = "record what goes into every sandbox, also where nobody asks for it" },
         { "maxSize", KEY_SIZE(RecordingConfig, bytes_max), .min = KB, .initial = "256MB",
           .help = "of the contents of one recording; what is beyond it is only named" },
+        { "totalSize", KEY_SIZE(RecordingConfig, total_bytes), .initial = "10GB",
+          .help = "all of them; of the tenant that holds most, the oldest whose sandbox has ended go; 0: no limit" },
         { "keep", KEY_TIME(RecordingConfig, keep_usec), .initial = "7d", .help = "how long after a sandbox's end; 0: for ever" },
 };
 static const Shape recording_config_shape = SHAPE_OF(recording_config, RecordingConfig);

@@ -439,11 +439,13 @@ void context_end(Context *x) {
         context_entry_over((ContextEntry *) x, "the context was removed");
 }
 
-void context_restart(Context *x, ContextDone done, void *userdata) {
+int context_restart(Context *x, ContextDone done, void *userdata, Error *reterr) {
         ContextEntry *e = (ContextEntry *) x;
         Error error = { 0 };
-        int r;
+        int r = execution_check_begin(x->sandbox, reterr); /* the state that there is, is not given for nothing */
 
+        if (r < 0)
+                return r;
         context_runs_fail(e, -EPIPE, "the context was restarted");
         kill_process(e);
         context_let_go(e);
@@ -458,4 +460,5 @@ void context_restart(Context *x, ContextDone done, void *userdata) {
                 e->error = r;
                 context_entry_over(e, "%s", error.text[0] ? error.text : strerror(-r));
         }
+        return 0;
 }

@@ -70,7 +70,7 @@ void context_default_id(const char *language, char ret[static CONTEXT_ID_MAX + 1
 const char *context_default_language(const char *id); /* NULL: it is no such id */
 int context_default(Contexts *c, Sandbox *sb, const char *language, ContextDone done, void *userdata, Error *reterr);
 
-void context_restart(Context *x, ContextDone done, void *userdata); /* same id, nothing of its state */
+int context_restart(Context *x, ContextDone done, void *userdata, Error *reterr); /* same id, nothing of its state. Below zero: it is as it was */
 /* Of what runs: 1, or 0 when nothing does. Its end comes as always. */
 int context_interrupt(Context *x);
 void context_end(Context *x);                                       /* its process too; what runs ends with an error */

@@ -67,6 +67,7 @@ struct Execution {
         char *message;  /* for a person, when it was not its own end; may be NULL */
         int pid;        /* inside */
         int cwd_error;  /* positive errno: it never ran, because it could not begin in its directory. Not in the store */
+        bool unwritten; /* its end: the provider keeps it until it is */
         bool unconfirmed; /* from the store, and its PID 1 has not been heard of it yet */
         usec_t started_at, ended_at; /* wall clock */
         int64_t born;     /* when it was asked for, by the clock that does not jump. Not in the store */
@@ -102,6 +103,9 @@ typedef struct ExecutionWatch {
 
 int execution_watch(Execution *x, ExecutionWatch *watch);
 void execution_unwatch(ExecutionWatch *watch); /* also when it never watched */
+
+/* Whether one could be started now, whatever it is: 0, -ESTALE, -ENOSPC. For those who have something to lose before they start it. */
+int execution_check_begin(Sandbox *sb, Error *reterr);
 
 /* Returns at once with a `starting` execution that is in the store and asked for; watch it for the rest. Takes the spec's
  * contents on success. -ESTALE: the sandbox is not in a state to run anything ("Sandbox not running (state: X)"). -EPERM: who may not run commands, or

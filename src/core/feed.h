@@ -2,14 +2,15 @@
  *
  * The journal on disk is the buffer: a feed holds a cursor into each stream, and no output. feed_pump() reads a piece, offers it
  * to the reader and moves the cursor by as much as the reader took. It stops at a reader that is full, which calls it again when it
- * has room; so a slow reader costs two descriptors, whatever the command writes. A reader sees, in this order:
+ * has room; so a slow reader costs two descriptors, whatever the command writes. Who follows many executions lets their feeds rest, and
+ * holds none. A reader sees, in this order:
  *
  *      start     once, before any output; not of a command that never ran
  *      piece     stdout and stderr in turn, each without a gap
  *      end       once, after the last byte
  *
  * An execution may be gone as soon as it has told its end. In that moment the feed knows the ends of its journals, which it holds
- * open, and `taken` copies what else the reader needs; `execution` is NULL from then on.
+ * open, and `taken` copies what else the reader needs; `execution` is NULL from then on. One that rests loses what its execution takes with it.
  * Must not know: HTTP, JSON, a dialect, how a reader passes things on. */
 #pragma once
 
@@ -38,7 +39,8 @@ typedef struct FeedReader {
 } FeedReader;
 
 typedef struct FeedJournal {
-        int fd;            /* -EBADF: there is nothing to read, and never will be */
+        int fd;            /* -EBADF: there is nothing to read, and never will be, unless it rests */
+        bool rests;        /* it is opened when it is read */
         uint64_t offset;   /* of the next byte */
         uint64_t limit;    /* where reading ends; UINT64_MAX while it may grow */
         uint64_t end;      /* of what was written, once it has ended: what is hidden may reach beyond the limit */
@@ -53,6 +55,8 @@ struct Feed {
         int pid;           /* 0: it has not started */
         bool started;      /* start() was called, or is not wanted */
         bool over;         /* end() was called, or the feed is closed: nothing follows */
+        bool held;         /* it does not rest any more */
+        bool lost;         /* a journal was gone before all of it was read */
         const FeedReader *reader;
         void *userdata;
 };
@@ -75,6 +79,12 @@ static inline void feed_advance(Feed *f, ExecutionStream stream, size_t size) {
         f->journals[stream].offset += size;
 }
 bool feed_drained(const Feed *f, ExecutionStream stream);
+
+/* Between two reads it holds no descriptor, as long as its execution is there to open them anew. Its reader has a descriptor when it was given something
+ * by feed_peek(), until it lets the feed rest again. */
+void feed_rest(Feed *f);
+/* Its execution may go, and what there is to read must not go with it: from here on it holds them. */
+void feed_hold(Feed *f);
 
 /* The reader is gone: if the command was bound to it, it ends. Not when it is the daemon that goes. */
 void feed_abandon(Feed *f, bool bind);

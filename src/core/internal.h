@@ -52,6 +52,12 @@ void sandbox_calls_free(Sandbox *sb);
 int sandbox_ask_to_stop(Sandbox *sb, usec_t grace_usec, SandboxActivity activity, ExecutionReason why); /* what runs in it */
 void sandbox_serve_waiting(Sandbox *sb); /* pause, stop and hold that were asked for while something else was under way */
 
+/* row.c: what its row has is what was answered */
+int sandbox_row_try(Sandbox *sb) _must_check_;                /* before anything is done that only its row will tell after a restart */
+void sandbox_row_wrote(Sandbox *sb, int r, const char *what); /* what became of the write. One that failed is tried again until it works */
+bool sandbox_row_error(const Sandbox *sb, Error *ret);        /* what was done is not written down, in words */
+void manager_retry_rows(Manager *m);
+
 /* hold.c */
 void sandbox_hold_now(Sandbox *sb); /* somebody waits for it */
 bool sandbox_hold_on_frozen(Sandbox *sb, bool frozen, const Error *error); /* true: it was about that */
@@ -81,6 +87,7 @@ int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *r
 /* execution.c */
 Execution *execution_new(Sandbox *sb, uint64_t number);
 Execution *execution_free(Execution *x);
+void execution_trim(Execution *x); /* when PID 1 has its command, and when it has ended */
 void execution_count(Sandbox *sb, int change); /* of those that have not ended */
 void execution_end(Execution *x, ExecutionReason reason, int exit_code, int signal, const char *message);
 void execution_kill(Execution *x, ExecutionReason why);
@@ -88,7 +95,8 @@ void execution_tell(Execution *x);
 Execution *execution_by_number(Sandbox *sb, uint64_t number);
 void execution_on_started(Execution *x, int pid);
 void execution_on_failed(Execution *x, const ProviderNotStarted *f);
-void execution_on_exited(Execution *x, const ProviderEnd *e);
+bool execution_on_exited(Execution *x, const ProviderEnd *e); /* whether it is in the store; then the provider may forget it */
+void execution_written(Execution *x);                         /* its end is in the store: nobody else need remember it */
 void execution_unfollow(Execution *x);
 
 /* channel.c */

@@ -83,6 +83,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
         x->stdin_closed = row->stdin_closed;
         x->journals_gone = row->journals_gone;
         x->kill_reason = row->kill_reason;
+        execution_trim(x);
         if (!x->journals_gone)
                 journal_began(x);
         if (execution_ended(x))
@@ -109,6 +110,10 @@ static int manager_load(Manager *m, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot read the store: %m") : 0;
 }
 
+static bool manager_has_room(void *userdata) {
+        return manager_check_room(userdata, /* reterr= */ NULL) >= 0;
+}
+
 int manager_new(const ManagerConfig *config, const Config *settings, sd_event *event, Store *store, Access *access, Manager **ret, Error *reterr) {
         Manager *m = calloc(1, sizeof(*m));
         int r;
@@ -123,6 +128,7 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         m->recovering = true;
         m->started_at = clock_wall_usec();
         (void) manager_trusts_calendar(m);
+        store_set_room(store, manager_has_room, m);
         r = tallies_new(&m->tallies);
         if (r >= 0)
                 r = ledger_new(m);
@@ -159,6 +165,8 @@ Manager *manager_free(Manager *m) {
                 return NULL;
         if (!m->recovering)
                 generation_end(m);
+        store_set_room(m->store, NULL, NULL);
+        sd_event_source_disable_unref(m->row_retry);
         recovery_free(m);
         listing_free(m);
         m->admission = admission_free(m->admission);
@@ -265,7 +273,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
         m->total_created++;
         r = sb->spec.persistent ? sandbox_disk_make(sb, reterr) : sandbox_proceed(sb, reterr);
         if (r < 0)
-                sandbox_delete_row(sb);
+                store_may_lose(sandbox_delete_row(sb), "that a sandbox was not made"); /* the next start finds a row, and nothing that belongs to it */
         else
                 observe_status(sb, SANDBOX_INITIALIZING, SANDBOX_INITIALIZING);
         return r;

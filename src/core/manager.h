@@ -85,6 +85,7 @@ struct Manager {
                 usec_t looked_at; /* 0: never; monotonic */
                 uint64_t free_bytes, total_bytes;
         } space; /* of the state directory's file system */
+        sd_event_source *row_retry; /* something is not written down: see sandbox/row.c */
         struct Admission *admission;
         struct Pools *pools;
         const struct NetworkKeeper *network; /* network.h; NULL: sandboxes have none */
@@ -128,6 +129,9 @@ int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata);
 
 /* -ENOSPC: no new work is taken, because the state directory's file system is (nearly) full. Looks at most once a second. */
 int manager_check_space(Manager *m, Error *reterr);
+int manager_check_space_for(Manager *m, uint64_t more, Error *reterr); /* … after so many bytes more; looks each time */
+/* -ENOSPC: there is nothing left, and nothing is begun; what is there can be changed and removed. */
+int manager_check_room(Manager *m, Error *reterr);
 uint64_t manager_space(Manager *m, uint64_t *ret_reserve); /* free bytes, now; and what of them is not for output */
 
 /* All of them, live or not; watch the stats for the end. */

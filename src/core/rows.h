@@ -11,7 +11,7 @@
 extern const StoreTable sandbox_table;
 STORE_WRITE(store_sandbox_insert, store_insert, sandbox_table, Sandbox);
 STORE_WRITE(store_sandbox_update, store_update, sandbox_table, Sandbox);
-int store_sandbox_update_all(Store *s, const Sandbox *sb); /* what was asked for as well: it has another owner */
+int store_sandbox_update_all(Store *s, const Sandbox *sb) _must_check_; /* what was asked for as well: it has another owner */
 STORE_DELETE(store_sandbox_delete, sandbox_table); /* with executions, events and footprint */
 
 /* In order of creation. The row is the callee's to take from (spec by memcpy and memset); return < 0 to stop. */
@@ -20,7 +20,7 @@ STORE_EACH(store_sandbox_each, sandbox_table, Sandbox);
 extern const StoreTable execution_table;
 STORE_WRITE(store_execution_insert, store_insert, execution_table, Execution);
 STORE_WRITE(store_execution_update, store_update, execution_table, Execution); /* status, reason, end, counters */
-int store_execution_delete(Store *s, const char *sandbox_id, uint64_t number);
+int store_execution_delete(Store *s, const char *sandbox_id, uint64_t number) _must_check_;
 int store_execution_each(Store *s, int (*each)(const char *sandbox_id, Execution *row, void *userdata), void *userdata);
 
 /* The footprint of a sandbox: what exists in the kernel and on disk on our behalf: written before it is made, removed after it is gone. */
@@ -34,22 +34,22 @@ typedef enum FootprintKind {
 } FootprintKind;
 
 const char *footprint_kind_name(FootprintKind k);
-int store_footprint_add(Store *s, const char *sandbox_id, FootprintKind kind, const char *name);
-int store_footprint_remove(Store *s, const char *sandbox_id); /* all of it */
+int store_footprint_add(Store *s, const char *sandbox_id, FootprintKind kind, const char *name) _must_check_;
+int store_footprint_remove(Store *s, const char *sandbox_id) _must_check_; /* all of it */
 int store_footprint_each(Store *s, int (*each)(const char *sandbox_id, FootprintKind kind, const char *name, void *userdata),
                 void *userdata);
 
-int store_event_add(Store *s, const StoreEvent *event, uint64_t *ret_serial);
+int store_event_add(Store *s, const StoreEvent *event, uint64_t *ret_serial) _must_check_;
 int store_event_each(Store *s, const char *sandbox_id, uint64_t after_serial, usec_t since,
                 int (*each)(const StoreEvent *event, void *userdata), void *userdata);
 
 extern const StoreTable key_table, tenant_table;
 STORE_WRITE(store_key_insert, store_insert, key_table, Key);
-int store_key_used(Store *s, const char *id, usec_t at);
+int store_key_used(Store *s, const char *id, usec_t at) _must_check_;
 STORE_DELETE(store_key_delete, key_table);
 STORE_EACH(store_key_each, key_table, const Key);
 STORE_WRITE(store_tenant_put, store_put, tenant_table, Tenant);
-int store_tenant_delete(Store *s, const char *name); /* and what it has used. -EBUSY: keys of it are left */
+int store_tenant_delete(Store *s, const char *name) _must_check_; /* and what it has used. -EBUSY: keys of it are left */
 /* What there is of a tenant of that name, by kind, in words; also of one that was removed. */
 int store_tenant_left(Store *s, const char *name, int (*each)(const char *what, uint64_t n, void *userdata), void *userdata);
 STORE_EACH(store_tenant_each, tenant_table, const Tenant);

@@ -287,9 +287,7 @@ static void core_sandbox_write_status(Sandbox *sb, SandboxStatus before, const c
         if (r >= 0)
                 sandbox_event(sb, "status", NULL, "%s → %s%s%s", sandbox_status_name(before), sandbox_status_name(sb->status),
                                 reason ? ": " : "", reason ? reason : "");
-        r = store_end(sb->manager->store, r);
-        if (r < 0)
-                log_error("sandbox %s: cannot write its status: %s", sb->id, strerror(-r));
+        sandbox_row_wrote(sb, store_end(sb->manager->store, r), "its status");
 }
 
 int sandbox_move(Sandbox *sb, SandboxState to, const char *reason) {

@@ -114,6 +114,7 @@ struct Sandbox {
         bool unreached;         /* its PID 1 has not answered since the daemon's start, which did not wait for it any longer. Not in the store */
         usec_t claimed_at;      /* out of a pool; 0: was made for its caller */
         usec_t end_began_at;    /* wall clock; 0: not terminating. Not in the store */
+        int unwritten;          /* 0, or why its row, or that of one of its executions, is not what it should be: see row.c */
         uint64_t guards_missing;
         uint32_t id_base;
         int pid;                /* of PID 1, on the host; 0: none */

@@ -44,6 +44,8 @@ bool secret_equal(const void *a, const void *b, size_t size);
 /* Memory that is not swapped out as far as the system lets us, and is in no core dump; freeing wipes it. Whole pages. */
 void *secret_alloc(size_t size);
 void *secret_free(void *data, size_t size); /* the size of the alloc; NULL is fine */
+/* Makes room in such memory for `needed` bytes, and for some more. What is there stays; NULL and 0: nothing. */
+int secret_reserve(uint8_t **data, size_t *room, size_t needed);
 
 /* Overwrites, also where the compiler sees no use in it. */
 void secret_wipe(void *data, size_t size);

@@ -11,7 +11,8 @@
 #define FILES_OWN            112
 #define FILES_AT_ONCE        32 /* of its own: what comes with a message, and goes with its end */
 #define FILES_PER_SANDBOX    2
-#define FILES_PER_CONNECTION 4 /* TLS takes three; a request opens a file, a pipe */
+#define FILES_PER_CONNECTION 7 /* the most that any kind of request holds, an archive that comes in: test/api/shortage */
+#define FILES_OF_TLS         2 /* of these */
 #define CONNECTIONS_LEAST    8
 
 int files_raise(size_t *ret_all, Error *reterr) {

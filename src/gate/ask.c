@@ -140,7 +140,7 @@ static void make_object(const EgressQuestion *q, char ret[static OBJECT_MAX]) {
         char address[46] = "";
 
         if (!q->host && q->has_address)
-                egress_address_format(&q->address, address);
+                ip_format(&q->address, address);
         if (q->protocol == EGRESS_DNS)
                 (void) snprintf(ret, OBJECT_MAX, "dns://%s", q->host ? q->host : "");
         else

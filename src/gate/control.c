@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "base/fd.h"
+#include "base/text.h"
 #include "wire/channel.h"
 
 _Static_assert(CONTROL_SHORT == CHANNEL_SHORT, "handed on as it is");
@@ -34,7 +35,7 @@ int control_send(int fd, json_t *message, const int *fds, size_t n_fds) {
         }
         r = channel_send_bytes(fd, buffer, size, fds, n_fds, MSG_DONTWAIT);
         control_wipe(size);
-        return r == -ENOBUFS ? -EAGAIN : r;
+        return r;
 }
 
 static json_t *control_parse(size_t size) {
@@ -71,4 +72,16 @@ int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], s
         *ret_n_fds = n_fds;
         *ret = j;
         return r;
+}
+
+int control_check_value(const char *value, size_t size, size_t *all, Error *reterr) {
+        if (size < CONTROL_VALUE_MIN)
+                return error_set(reterr, -EINVAL, "its value has %zu bytes, and %d are the least: what is shorter is found in any text", size, CONTROL_VALUE_MIN);
+        if (memchr(value, 0, size) || utf8_prefix(value, size, &(bool) { 0 }) != size)
+                return error_set(reterr, -EINVAL, "its value is no text, and cannot stand in a request");
+        *all += size;
+        if (*all > CONTROL_VALUES_MAX)
+                return error_set(reterr, -E2BIG, "its value makes %zu bytes with those before it, and all of a sandbox may have %d: use shorter ones, or fewer", *all,
+                                CONTROL_VALUES_MAX);
+        return 0;
 }

@@ -48,6 +48,12 @@
 #define CONTROL_VERSION     2 /* 2: it holds a claim (claim.h) */
 #define CONTROL_MESSAGE_MAX (160 * 1024)
 #define CONTROL_FDS_MAX     4
+#define CONTROL_VALUE_MIN   4     /* bytes of a credential's value: what is shorter cannot be told from ordinary text when it comes back */
+#define CONTROL_VALUES_MAX  16384 /* of a sandbox, together: each byte that comes back is compared with all of them */
+
+/* What the gate takes as a value, so that coved refuses the rest before it is too late. all: bytes of those before it, and then with it.
+ * -EINVAL, -E2BIG; no value is in the words. */
+int control_check_value(const char *value, size_t size, size_t *all, Error *reterr);
 
 /* -EAGAIN: no room; -EMSGSIZE. */
 int control_send(int fd, json_t *message, const int *fds, size_t n_fds);

@@ -7,9 +7,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "base/address.h"
 #include "base/fd.h"
 #include "base/reserve.h"
-#include "gate/address.h"
 #include "gate/ask.h"
 #include "gate/dns/dns.h"
 #include "gate/memory.h"
@@ -28,11 +28,8 @@ GateSandbox *gate_find(const Gate *g, const char *id) {
         return s;
 }
 
-bool gate_is_reachable(const Gate *g, const EgressAddress *a) {
-        for (size_t i = 0; i < g->n_reachable; i++)
-                if (egress_range_has(g->reachable + i, a))
-                        return true;
-        return false;
+bool gate_is_reachable(const Gate *g, const IpAddress *a) {
+        return address_is_reachable(a, IP_REACH_PUBLIC, g->reachable, g->n_reachable);
 }
 
 bool gate_is_open(const GateSandbox *s) {
@@ -67,7 +64,7 @@ const EgressRule *gate_rule(const GateSandbox *s, int index) {
 EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q) {
         EgressVerdict v = egress_decide_with(&s->policy, &s->grants, s->gate->reachable, s->gate->n_reachable, q);
 
-        if (v.action != EGRESS_DENY && q->has_address && !gate_is_reachable(s->gate, &q->address) && address_is_own(&q->address))
+        if (v.action != EGRESS_DENY && q->has_address && !gate_is_reachable(s->gate, &q->address))
                 return (EgressVerdict) { .action = EGRESS_DENY, .reason = EGRESS_SPECIAL_ADDRESS, .rule = -1 };
         return v;
 }

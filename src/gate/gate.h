@@ -103,7 +103,7 @@ struct Gate {
         GateSandbox *working_for; /* share.h; NULL: nobody in particular */
         sd_event_source *share_timer; /* looks again who is late */
         sd_event_source *room_timer; /* looks again whether there are descriptors */
-        EgressRange *reachable;
+        IpRange *reachable;
         size_t n_reachable;
         uint8_t seed[32];  /* of all authorities */
         struct Tls *tls;   /* tls.h; made when first needed */
@@ -121,7 +121,7 @@ EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q);
 /* Of a verdict; NULL: none. */
 const EgressRule *gate_rule(const GateSandbox *s, int index);
 /* The operator lists it, special or not. */
-bool gate_is_reachable(const Gate *g, const EgressAddress *a);
+bool gate_is_reachable(const Gate *g, const IpAddress *a);
 /* Everything that is not special passes: mode open, or a policy that is being learnt. */
 bool gate_is_open(const GateSandbox *s);
 /* Some TLS of it is opened: it needs an authority. */

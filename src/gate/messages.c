@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "gate/address.h"
 #include "gate/ask.h"
 #include "gate/dns/dns.h"
 #include "gate/memory.h"
@@ -53,8 +53,8 @@ static int read_servers(json_t *list, const char *ret[static SERVERS_MAX], size_
         return 0;
 }
 
-static int messages_read_reachable(json_t *list, EgressRange **ret, size_t *ret_n, Error *reterr) {
-        _cleanup_free_ EgressRange *ranges = NULL;
+static int messages_read_reachable(json_t *list, IpRange **ret, size_t *ret_n, Error *reterr) {
+        _cleanup_free_ IpRange *ranges = NULL;
         json_t *item;
         size_t i;
 
@@ -64,7 +64,7 @@ static int messages_read_reachable(json_t *list, EgressRange **ret, size_t *ret_
         if (!ranges)
                 return error_set(reterr, -ENOMEM, "%m");
         json_array_foreach(list, i, item)
-                if (!json_is_string(item) || egress_range_parse(json_string_value(item), ranges + i) < 0)
+                if (!json_is_string(item) || ip_range_parse(json_string_value(item), ranges + i) < 0)
                         return error_set(reterr, -EINVAL, "reachable[%zu]: must be a range of addresses", i);
         *ret_n = json_array_size(list);
         *ret = TAKE_PTR(ranges);
@@ -114,7 +114,7 @@ static void tell_all_of_change(Gate *g) {
 
 static int do_hello(MessagesCall *c, Error *reterr) {
         const char *servers[SERVERS_MAX];
-        _cleanup_free_ EgressRange *reachable = NULL;
+        _cleanup_free_ IpRange *reachable = NULL;
         size_t n_servers = 0, n_reachable = 0;
         Gate *g = c->gate;
         uint64_t memory = 0;

@@ -13,6 +13,7 @@
 #include "base/reserve.h"
 
 #define BATCH_MAX      16
+#define REST_USEC      (100 * USEC_PER_MSEC) /* after a failure of our own */
 #define OUTBOX_EVENTS  1024  /* from here on events are dropped and requests not read */
 #define OUTBOX_MAX     16384 /* somebody who does not read */
 #define BUFFER_BYTES   (4 * CONTROL_MESSAGE_MAX)
@@ -27,6 +28,7 @@ struct Peer {
         PeerEvents events;
         int fd;
         sd_event_source *source;
+        sd_event_source *rest; /* while it is not looked at */
         PeerLetter *outbox;
         size_t n_outbox;
         uint64_t n_dropped;
@@ -49,6 +51,7 @@ Peer *peer_free(Peer *p) {
         while (p->outbox)
                 letter_drop(p, p->outbox);
         sd_event_source_disable_unref(p->source);
+        sd_event_source_disable_unref(p->rest);
         (void) fd_close(p->fd);
         free(p);
         return NULL;
@@ -68,11 +71,25 @@ static void set_interest(Peer *p) {
         (void) sd_event_source_set_io_events(p->source, wanted);
 }
 
+static int peer_on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
+        const Peer *p = userdata;
+
+        return sd_event_source_set_enabled(p->source, SD_EVENT_ON);
+}
+
+/* We lack something, and the socket would say again and again that it is ready. */
+static void peer_rest(Peer *p) {
+        if (sd_event_source_set_time_relative(p->rest, REST_USEC) >= 0 && sd_event_source_set_enabled(p->rest, SD_EVENT_ONESHOT) >= 0)
+                (void) sd_event_source_set_enabled(p->source, SD_EVENT_OFF);
+}
+
 /* 0: all is out, or has to wait; negative: there is nobody. */
 static int peer_flush(Peer *p) {
         while (p->outbox) {
                 int r = control_send(p->fd, p->outbox->message, NULL, 0);
 
+                if (r != -EAGAIN && r != -ENOMEM && error_is_shortage(r))
+                        peer_rest(p);
                 if (r == -EAGAIN || (error_is_shortage(r) && r != -ENOMEM))
                         break;
                 if (r < 0 && r != -EMSGSIZE && r != -ENOMEM)
@@ -142,6 +159,8 @@ static int receive_one(Peer *p) {
                 p->events.broken(p->gate, NULL, NULL, 0);
                 return 1;
         }
+        if (r != -EAGAIN && error_is_shortage(r))
+                peer_rest(p);
         if (r <= 0)
                 return r == 0 ? -ECONNRESET : error_is_shortage(r) ? -EAGAIN : r;
         if (r == CONTROL_SHORT)
@@ -179,6 +198,10 @@ int peer_new(Gate *g, int fd, const PeerEvents *events, Error *reterr) {
         *p = (Peer) { .gate = g, .events = *events, .fd = TAKE_FD(owned) };
         (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int) { BUFFER_BYTES }, sizeof(int));
         r = sd_event_add_io(g->event, &p->source, fd, EPOLLIN, peer_on_ready, p);
+        if (r >= 0)
+                r = sd_event_add_time_relative(g->event, &p->rest, CLOCK_MONOTONIC, REST_USEC, 0, peer_on_rested, p);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(p->rest, SD_EVENT_OFF);
         if (r < 0) {
                 peer_free(p);
                 return error_set(reterr, r, "cannot wait for coved: %m");

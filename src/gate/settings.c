@@ -102,9 +102,9 @@ int gate_names_check(json_t *names, Error *reterr) {
         if (!json_is_object(names) || json_object_size(names) > NAMES_MAX)
                 return error_set(reterr, -EINVAL, "names: must be an object with %d members at most", NAMES_MAX);
         json_object_foreach(names, name, address) {
-                EgressAddress a;
+                IpAddress a;
 
-                if (!json_is_string(address) || egress_address_parse(json_string_value(address), &a) < 0)
+                if (!json_is_string(address) || ip_parse(json_string_value(address), &a) < 0)
                         return error_set(reterr, -EINVAL, "names.%.64s: is no address", name);
         }
         return 0;

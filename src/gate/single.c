@@ -94,7 +94,7 @@ static int single_read_reachable(Gate *g, const SingleConfig *c, Error *reterr) 
         if (!g->reachable)
                 return error_set(reterr, -ENOMEM, "%m");
         for (size_t i = 0; i < c->n_reachable; i++) {
-                if (egress_range_parse(c->reachable[i], g->reachable + i) < 0)
+                if (ip_range_parse(c->reachable[i], g->reachable + i) < 0)
                         return error_set(reterr, -EINVAL, "--reachable: '%.64s' is no range of addresses", c->reachable[i]);
                 g->n_reachable++;
         }

@@ -49,7 +49,7 @@ json_t *gate_event_new(const GateSandbox *s, const char *kind, const EgressVerdi
 
         tell_explain(s, *v, q, text, cure);
         if (q->has_address)
-                egress_address_format(&q->address, address);
+                ip_format(&q->address, address);
         return json_pack("{s:s, s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
                         "event", kind,
                         "id", s->id,
@@ -80,7 +80,7 @@ static void tell_make_key(const char *kind, const EgressVerdict *v, const Egress
         char address[46] = "";
 
         if (!q->host && q->has_address)
-                egress_address_format(&q->address, address);
+                ip_format(&q->address, address);
         (void) snprintf(ret, KEY_MAX, "%s %s %s%s %u %s %d %.512s", kind, gate_protocol_to_string(q->protocol), q->host ? q->host : "", address,
                         (unsigned) q->port, q->method ? q->method : "", (int) v->reason, q->path ? q->path : "");
 }

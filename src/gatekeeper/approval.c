@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "config/config.h"
+#include "core/allowance.h"
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
 
@@ -84,7 +85,7 @@ void approval_asked(Seat *s, json_t *event) {
 static void close_row(Gatekeeper *k, StoreApproval *row, const char *status) {
         row->answered_at = clock_wall_usec();
         (void) snprintf(row->status, sizeof(row->status), "%s", status);
-        (void) store_approval_update(k->manager->store, row);
+        store_may_lose(store_approval_update(k->manager->store, row), "that a question has expired");
 }
 
 void approval_expired(Gatekeeper *k, json_t *event) {
@@ -109,10 +110,10 @@ static bool approval_may_see(const Principal *who, const StoreApproval *row) {
 }
 
 /* Where the profile has a policy it is the operator's word, "ask" too: who may not change the policy may not answer in the operator's place. */
-static bool may_allow(const Gatekeeper *k, const Principal *who, const StoreApproval *row) {
-        const Profile *p = row->profile && *row->profile ? profile_find(k->manager->settings, row->profile) : NULL;
+static int approval_check_right(const Gatekeeper *k, const Principal *who, const StoreApproval *row, Error *reterr) {
+        int r = allowance_check_policy_change(k->manager, who, &(SandboxSpec) { .profile = row->profile }, reterr);
 
-        return !p || !p->policy || principal_may_loosen(who);
+        return r < 0 ? error_prefix(reterr, r, "what is asked cannot be allowed") : 0;
 }
 
 static int approval_check(Gatekeeper *k, const Principal *who, const char *id, const StoreApproval *row, ApprovalScope scope, bool allow, Error *reterr) {
@@ -130,12 +131,9 @@ static int approval_check(Gatekeeper *k, const Principal *who, const char *id, c
                 return error_set(reterr, -ETIME, "its sandbox is not connected any more");
         if (allow && scope == APPROVAL_PROFILE && !row->profile)
                 return error_set(reterr, -EINVAL, "the sandbox has no profile for which it could be granted: take scope \"sandbox\"");
-        if (allow && !may_allow(k, who, row))
-                return error_set(reterr, -EPERM, "what is asked comes from the policy of profile '%s': only a key that may loosen can allow it",
-                                row->profile);
         if (allow && scope == APPROVAL_PROFILE && !principal_may_loosen(who))
                 return error_set(reterr, -EPERM, "a key that may not loosen limits cannot grant something to all sandboxes of a profile");
-        return 0;
+        return allow ? approval_check_right(k, who, row, reterr) : 0;
 }
 
 static int write_answer(Gatekeeper *k, StoreApproval *row, bool allow, ApprovalScope scope) {
@@ -154,7 +152,7 @@ static int write_answer(Gatekeeper *k, StoreApproval *row, bool allow, ApprovalS
                 r = store_grant_add(store, &grants[1]);
         r = store_end(store, r);
         if (r >= 0)
-                (void) store_sync(store);
+                store_may_lose(store_sync(store), "an answer, so that it outlives the machine");
         return r;
 }
 
@@ -195,7 +193,7 @@ int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval,
 }
 
 int gatekeeper_approval_each(const Manager *m, const char *tenant, const char *status, uint64_t before, unsigned limit, ApprovalRowEach each, void *userdata) {
-        (void) store_approval_close(m->store, NULL, "expired", clock_wall_usec(), clock_wall_usec());
+        store_may_lose(store_approval_close(m->store, NULL, "expired", clock_wall_usec(), clock_wall_usec()), "that questions have expired");
         return store_approval_each(m->store, tenant, status, before, limit, each, userdata);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/secret.h"
+#include "gate/control.h"
 #include "gatekeeper/internal.h"
 #include "vault/vault.h"
 
@@ -34,15 +35,14 @@ static json_t *credentials_of(const Sandbox *sb, json_t **ret_policy) {
 }
 
 /* Wiped and freed by the caller. */
-static int get_value(Seat *s, json_t *credential, char **ret, size_t *ret_size, Error *reterr) {
-        const char *secret = json_string_value(json_object_get(credential, "secret"));
+static int get_value(Gatekeeper *k, const char *tenant, const char *secret, char **ret, size_t *ret_size, Error *reterr) {
         int r;
 
-        if (!secret || !json_string_value(json_object_get(credential, "domain")))
-                return error_set(reterr, -EBADMSG, "a credential of the policy has no secret or no domain");
-        if (!s->keeper->vault)
+        if (!secret)
+                return error_set(reterr, -EBADMSG, "a credential of the policy has no secret");
+        if (!k->vault)
                 return error_set(reterr, -EOPNOTSUPP, "there are no secrets here, and the policy needs \"%s\"", secret);
-        r = vault_get(s->keeper->vault, s->sandbox->spec.tenant ? s->sandbox->spec.tenant : "", secret, ret, ret_size, reterr);
+        r = vault_get(k->vault, tenant ? tenant : "", secret, ret, ret_size, reterr);
         return r == -ENOENT ? -ENOKEY : r;
 }
 
@@ -79,7 +79,9 @@ static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
         size_t size = 0;
         int r;
 
-        r = get_value(s, credential, &value, &size, reterr);
+        if (!json_is_string(json_object_get(credential, "domain")))
+                return error_set(reterr, -EBADMSG, "a credential of the policy has no domain");
+        r = get_value(s->keeper, s->sandbox->spec.tenant, secret, &value, &size, reterr);
         if (r < 0)
                 return r;
         r = vault_mask_remember(s->keeper->vault, s->sandbox, value, size, reterr); /* a server may send it back */
@@ -119,21 +121,30 @@ int credentials_for_gate(Seat *s, json_t **ret, Error *reterr) {
         return 0;
 }
 
+int credential_check(Gatekeeper *k, const char *tenant, const char *secret, size_t *all, Error *reterr) {
+        char *value = NULL;
+        size_t size = 0;
+        int r = get_value(k, tenant, secret, &value, &size, reterr);
+
+        if (r < 0)
+                return r;
+        r = control_check_value(value, size, all, reterr);
+        vault_wipe(value, size);
+        return r < 0 ? error_prefix(reterr, -EINVAL, "secret \"%s\"", secret) : 0;
+}
+
 int credentials_check(Seat *s, Error *reterr) {
         _cleanup_json_ json_t *policy = NULL;
         json_t *credentials = credentials_of(s->sandbox, &policy), *credential;
-        size_t i;
+        size_t i, all = 0;
+        int r = 0;
 
         json_array_foreach(credentials, i, credential) {
-                char *value = NULL;
-                size_t size = 0;
-                int r = get_value(s, credential, &value, &size, reterr);
-
+                r = credential_check(s->keeper, s->sandbox->spec.tenant, json_string_value(json_object_get(credential, "secret")), &all, reterr);
                 if (r < 0)
-                        return r;
-                vault_wipe(value, size);
+                        break;
         }
-        return 0;
+        return r;
 }
 
 int credentials_environment(Seat *s, Strv *env) {

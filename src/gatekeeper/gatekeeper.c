@@ -241,6 +241,7 @@ Gatekeeper *gatekeeper_free(Gatekeeper *k) {
         questions_forget(k);
         k->turn = sd_event_source_disable_unref(k->turn);
         k->usage_timer = sd_event_source_disable_unref(k->usage_timer);
+        ledger_pots_free(&k->cpu);
         secret_wipe(k->seed, sizeof(k->seed));
         free(k->program);
         free(k->socket_path);

@@ -30,6 +30,7 @@
 
 #include "base/beat.h"
 #include "core/internal.h"
+#include "core/ledger.h"
 #include "core/network.h"
 #include "core/secret.h"
 #include "gate/control.h"
@@ -57,7 +58,7 @@ typedef struct GateLink {
         LinkState state;
         int fd;
         sd_event_source *io, *timer, *child;
-        usec_t deadline; /* of the state, monotonic */
+        sd_event_source *rest; /* while it is not looked at */
         usec_t up_since;
         Beat beat;
         usec_t pause;    /* before it is tried again */
@@ -102,6 +103,7 @@ struct Seat {
         struct Certification *certification; /* under way */
         Group *group;
         NetworkUse use;
+        uint64_t cpu_usec; /* of the gate's thread, as it has told last */
         unsigned tokens; /* events that may still be written down in this second */
         usec_t tokens_at;
         uint64_t untold; /* those that were not */
@@ -123,6 +125,7 @@ typedef struct Question {
         uint64_t serial;
         QuestionKind kind;
         char id[SANDBOX_ID_LENGTH + 1];
+        LedgerEntry place;
         UT_hash_handle hh;
 } Question;
 
@@ -146,6 +149,7 @@ struct Gatekeeper {
         uint64_t token;
         bool has_earlier; /* policies, earlier.c */
         NetworkKeeper hooks;
+        LedgerPot *cpu; /* of the gate's thread, by tenant */
         char last_error[ERROR_TEXT_MAX]; /* why there is no gate */
 };
 
@@ -168,7 +172,7 @@ void link_hello(Gatekeeper *k); /* again, with other settings */
 /* messages.c */
 void messages_take(Gatekeeper *k, json_t *message);
 void control_message_free(json_t *message); /* one of ours, with what is secret in it */
-int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial);
+int question_add(const Seat *s, QuestionKind kind, uint64_t *ret_serial); /* -EAGAIN: its tenant has asked enough that is not answered */
 void question_drop(Gatekeeper *k, uint64_t serial); /* it was not asked after all */
 void questions_forget(Gatekeeper *k);
 
@@ -212,7 +216,9 @@ int certificate_environment(const Seat *s, Strv *env);
 
 /* credential.c */
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
-int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
+/* A secret as a credential: that it is there, and that the gate would take it. -ENOKEY: it is missing; -EINVAL. */
+int credential_check(Gatekeeper *k, const char *tenant, const char *secret, size_t *all, Error *reterr);
+int credentials_check(Seat *s, Error *reterr); /* each of the sandbox's policy */
 int credentials_environment(Seat *s, Strv *env);
 /* Stored when the guest chose the header. Now it is one of those that are for credentials, which servers neither repeat nor write down. */
 bool credential_is_earlier(json_t *credential);

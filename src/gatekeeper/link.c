@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@
 
 #define ITEMS_MAX         8192
 #define MESSAGES_PER_TURN 64
-#define ANSWER_PATIENCE   (5 * USEC_PER_SEC)
 #define LOOK_AGAIN        (10 * USEC_PER_MSEC)
+#define REST_USEC         (100 * USEC_PER_MSEC) /* after a failure of our own */
 #define PAUSE_FIRST       (50 * USEC_PER_MSEC)
 #define PAUSE_MAX         (5 * USEC_PER_SEC)
 #define WELL_AFTER        (10 * USEC_PER_SEC) /* one that lived so long was no failure */
@@ -67,6 +68,7 @@ static void disconnect(Gatekeeper *k) {
         GateLink *l = &k->link;
 
         l->io = sd_event_source_disable_unref(l->io);
+        l->rest = sd_event_source_disable_unref(l->rest);
         l->fd = fd_close(l->fd);
         drop_items(l);
         l->state = LINK_DOWN;
@@ -82,6 +84,7 @@ void link_done(Gatekeeper *k) {
         l->timer = sd_event_source_disable_unref(l->timer);
         l->child = sd_event_source_disable_unref(l->child);
         l->io = sd_event_source_disable_unref(l->io);
+        l->rest = sd_event_source_disable_unref(l->rest);
         l->fd = fd_close(l->fd);
         drop_items(l);
 }
@@ -90,7 +93,7 @@ void link_done(Gatekeeper *k) {
 static void stop_starting(GateLink *l) {
         pid_t pid;
 
-        if (l->state != LINK_STARTING || sd_event_source_get_child_pid(l->child, &pid) < 0)
+        if ((l->state != LINK_STARTING && l->state != LINK_DOWN) || !l->child || sd_event_source_get_child_pid(l->child, &pid) < 0)
                 return;
         l->child = sd_event_source_disable_unref(l->child);
         program_kill(pid);
@@ -180,6 +183,18 @@ int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds) {
         return r;
 }
 
+static int gatekeeper_link_on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
+        const GateLink *l = userdata;
+
+        return sd_event_source_set_enabled(l->io, SD_EVENT_ON);
+}
+
+/* We lack something, and the socket would say again and again that it is ready. */
+static void gatekeeper_link_rest(const GateLink *l) {
+        if (sd_event_source_set_time_relative(l->rest, REST_USEC) >= 0 && sd_event_source_set_enabled(l->rest, SD_EVENT_ONESHOT) >= 0)
+                (void) sd_event_source_set_enabled(l->io, SD_EVENT_OFF);
+}
+
 static int gatekeeper_link_flush(GateLink *l) {
         int r = 0;
 
@@ -187,6 +202,8 @@ static int gatekeeper_link_flush(GateLink *l) {
                 LinkItem *item = l->items;
 
                 r = control_send(l->fd, item->message, item->fds, item->n_fds);
+                if (r != -EAGAIN && error_is_shortage(r))
+                        gatekeeper_link_rest(l);
                 if (error_is_shortage(r))
                         break;
                 if (r < 0)
@@ -224,7 +241,9 @@ static int gatekeeper_link_on_io(sd_event_source *source, int fd, uint32_t reven
                 r = gatekeeper_link_flush(&k->link);
         for (unsigned i = 0; r >= 0 && i < MESSAGES_PER_TURN && k->link.fd >= 0; i++) {
                 r = gatekeeper_link_take_message(k);
-                if (r < 0 && error_is_shortage(r))
+                if (r != -EAGAIN && error_is_shortage(r))
+                        gatekeeper_link_rest(&k->link);
+                if (error_is_shortage(r))
                         return 0;
         }
         if (r < 0 && k->link.fd >= 0)
@@ -242,6 +261,10 @@ static void greet(Gatekeeper *k, int fd) {
 
         l->fd = fd;
         r = sd_event_add_io(k->manager->event, &l->io, fd, EPOLLIN, gatekeeper_link_on_io, k);
+        if (r >= 0)
+                r = sd_event_add_time_relative(k->manager->event, &l->rest, CLOCK_MONOTONIC, REST_USEC, 0, gatekeeper_link_on_rested, l);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(l->rest, SD_EVENT_OFF);
         if (r >= 0)
                 r = link_send(k, hello_message(k), NULL, 0);
         if (r < 0) {
@@ -262,13 +285,18 @@ static int gatekeeper_link_on_child(sd_event_source *source, const siginfo_t *in
         return 0;
 }
 
-/* True: there is no other one. A gate without its socket would go on by what it was told last, beside the one that we start. */
+/* True: there is no other one. A gate without its socket would go on by what it was told last, beside the one that we start. One of ours that does
+ * not hold the lock yet may still take it: it has to be heard of as ended first. */
 static bool gatekeeper_link_is_alone(Gatekeeper *k) {
         int r = gate_evict(k->socket_path);
 
         if (r > 0 && !k->link.evicting)
                 log_warning("a cove-gate lives that its socket '%s' does not lead to: it is killed, another one takes its place", k->socket_path);
         k->link.evicting = r > 0;
+        if (r == 0 && k->link.child) {
+                (void) sd_event_source_send_child_signal(k->link.child, SIGKILL, NULL, 0);
+                r = 1;
+        }
         if (r > 0)
                 gatekeeper_link_look_in(k, LOOK_AGAIN);
         else if (r < 0)
@@ -293,8 +321,7 @@ static void gatekeeper_link_start(Gatekeeper *k) {
                 observe_network(k->manager, NULL, &(NetworkNews) { .kind = "restart", .count = 1 });
         l->fresh = true;
         l->state = LINK_STARTING;
-        l->deadline = clock_usec() + ANSWER_PATIENCE;
-        l->child = sd_event_source_disable_unref(l->child);
+        l->beat = (Beat) { 0 };
         (void) sd_event_add_child(k->manager->event, &l->child, pid, WEXITED, gatekeeper_link_on_child, k);
         gatekeeper_link_look_in(k, LOOK_AGAIN);
 }
@@ -352,7 +379,7 @@ static int gatekeeper_link_on_timer(sd_event_source *source, uint64_t usec, void
                 gatekeeper_link_watch(k);
                 return 0;
         }
-        if (l->state == LINK_STARTING && clock_usec() >= l->deadline) {
+        if (l->state == LINK_STARTING && beat_look(&l->beat, clock_usec(), LOOK_AGAIN, /* waits= */ true) >= gatekeeper_link_patience(k)) {
                 gatekeeper_link_fail(k, "it was started, and does not listen");
                 return 0;
         }

@@ -9,8 +9,6 @@
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
 
-#define QUESTIONS_MAX 65536
-
 /* Values of secrets do not stay in memory that somebody else gets next. */
 void control_message_free(json_t *message) {
         json_t *entry, *value;
@@ -24,17 +22,29 @@ void control_message_free(json_t *message) {
         json_decref(message);
 }
 
-int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial) {
-        Question *q;
+static void question_free(Gatekeeper *k, Question *q) {
+        HASH_DEL(k->questions, q);
+        ledger_release(&q->place);
+        free(q);
+}
 
-        if (HASH_COUNT(k->questions) >= QUESTIONS_MAX)
-                return -ENOBUFS;
+int question_add(const Seat *s, QuestionKind kind, uint64_t *ret_serial) {
+        Gatekeeper *k = s->keeper;
+        const char *tenant = s->sandbox->spec.tenant;
+        Question *q;
+        int r;
+
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
+        r = ledger_reserve(k->manager, &q->place, tenant, LEDGER_CALLS, 1, /* reterr= */ NULL);
+        if (r < 0) {
+                free(q);
+                return r;
+        }
         q->serial = ++k->serial;
         q->kind = kind;
-        memcpy(q->id, id, strnlen(id, SANDBOX_ID_LENGTH));
+        memcpy(q->id, s->id, sizeof(q->id));
         HASH_ADD(hh, k->questions, serial, sizeof(q->serial), q);
         *ret_serial = q->serial;
         return 0;
@@ -44,19 +54,15 @@ void question_drop(Gatekeeper *k, uint64_t serial) {
         Question *q;
 
         HASH_FIND(hh, k->questions, &serial, sizeof(serial), q);
-        if (!q)
-                return;
-        HASH_DEL(k->questions, q);
-        free(q);
+        if (q)
+                question_free(k, q);
 }
 
 void questions_forget(Gatekeeper *k) {
         Question *q, *next;
 
-        HASH_ITER(hh, k->questions, q, next) {
-                HASH_DEL(k->questions, q);
-                free(q);
-        }
+        HASH_ITER(hh, k->questions, q, next)
+                question_free(k, q);
 }
 
 static Question *question_take(Gatekeeper *k, json_t *serial) {
@@ -64,8 +70,10 @@ static Question *question_take(Gatekeeper *k, json_t *serial) {
         Question *q;
 
         HASH_FIND(hh, k->questions, &number, sizeof(number), q);
-        if (q)
+        if (q) {
                 HASH_DEL(k->questions, q);
+                ledger_release(&q->place);
+        }
         return q;
 }
 

@@ -76,6 +76,8 @@ int gatekeeper_set_policy(Gatekeeper *k, const Principal *who, Sandbox *sb, cons
 
         if (r >= 0)
                 r = gatekeeper_policy_check_change(k, sb, &policy->network, reterr);
+        for (size_t i = 0, all = 0; i < policy->n_credentials && r >= 0; i++)
+                r = credential_check(k, sb->spec.tenant, policy->credentials[i].secret, &all, reterr);
         if (r < 0)
                 return r;
         if (!s && policy->n_credentials > 0)

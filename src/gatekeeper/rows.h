@@ -23,7 +23,7 @@ STORE_WRITE(store_network_use_put, store_put, network_use_table, NetworkUse); /*
 STORE_EACH(store_network_use_each, network_use_table, const NetworkUse);
 
 /* Of older ones only the newest `keep` stay. */
-int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep);
+int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep) _must_check_;
 /* Newest first, those below `before` (0: from the newest). */
 int store_denial_each(Store *s, const char *sandbox, uint64_t before, unsigned limit, int (*each)(const NetworkDenial *d, void *userdata),
                 void *userdata);
@@ -38,12 +38,12 @@ typedef struct NetworkLearned {
 } NetworkLearned;
 
 /* Adds to the count of what is there; what would be more than `keep` different things is dropped. */
-int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep);
+int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep) _must_check_;
 int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkLearned *l, void *userdata), void *userdata);
 
 STORE_DONE(store_approval_done, approval_table, StoreApproval);
 /* Of those that are not open any more only the newest `keep` stay. */
-int store_approval_add(Store *s, const StoreApproval *a, unsigned keep);
+int store_approval_add(Store *s, const StoreApproval *a, unsigned keep) _must_check_;
 STORE_WRITE(store_approval_update, store_update, approval_table, StoreApproval);
 int store_approval_get(Store *s, const char *id, StoreApproval *ret); /* -ENOENT */
 int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret);
@@ -51,7 +51,7 @@ int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret);
 int store_approval_each(Store *s, const char *tenant, const char *status, uint64_t before, unsigned limit,
                 int (*each)(StoreApproval *row, void *userdata), void *userdata);
 /* Open ones, of one sandbox or (NULL) of all, whose time was over at `due` (USEC_INFINITY: all), become `status`. How many. */
-int store_approval_close(Store *s, const char *sandbox, const char *status, usec_t due, usec_t now);
+int store_approval_close(Store *s, const char *sandbox, const char *status, usec_t due, usec_t now) _must_check_;
 
 typedef struct NetworkGrant {
         const char *sandbox;          /* NULL: of a profile */

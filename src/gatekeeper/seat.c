@@ -210,7 +210,7 @@ static int tell_gate(Seat *s, QuestionKind kind, json_t *message, const int *fds
                 return 0;
         }
         if (r >= 0)
-                r = question_add(s->keeper, kind, s->id, &serial);
+                r = question_add(s, kind, &serial);
         if (r < 0) {
                 control_message_free(message);
                 return error_set(reterr, r, "too much is asked of the gate at once");

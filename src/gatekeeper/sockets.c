@@ -10,8 +10,7 @@
 #include "base/fd.h"
 #include "gatekeeper/internal.h"
 
-#define PATIENCE  (10 * USEC_PER_SEC)
-#define CALLS_MAX 8192
+#define PATIENCE (10 * USEC_PER_SEC)
 
 typedef struct SocketCall {
         Gatekeeper *keeper;
@@ -21,12 +20,14 @@ typedef struct SocketCall {
         void *userdata;
         uint64_t flow; /* the gate's own token */
         sd_event_source *timer;
+        LedgerEntry place;
         UT_hash_handle hh;
 } SocketCall;
 
 static void sockets_call_free(SocketCall *c) {
         HASH_DEL(c->keeper->sockets, c);
         c->timer = sd_event_source_disable_unref(c->timer);
+        ledger_release(&c->place);
         free(c);
 }
 
@@ -69,8 +70,6 @@ static int sockets_call_start(Gatekeeper *k, Sandbox *sb, const ProviderFlow *fl
         r = provider_require(p, flow ? PROVIDER_EGRESS : PROVIDER_PORTS, NULL);
         if (r < 0)
                 return r;
-        if (HASH_COUNT(k->sockets) >= CALLS_MAX)
-                return -EAGAIN;
         c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
@@ -79,7 +78,9 @@ static int sockets_call_start(Gatekeeper *k, Sandbox *sb, const ProviderFlow *fl
         c->token = ++k->token;
         memcpy(c->id, sb->id, sizeof(c->id));
         HASH_ADD(hh, k->sockets, token, sizeof(c->token), c);
-        r = sd_event_add_time_relative(k->manager->event, &c->timer, CLOCK_MONOTONIC, PATIENCE, 0, sockets_on_timer, c);
+        r = ledger_reserve(k->manager, &c->place, sb->spec.tenant, LEDGER_CALLS, 1, /* reterr= */ NULL);
+        if (r >= 0)
+                r = sd_event_add_time_relative(k->manager->event, &c->timer, CLOCK_MONOTONIC, PATIENCE, 0, sockets_on_timer, c);
         if (r >= 0)
                 r = flow ? p->egress->flow(p, sb, flow, c->token) : p->ports->connect(p, sb, port, c->token);
         if (r < 0)
@@ -105,8 +106,8 @@ void gatekeeper_forget(Gatekeeper *k, void *userdata) {
 
 static int address_of(json_t *event, const char *key, uint8_t ret[static 16]) {
         const char *text = json_string_value(json_object_get(event, key));
-        EgressAddress address;
-        int r = text ? egress_address_parse(text, &address) : -EINVAL;
+        IpAddress address;
+        int r = text ? ip_parse(text, &address) : -EINVAL;
 
         if (r >= 0)
                 memcpy(ret, address.bytes, 16);

@@ -54,6 +54,14 @@ static uint64_t gatekeeper_usage_since(uint64_t now, uint64_t before) {
         return now > before ? now - before : 0;
 }
 
+/* The gate counts from the attach that it knows: less than before is another gate's, or another attach's. */
+static void gatekeeper_usage_charge_cpu(Seat *s, uint64_t usec) {
+        Gatekeeper *k = s->keeper;
+
+        ledger_add(k->manager, &k->cpu, s->sandbox->spec.tenant, LEDGER_GATE_CPU, (int64_t) (usec < s->cpu_usec ? usec : usec - s->cpu_usec));
+        s->cpu_usec = usec;
+}
+
 void usage_told(Seat *s, json_t *usage) {
         const NetworkCounts *base = &s->use.base, before = s->use.total;
         const NetworkCounts now = {
@@ -69,6 +77,7 @@ void usage_told(Seat *s, json_t *usage) {
                 .requests = gatekeeper_usage_since(now.requests, before.requests),
         };
 
+        gatekeeper_usage_charge_cpu(s, gatekeeper_usage_count_of(usage, "cpu"));
         if (!json_is_object(usage) || memcmp(&now, &before, sizeof(now)) == 0)
                 return;
         s->use.total = now;
@@ -80,7 +89,7 @@ void usage_told(Seat *s, json_t *usage) {
 void usage_ask(Seat *s) {
         uint64_t serial;
 
-        if (!s->at_gate || question_add(s->keeper, QUESTION_USAGE, s->id, &serial) < 0)
+        if (!s->at_gate || question_add(s, QUESTION_USAGE, &serial) < 0)
                 return;
         if (link_send(s->keeper, json_pack("{s:s, s:I, s:s}", "do", "usage", "serial", (json_int_t) serial, "id", s->id), NULL, 0) < 0)
                 question_drop(s->keeper, serial);

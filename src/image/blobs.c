@@ -17,7 +17,6 @@
 
 #define PREFIX    "sha256-"
 #define PART      ".part"
-#define TENANT    "of-"
 #define YOUNG_SEC 3600 /* of something that nobody knows: it may be being made */
 
 int blobs_open(Images *i, Error *reterr) {
@@ -36,7 +35,7 @@ int blobs_open(Images *i, Error *reterr) {
 int blobs_of_tenant(Images *i, const char *tenant, char **ret_path, Error *reterr) {
         _cleanup_free_ char *path = NULL;
 
-        if (asprintf(&path, *tenant ? "%s/" TENANT "%s" : "%s", i->blobs_path, tenant) < 0) {
+        if (asprintf(&path, *tenant ? "%s/" BLOBS_OF "%s" : "%s", i->blobs_path, tenant) < 0) {
                 path = NULL;
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
@@ -47,14 +46,14 @@ int blobs_of_tenant(Images *i, const char *tenant, char **ret_path, Error *reter
 }
 
 int blob_adopt(Images *i, const char *tenant, const char *digest, Error *reterr) {
-        char name[sizeof(PREFIX) + DIGEST_HEX], path[sizeof(TENANT) + ACCESS_NAME_MAX + sizeof(name) + 1];
+        char name[sizeof(PREFIX) + DIGEST_HEX], path[sizeof(BLOBS_OF) + ACCESS_NAME_MAX + sizeof(name) + 1];
 
         if (!*tenant)
                 return 0;
         if (!image_digest_is_valid(digest))
                 return error_set(reterr, -EINVAL, "'%.80s' is no digest", digest);
         (void) snprintf(name, sizeof(name), PREFIX "%.64s", digest + strlen(DIGEST_PREFIX));
-        (void) snprintf(path, sizeof(path), TENANT "%.*s/%s", ACCESS_NAME_MAX, tenant, name);
+        (void) snprintf(path, sizeof(path), BLOBS_OF "%.*s/%s", ACCESS_NAME_MAX, tenant, name);
         if (linkat(i->blobs_fd, path, i->blobs_fd, name, 0) >= 0)
                 return 0;
         if (errno == EEXIST && faccessat(i->blobs_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
@@ -165,12 +164,31 @@ static void sweep_tenant(int blobs_fd, const char *name) {
         (void) unlinkat(blobs_fd, name, AT_REMOVEDIR); /* an empty one */
 }
 
+void blobs_drop_parts(Images *i, const Making *of) {
+        char path[sizeof(BLOBS_OF) + ACCESS_NAME_MAX];
+        _cleanup_directory_ DIR *dir = NULL;
+        const struct dirent *de;
+        const Making *k;
+
+        DL_FOREACH(i->makings, k)
+                if (k != of && !k->ended && strcmp(k->row.tenant, of->row.tenant) == 0)
+                        return; /* they may be its */
+        (void) snprintf(path, sizeof(path), BLOBS_OF "%.*s", ACCESS_NAME_MAX, of->row.tenant);
+        dir = *of->row.tenant ? directory_open_nofollow(i->blobs_fd, path) : NULL;
+        while (dir && (de = directory_next(dir))) {
+                size_t n = strlen(de->d_name);
+
+                if (n > strlen(PART) && strcmp(de->d_name + n - strlen(PART), PART) == 0)
+                        (void) unlinkat(dirfd(dir), de->d_name, 0);
+        }
+}
+
 static void sweep_tenants(Images *i) {
         _cleanup_directory_ DIR *dir = directory_open(i->blobs_fd, ".");
         const struct dirent *de;
 
         while ((de = directory_next(dir)))
-                if (strncmp(de->d_name, TENANT, strlen(TENANT)) == 0)
+                if (strncmp(de->d_name, BLOBS_OF, strlen(BLOBS_OF)) == 0)
                         sweep_tenant(i->blobs_fd, de->d_name);
 }
 
@@ -197,8 +215,10 @@ uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdat
                 if (item)
                         item("blob", de->d_name, (uint64_t) st.st_blocks * 512, userdata);
         }
-        if (remove && !busy)
+        if (remove && !busy) {
                 sweep_tenants(i);
+                blobs_charge_all(i);
+        }
         i->blob_bytes = left + (remove ? 0 : bytes);
         return bytes;
 }

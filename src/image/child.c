@@ -35,7 +35,8 @@ ImageChild *image_child_free(ImageChild *c) {
 }
 
 void image_child_stop(ImageChild *c) {
-        helper_stop(c->helper);
+        if (c->helper) /* else it has ended, and its last words are being read */
+                helper_stop(c->helper);
 }
 
 static void tell_lines(ImageChild *c) {

@@ -52,12 +52,12 @@ int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making *
                         ret, reterr);
 }
 
-int images_import(Images *i, const Principal *who, const char *text, int fd, Making **ret, Error *reterr) {
-        _cleanup_close_ int archive = fd;
+int images_import(Images *i, const Principal *who, const char *text, Spool *archive, Making **ret, Error *reterr) {
         TemplateName name;
         int r = images_check_name(i, text, &name, reterr);
 
-        return r < 0 ? r : get_begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = name.full, .source = IMAGE_SOURCE_IMPORT, .in_fd = archive }, ret, reterr);
+        return r < 0 ? r : get_begin(i, who, MAKING_IMPORT,
+                        &(IngestRequest) { .name = name.full, .source = IMAGE_SOURCE_IMPORT, .in_fd = spool_fd(archive), .spool = archive }, ret, reterr);
 }
 
 /* For builds: what is there, or a pull. */

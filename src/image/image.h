@@ -15,6 +15,7 @@
 
 #include "base/sequence.h"
 #include "core/manager.h"
+#include "core/spool.h"
 #include "core/template.h"
 #include "core/trees.h"
 
@@ -80,7 +81,7 @@ typedef struct ImagePull {
         const char *auth;
 } ImagePull;
 int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making **ret, Error *reterr);
-int images_import(Images *i, const Principal *who, const char *name, int fd /* a tar, taken */, Making **ret, Error *reterr);
+int images_import(Images *i, const Principal *who, const char *name, Spool *archive /* a tar; a reference is taken */, Making **ret, Error *reterr);
 int images_push(Images *i, const Principal *who, const char *name, const char *reference, const char *auth, Making **ret, Error *reterr);
 int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *name, Making **ret, Error *reterr);
 int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr); /* who NULL: the timer */

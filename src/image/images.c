@@ -220,6 +220,7 @@ int images_remove(Images *i, const char *tenant, const char *name, Error *reterr
         if (r < 0)
                 return error_set(reterr, r, "cannot remove template '%.100s': %s", name, strerror(-r));
         template_entry_free(i, t);
+        templates_charge(i);
         return 0;
 }
 
@@ -309,8 +310,10 @@ int images_new(Manager *m, Images **ret, Error *reterr) {
         r = images_load(i, reterr);
         if (r >= 0)
                 r = blobs_open(i, reterr);
-        if (r >= 0)
+        if (r >= 0) {
+                blobs_charge_all(i);
                 r = makings_load(i, reterr);
+        }
         if (r >= 0)
                 r = reconciliation_start(i, reterr);
         if (r >= 0)
@@ -337,6 +340,7 @@ Images *images_free(Images *i) {
         reconciliation_stop(i);
         layers_free(i);
         images_unload(i);
+        blobs_of_free(i);
         (void) fd_close(i->makings_fd);
         (void) fd_close(i->blobs_fd);
         free(i->blobs_path);

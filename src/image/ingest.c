@@ -24,10 +24,12 @@ typedef struct Ingest {
         char *reference, *name, *platform, *auth;
         char *blobs; /* where they come to */
         int in_fd;
+        Spool *spool; /* that in_fd is of, until all of it is in blobs */
         ImageChild *child;
         LayerWaiter *waiter;
         json_t *result;
-        size_t next; /* layer */
+        Error refused; /* why fetching was stopped; code 0: it was not */
+        size_t next;   /* layer */
         char parent[DIGEST_HEX + 1], chain[DIGEST_HEX + 1];
         Image image;
         ImageDone done; /* NULL: its end is the making's */
@@ -44,6 +46,7 @@ static void ingest_free(void *work) {
         json_decref(g->result);
         image_done(&g->image);
         (void) fd_close(g->in_fd);
+        (void) spool_unref(g->spool);
         if (g->auth)
                 explicit_bzero(g->auth, strlen(g->auth));
         FREE_ALL(g->reference, g->name, g->platform, g->blobs, g->auth, g);
@@ -77,6 +80,8 @@ static int ingest_register(void *work, Error *reterr) {
         Images *i = g->work.images;
         const char *tenant = g->work.making->row.tenant, *name = g->name;
 
+        ledger_release(&g->work.making->fetched); /* counted with all that there are, from here on */
+        blobs_charge(i, tenant);
         if (name && g->takes_name && images_find(i, tenant, name))
                 name = NULL;
         return images_put(i, tenant, name, &g->image, reterr);
@@ -214,14 +219,22 @@ static int adopt_blobs(Ingest *g, Error *reterr) {
         return r;
 }
 
+static void ingest_on_progress(Ingest *g, uint64_t bytes, uint64_t total) {
+        Making *k = g->work.making;
+
+        making_progress(k, "fetching", bytes, total);
+        if (g->refused.code < 0 || ledger_reserve(g->work.images->manager, &k->fetched, k->row.tenant, LEDGER_TEMPLATE, bytes, &g->refused) >= 0)
+                return;
+        image_child_stop(g->child);
+}
+
 static void ingest_on_line(const char *line, void *userdata) {
         Ingest *g = userdata;
         json_t *j = json_loads(line, 0, NULL);
         const json_t *p = json_object_get(j, "progress"), *result = json_object_get(j, "result");
 
         if (json_is_object(p))
-                making_progress(g->work.making, "fetching", (uint64_t) json_integer_value(json_object_get(p, "bytes")),
-                                (uint64_t) json_integer_value(json_object_get(p, "total")));
+                ingest_on_progress(g, (uint64_t) json_integer_value(json_object_get(p, "bytes")), (uint64_t) json_integer_value(json_object_get(p, "total")));
         else if (json_is_object(result)) {
                 json_decref(g->result);
                 g->result = json_incref((json_t *) result);
@@ -250,6 +263,12 @@ static void ingest_on_fetched(const Error *error, void *userdata) {
         Error why = { 0 };
 
         g->child = NULL;
+        g->in_fd = fd_close(g->in_fd);
+        g->spool = spool_unref(g->spool);
+        if (g->refused.code < 0) {
+                blobs_drop_parts(g->work.images, g->work.making);
+                error = &g->refused;
+        }
         if (!error && ingest_take_result(g, &why) < 0)
                 error = &why;
         sequence_heard(&g->work.run, error);
@@ -348,6 +367,7 @@ int ingest_start(Images *i, Making *k, const IngestRequest *request, ImageDone d
                 .platform = ingest_copy(request->platform),
                 .auth = ingest_copy(request->auth),
                 .in_fd = request->in_fd >= 0 ? fcntl(request->in_fd, F_DUPFD_CLOEXEC, 3) : -EBADF,
+                .spool = spool_ref(request->spool),
                 .image.source = ingest_copy(request->source),
                 .done = done,
                 .userdata = userdata,

@@ -10,6 +10,7 @@ typedef struct IngestRequest {
         const char *platform, *auth;
         const char *source;    /* for people */
         int in_fd;             /* the archive; copied */
+        Spool *spool;          /* … and what it is, where it is one; a reference is taken */
 } IngestRequest;
 
 /* done NULL: its end is the making's. */

@@ -13,9 +13,12 @@
 #define IMAGE_SOURCE_IMPORT "import"
 #define IMAGE_LAYERS_MAX    512
 
+typedef struct BlobsOf BlobsOf;
+
 typedef struct ImageEntry {
         Image image;
         unsigned n_names;
+        const char *payer; /* charge.c's, while it counts */
         UT_hash_handle hh; /* by digest */
 } ImageEntry;
 
@@ -23,6 +26,7 @@ typedef struct TemplateEntry {
         StoreTemplate row;
         char *key; /* tenant, a newline, name:tag */
         ImageEntry *image;
+        LedgerEntry charge; /* what it is the first of its tenant's to stand on */
         UT_hash_handle hh; /* by key */
 } TemplateEntry;
 
@@ -30,6 +34,7 @@ typedef struct LayerEntry {
         StoreLayer row;
         unsigned n_images; /* that have it */
         bool used;         /* gc.c's, while it looks */
+        const char *payer; /* charge.c's, while it counts */
         bool counted; /* was there when it was asked which trees there are */
         UT_hash_handle hh; /* by chain */
 } LayerEntry;
@@ -57,7 +62,8 @@ struct Making {
         uint64_t log_bytes;
         bool log_full;
         bool cancelled, ended;
-        LedgerEntry charge; /* while it runs */
+        LedgerEntry charge;  /* while it runs */
+        LedgerEntry fetched; /* blobs that come, until they are counted with all that there are (charge.c) */
         Strv held; /* layers that it counts on */
         MakingWork *works; /* the outer one first */
         MakingWatch *watches;
@@ -78,6 +84,7 @@ struct Images {
         LayerWork *works; /* by chain: unpacked or removed at this moment */
         int makings_fd, blobs_fd;
         char *blobs_path;
+        BlobsOf *blobs_of; /* by tenant */
         char *program; /* cove-registry; NULL: it was not found */
         Reconciliation *reconciliation; /* under way, or waited for */
         bool reconciled;
@@ -168,12 +175,21 @@ int layer_publish(void *work, Error *reterr);
 int layer_keep(void *work, Error *why); /* undo: it is whole, and others may count on it by now. It has its row, and goes with the next gc */
 int layer_put_row(void *work, Error *reterr);
 
+/* charge.c */
+void templates_charge(Images *i); /* names, images or layers have changed */
+int template_reserve(Images *i, const char *tenant, const Image *image, LedgerEntry *ret, Error *reterr); /* what a template of it would hold more */
+void blobs_charge(Images *i, const char *tenant); /* as there are by now */
+void blobs_charge_all(Images *i);
+void blobs_of_free(Images *i);
+
 /* blobs.c */
+#define BLOBS_OF "of-" /* … TENANT: a directory */
 int blobs_open(Images *i, Error *reterr);
 /* Where those come to that a tenant gets: what another has is not there. Without a tenant: where all are. Caller frees. */
 int blobs_of_tenant(Images *i, const char *tenant, char **ret_path, Error *reterr);
 int blob_adopt(Images *i, const char *tenant, const char *digest, Error *reterr); /* from there to where all are */
 int blob_open(Images *i, const char *digest); /* -ENOENT */
+void blobs_drop_parts(Images *i, const Making *of); /* of a tenant that has no room for the rest: nobody goes on with them */
 uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n);
 
 /* reconcile.c: rows and trees agree, before anything is made. */

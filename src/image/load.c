@@ -60,6 +60,7 @@ TemplateEntry *template_entry_add(Images *i, StoreTemplate *row, ImageEntry *ima
 void template_entry_free(Images *i, TemplateEntry *t) {
         HASH_DEL(i->templates, t);
         t->image->n_names--;
+        ledger_release(&t->charge);
         store_template_done(&t->row);
         free(t->key);
         free(t);
@@ -159,6 +160,8 @@ int images_load(Images *i, Error *reterr) {
                 r = store_image_snapshot_each(s, take_snapshot, i);
         if (r >= 0)
                 r = store_cache_each(s, take_cache, i);
+        if (r >= 0)
+                templates_charge(i);
         return r < 0 ? error_set(reterr, r, "cannot read the templates: %s", strerror(-r)) : 0;
 }
 

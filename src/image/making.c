@@ -152,6 +152,7 @@ static void making_free(Making *k) {
         HASH_DEL(i->makings_by_id, k);
         (void) fd_close(k->log_fd);
         ledger_release(&k->charge);
+        ledger_release(&k->fetched);
         strv_done(&k->held);
         store_making_done(&k->row);
         free(k);
@@ -181,9 +182,16 @@ static int open_log(Making *k) {
 }
 
 /* The first of a tenant may always begin, so that others cannot keep it waiting by having many. */
-static int making_refuse(const Images *i, const char *tenant, Error *reterr) {
+static int making_refuse(Images *i, const char *tenant, MakingKind kind, Error *reterr) {
         unsigned max = images_config(i)->makings_max;
+        LedgerEntry nothing = { 0 };
+        int r = 0;
 
+        if (kind != MAKING_GC && kind != MAKING_PUSH) /* which make no template */
+                r = ledger_reserve(i->manager, &nothing, tenant, LEDGER_TEMPLATE, 0, reterr);
+        ledger_release(&nothing);
+        if (r < 0)
+                return r;
         if (i->n_running < max || ledger_of_tenant(i->manager, tenant).counts[LEDGER_BUILDS] == 0)
                 return 0;
         return error_set(reterr, -EDQUOT, "%u pieces of work on templates are under way, and there may not be more (images.maxMakings): wait for one, or cancel it",
@@ -195,7 +203,7 @@ static void makings_trim_of(Images *i, const char *tenant);
 int making_new(Images *i, const Principal *who, MakingKind kind, const char *template_name, Making **ret, Error *reterr) {
         StoreMaking row = { .kind = kind, .status = MAKING_RUNNING, .created_at = clock_wall_usec() };
         Making *k = NULL;
-        int r = making_refuse(i, who ? who->tenant : NULL, reterr);
+        int r = making_refuse(i, who ? who->tenant : NULL, kind, reterr);
 
         if (r < 0)
                 return r;
@@ -211,7 +219,7 @@ int making_new(Images *i, const Principal *who, MakingKind kind, const char *tem
         store_making_done(&row);
         if (r < 0) {
                 if (k) {
-                        (void) store_making_delete(i->manager->store, k->row.id);
+                        store_may_lose(store_making_delete(i->manager->store, k->row.id), "that a making is forgotten");
                         making_free(k);
                 }
                 return error_set(reterr, r, "cannot begin: %s", strerror(-r));
@@ -272,6 +280,8 @@ void making_end(Making *k, const Image *image, const Error *error) {
         strv_done(&k->held);
         k->images->n_running--;
         ledger_release(&k->charge);
+        ledger_release(&k->fetched);
+        blobs_charge(k->images, k->row.tenant);
         if (k->images->observer)
                 k->images->observer(k->images, k, k->images->observer_data);
         making_tell(k);
@@ -316,7 +326,7 @@ static void makings_trim_of(Images *i, const char *tenant) {
                         continue;
                 log_name(k, name);
                 (void) unlinkat(i->makings_fd, name, 0);
-                (void) store_making_delete(i->manager->store, k->row.id);
+                store_may_lose(store_making_delete(i->manager->store, k->row.id), "that a making is forgotten");
                 making_free(k);
                 n -= own;
         }
@@ -350,7 +360,7 @@ static void making_settle(Making *k) {
         free(k->row.error);
         k->row.error = strdup(INTERRUPTED);
         k->row.ended_at = clock_wall_usec();
-        (void) store_making_put(k->images->manager->store, &k->row);
+        store_may_lose(store_making_put(k->images->manager->store, &k->row), "that a making was interrupted");
 }
 
 int makings_load(Images *i, Error *reterr) {

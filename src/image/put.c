@@ -73,14 +73,15 @@ int images_drop(Images *i, ImageEntry *e) {
 
 static int put_rows(Images *i, const StoreTemplate *row, const Image *image, const StoreImageSnapshot *snapshot) {
         Store *s = i->manager->store;
+        int r;
 
         (void) store_begin(s);
-        (void) store_image_put(s, image);
-        if (*snapshot->name)
-                (void) store_image_snapshot_put(s, snapshot);
-        if (row->name)
-                (void) store_template_put(s, row);
-        return store_commit(s);
+        r = store_image_put(s, image);
+        if (r >= 0 && *snapshot->name)
+                r = store_image_snapshot_put(s, snapshot);
+        if (r >= 0 && row->name)
+                r = store_template_put(s, row);
+        return store_end(s, r);
 }
 
 /* The entry of that digest has what was said last. */
@@ -159,8 +160,9 @@ static int template_put_failed(int r, const char *name, Error *reterr) {
 
 int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr) {
         StoreTemplate row = { .updated_at = clock_wall_usec() };
+        LedgerEntry room = { 0 };
         TemplateName name;
-        int r = name_and_tag ? images_check_name(i, name_and_tag, &name, reterr) : 0;
+        int refused = 0, r = name_and_tag ? images_check_name(i, name_and_tag, &name, reterr) : 0;
 
         if (r < 0)
                 return r;
@@ -173,17 +175,22 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
                 r = template_row(&row, tenant, &name);
         if (r >= 0)
                 r = keep_origin(i, image);
-        if (r >= 0)
+        if (r >= 0 && name_and_tag)
+                refused = template_reserve(i, row.tenant, image, &room, reterr);
+        if (r >= 0 && refused >= 0)
                 r = image_put(i, &row, image);
         store_template_done(&row);
-        return r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
+        ledger_release(&room);
+        templates_charge(i);
+        return refused < 0 ? refused : r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
 }
 
 int images_tag(Images *i, const char *tenant, const char *name_and_tag, const char *digest, Error *reterr) {
         StoreTemplate row = { .updated_at = clock_wall_usec() };
         ImageEntry *e = images_entry(i, digest);
+        LedgerEntry room = { 0 };
         TemplateName name;
-        int r = images_check_name(i, name_and_tag, &name, reterr);
+        int refused = 0, r = images_check_name(i, name_and_tag, &name, reterr);
 
         if (r < 0)
                 return r;
@@ -192,11 +199,15 @@ int images_tag(Images *i, const char *tenant, const char *name_and_tag, const ch
         memcpy(row.digest, e->image.digest, sizeof(row.digest));
         r = template_row(&row, tenant, &name);
         if (r >= 0)
+                refused = template_reserve(i, row.tenant, &e->image, &room, reterr);
+        if (r >= 0 && refused >= 0)
                 r = store_template_put(i->manager->store, &row);
-        if (r >= 0)
+        if (r >= 0 && refused >= 0)
                 r = keep_name(i, &row, e);
         store_template_done(&row);
-        return r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
+        ledger_release(&room);
+        templates_charge(i);
+        return refused < 0 ? refused : r < 0 ? template_put_failed(r, name_and_tag, reterr) : 0;
 }
 
 /* Snapshots that belong to images and to the cache. */
@@ -255,18 +266,20 @@ int images_cache_get(Images *i, const char *tenant, const char *key, char ret_sn
         if (!e || e->row.removing)
                 return 0;
         c->row.used_at = clock_wall_usec();
-        (void) store_cache_put(i->manager->store, &c->row); /* else it looks older than it is */
+        store_may_lose(store_cache_put(i->manager->store, &c->row), "that a step was used again"); /* it looks older than it is, then */
         memcpy(ret_snapshot, c->row.snapshot, sizeof(c->row.snapshot));
         return 1;
 }
 
 static int put_cache_rows(Images *i, const StoreCache *row, const StoreImageSnapshot *snapshot) {
         Store *s = i->manager->store;
+        int r;
 
         (void) store_begin(s);
-        (void) store_image_snapshot_put(s, snapshot);
-        (void) store_cache_put(s, row);
-        return store_commit(s);
+        r = store_image_snapshot_put(s, snapshot);
+        if (r >= 0)
+                r = store_cache_put(s, row);
+        return store_end(s, r);
 }
 
 int images_cache_put(Images *i, const char *tenant, const char *key, const char *snapshot) {

@@ -28,7 +28,7 @@ static void tell_firing(AlertEngine *e, Alert *a, const AlertsConfig *config, Al
         a->row.notified_at = now.wall;
         e->hooks.tell(a, a->row.told ? NEWS_REPEATED : NEWS_FIRED, e->hooks.userdata);
         a->row.told = true;
-        alert_save(e, a);
+        (void) alert_save(e, a);
 }
 
 void alert_resolve(AlertEngine *e, Alert *a, AlertNow now, const char *text) {
@@ -38,7 +38,7 @@ void alert_resolve(AlertEngine *e, Alert *a, AlertNow now, const char *text) {
                 alert_set_text(&a->row.text, text);
         if (a->rule && e->active[alert_rule_index(a->rule)] == a)
                 e->active[alert_rule_index(a->rule)] = NULL;
-        alert_save(e, a);
+        (void) alert_save(e, a);
         if (a->row.told)
                 e->hooks.tell(a, NEWS_RESOLVED, e->hooks.userdata);
 }
@@ -88,7 +88,7 @@ static void on_above(AlertEngine *e, const AlertRule *rule, const AlertRule *eff
                         a->severity = effective->severity;
                         a->row.fired_at = now.wall;
                 }
-                alert_save(e, a);
+                (void) alert_save(e, a);
         }
         tell_firing(e, a, config, now);
 }
@@ -194,14 +194,31 @@ int alert_engine_raise(AlertEngine *e, const AlertsConfig *config, AlertNow now,
         a->seen = (int64_t) now.mono;
         alert_set_text(&a->row.text, text);
         alert_set_text(&a->row.context, context);
-        alert_save(e, a);
+        (void) alert_save(e, a);
         if (config->enabled)
                 tell_firing(e, a, config, now);
         return 0;
 }
 
+/* What is refused has not happened. */
+static int engine_write_acknowledgement(AlertEngine *e, Alert *a, const Alert *before) {
+        int r = alert_save(e, a);
+
+        if (a->row.acknowledged_by != before->row.acknowledged_by)
+                free(r < 0 ? a->row.acknowledged_by : before->row.acknowledged_by);
+        if (a->row.note != before->row.note)
+                free(r < 0 ? a->row.note : before->row.note);
+        if (r < 0) {
+                a->status = before->status;
+                a->row = before->row;
+        }
+        return r;
+}
+
 int alert_engine_acknowledge(AlertEngine *e, Alert *a, AlertNow now, const char *by, const char *note) {
+        const Alert before = *a;
         bool first = a->status == ALERT_FIRING;
+        int r;
 
         if (!alert_is_active(a))
                 return -ESTALE;
@@ -209,11 +226,11 @@ int alert_engine_acknowledge(AlertEngine *e, Alert *a, AlertNow now, const char 
         if (first)
                 a->row.acknowledged_at = now.wall;
         if (by || first)
-                alert_set_text(&a->row.acknowledged_by, by);
+                a->row.acknowledged_by = by ? strdup(by) : NULL;
         if (note || first)
-                alert_set_text(&a->row.note, note);
-        alert_save(e, a);
-        if (first && a->row.told)
+                a->row.note = note ? strdup(note) : NULL;
+        r = engine_write_acknowledgement(e, a, &before);
+        if (r >= 0 && first && a->row.told)
                 e->hooks.tell(a, NEWS_ACKNOWLEDGED, e->hooks.userdata);
-        return 0;
+        return r;
 }

@@ -20,7 +20,7 @@ struct AlertEngine {
         usec_t last; /* look, monotonic; 0: none yet */
 };
 
-void alert_save(AlertEngine *e, Alert *a);
+int alert_save(AlertEngine *e, Alert *a); /* what fails is tried again with the next change */
 void alert_set_text(char **to, const char *text);
 size_t alert_rule_index(const AlertRule *rule);
 Alert *alert_new(const char *name, const AlertRule *rule, AlertSeverity severity, AlertNow now); /* in no list yet */

@@ -18,18 +18,19 @@ const char *alert_title(const Alert *a) {
 /* The store. */
 
 /* One that could not be inserted, because the disk was full, say, is inserted later. */
-void alert_save(AlertEngine *e, Alert *a) {
+int alert_save(AlertEngine *e, Alert *a) {
         int r;
 
         (void) snprintf(a->row.status, sizeof(a->row.status), "%s", alert_status_name(a->status));
         (void) snprintf(a->row.severity, sizeof(a->row.severity), "%s", alert_severity_name(a->severity));
         if (!e->store)
-                return;
+                return 0;
         r = a->stored ? store_alert_update(e->store, &a->row) : store_alert_insert(e->store, &a->row);
         if (r < 0)
                 log_warning("alert %s: cannot be written, ignoring: %s", a->row.name, strerror(-r));
         else
                 a->stored = true;
+        return r;
 }
 
 void alert_set_text(char **to, const char *text) {
@@ -52,7 +53,7 @@ void alert_forget(AlertEngine *e, Alert *a) {
         DL_DELETE(e->alerts, a);
         e->n--;
         if (e->store && a->stored)
-                (void) store_alert_delete(e->store, a->row.id); /* one that stays is trimmed after the next start */
+                store_may_lose(store_alert_delete(e->store, a->row.id), "that an alert is forgotten"); /* one that stays is trimmed after the next start */
         store_alert_done(&a->row);
         free(a);
 }
@@ -93,7 +94,7 @@ Alert *alert_new(const char *name, const AlertRule *rule, AlertSeverity severity
 void alert_insert(AlertEngine *e, Alert *a) {
         DL_APPEND(e->alerts, a);
         e->n++;
-        alert_save(e, a);
+        (void) alert_save(e, a);
         trim(e);
 }
 
@@ -220,7 +221,7 @@ AlertEngine *alert_engine_free(AlertEngine *e) {
                 return NULL;
         DL_FOREACH_SAFE(e->alerts, a, next) {
                 if (alert_is_active(a) && !a->row.event)
-                        alert_save(e, a); /* the last value and when it was seen */
+                        (void) alert_save(e, a); /* the last value and when it was seen */
                 store_alert_done(&a->row);
                 free(a);
         }

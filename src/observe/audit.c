@@ -169,7 +169,7 @@ static int observe_audit_on_timer(sd_event_source *source, uint64_t usec, void *
         a->dirty = false;
         (void) sync_file_range(a->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
         (void) sync_file_range(a->head_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-        (void) store_counter_set(a->manager->store, "audit_seq", a->head.seq);
+        store_may_lose(store_counter_set(a->manager->store, "audit_seq", a->head.seq), "how far the audit log is");
         audit_reserve(a);
         audit_expire(a);
         return 0;
@@ -240,7 +240,7 @@ Audit *audit_free(Audit *a) {
         manager_unobserve(a->manager, &a->observer);
         if (a->timer) {
                 event(a, "life", "daemon-stopped", NULL, NULL, NULL);
-                (void) store_counter_set(a->manager->store, "audit_seq", a->head.seq);
+                store_may_lose(store_counter_set(a->manager->store, "audit_seq", a->head.seq), "how far the audit log is");
                 (void) fdatasync(a->fd);
         }
         sd_event_source_disable_unref(a->timer);

@@ -20,9 +20,9 @@ STORE_WRITE(store_history_put, store_put, history_table, HistoryRow); /* in plac
 int store_history_each(Store *s, bool hourly, usec_t from, usec_t to, int (*each)(const HistoryRow *row, void *userdata), void *userdata);
 /* 1: a row of an hour before `before` that is not in the hourly ones, and later than all of these. 0: there is none. */
 int store_history_unfolded(Store *s, usec_t before, usec_t *ret_at);
-int store_history_trim(Store *s, usec_t before, uint64_t limit); /* not the hourly ones */
+int store_history_trim(Store *s, usec_t before, uint64_t limit) _must_check_; /* not the hourly ones */
 
-int store_totals_put(Store *s, const char *body);
+int store_totals_put(Store *s, const char *body) _must_check_;
 int store_totals_get(Store *s, int (*each)(const char *body, void *userdata), void *userdata); /* not called when there are none */
 
 typedef struct UsageRow {
@@ -33,11 +33,11 @@ typedef struct UsageRow {
         const char *basis; /* of the memory: "sampled", "peak", "limit" */
 } UsageRow;
 
-int store_usage_add(Store *s, const UsageRow *row);
+int store_usage_add(Store *s, const UsageRow *row) _must_check_;
 /* Those that ended in from <= x < to, the latest first, so many at most. tenant NULL: of everybody. */
 int store_usage_each(Store *s, const char *tenant, usec_t from, usec_t to, uint64_t limit, int (*each)(const UsageRow *row, void *userdata),
                 void *userdata);
-int store_usage_trim(Store *s, usec_t before, uint64_t limit);
+int store_usage_trim(Store *s, usec_t before, uint64_t limit) _must_check_;
 
 typedef struct UsageHour {
         usec_t at;

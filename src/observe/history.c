@@ -92,8 +92,8 @@ void history_trim(Observe *o, usec_t now) {
         usec_t keep = o->manager->settings->metrics.retention_usec;
         usec_t before = now > keep ? now - keep : 0;
 
-        (void) store_history_trim(o->manager->store, MIN_OF(before, now / HOUR * HOUR), TRIM_MAX);
-        (void) store_usage_trim(o->manager->store, before, TRIM_MAX);
+        store_may_lose(store_history_trim(o->manager->store, MIN_OF(before, now / HOUR * HOUR), TRIM_MAX), "that old metrics are gone");
+        store_may_lose(store_usage_trim(o->manager->store, before, TRIM_MAX), "that old usage is gone");
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata) {

@@ -17,7 +17,7 @@ typedef struct Envelope {
         char *body;
 } Envelope;
 
-#define ENVELOPE_INIT { .spec = OUTBOUND_SPEC_INIT, .headers = STRV_INIT(ENVELOPE_HEADERS_MAX) }
+#define ENVELOPE_INIT { .spec = OUTBOUND_SPEC(IP_REACH_ALL), .headers = STRV_INIT(ENVELOPE_HEADERS_MAX) }
 
 void envelope_done(Envelope *e);
 #define _cleanup_envelope_ _cleanup_(envelope_done)

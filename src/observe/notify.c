@@ -88,7 +88,7 @@ static void post_link(Channel *c, Post *p) {
 }
 
 static void post_delete(Post *p) {
-        (void) store_notification_delete(p->channel->notify->store, p->row.id);
+        store_may_lose(store_notification_delete(p->channel->notify->store, p->row.id), "that a message was sent");
         notify_post_free(p);
 }
 
@@ -110,7 +110,7 @@ static void post_fail(Post *p, const char *text) {
         p->row.failed = true;
         free(p->row.error);
         p->row.error = strdup(text);
-        (void) store_notification_update(n->store, &p->row);
+        store_may_lose(store_notification_update(n->store, &p->row), "what became of a message");
         DL_APPEND(n->failed, p);
         if (++n->n_failed > NOTIFY_FAILED_MAX) {
                 Post *oldest = n->failed;
@@ -159,7 +159,7 @@ static int post_start(Post *p, Error *reterr) {
         if (!message)
                 return error_set(reterr, -EBADMSG, "the stored message cannot be read");
         p->row.starts++;
-        (void) store_notification_update(n->store, &p->row);
+        store_may_lose(store_notification_update(n->store, &p->row), "what became of a message");
         return notify_deliver(n, k, message, p->row.id, MAX_OF(notify_config(n)->attempts_max, 1U), notify_on_delivered, c, reterr);
 }
 

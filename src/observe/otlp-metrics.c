@@ -142,7 +142,7 @@ int metrics_start(Otlp *o, Error *reterr) {
         (void) store_counter_get(o->manager->store, SINCE_COUNTER, &o->metrics_since);
         if (o->metrics_since == 0) {
                 o->metrics_since = o->manager->started_at;
-                (void) store_counter_set(o->manager->store, SINCE_COUNTER, o->metrics_since);
+                store_may_lose(store_counter_set(o->manager->store, SINCE_COUNTER, o->metrics_since), "since when metrics are counted");
         }
         return 0;
 }

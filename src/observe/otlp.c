@@ -97,7 +97,7 @@ static char *otlp_make_url(const char *endpoint, const char *path) {
 int otlp_send(Otlp *o, const char *path, const Text *body, OutboundDone done, OutboundRequest **ret, Error *reterr) {
         const OtlpConfig *c = otlp_config(o);
         const char *headers[HEADERS_MAX + 1] = { "Content-Type: application/json" };
-        OutboundSpec spec = OUTBOUND_SPEC_INIT;
+        OutboundSpec spec = OUTBOUND_SPEC(IP_REACH_ALL);
         _cleanup_free_ char *url = otlp_make_url(c->endpoint, path);
 
         if (!url || body->error < 0)

@@ -22,7 +22,7 @@ typedef struct Delivery {
         void *userdata;
 
         OutboundSpec spec; /* points to what follows */
-        char *method, *url, *body, *sigv4, *access_key, *secret_key, *mail_from, *user, *password;
+        char *method, *url, *body, *ca, *sigv4, *access_key, *secret_key, *mail_from, *user, *password;
         Strv headers, mail_to;
 
         unsigned attempts;
@@ -63,6 +63,7 @@ static void delivery_free(Delivery *v) {
         if (v->body)
                 explicit_bzero(v->body, v->spec.size);
         free(v->body);
+        free(v->ca);
         free(v->sigv4);
         free(v->access_key);
         delivery_secret_free(v->secret_key);
@@ -131,7 +132,7 @@ static bool copy_lists(Delivery *v, const OutboundSpec *from) {
 static int delivery_copy(Delivery *v, const OutboundSpec *from, Error *reterr) {
         v->spec = *from;
         if (!delivery_copy_text(&v->method, &v->spec.method, from->method) || !delivery_copy_text(&v->url, &v->spec.url, from->url) ||
-                        !delivery_copy_text(&v->sigv4, &v->spec.sigv4, from->sigv4) ||
+                        !delivery_copy_text(&v->ca, &v->spec.ca, from->ca) || !delivery_copy_text(&v->sigv4, &v->spec.sigv4, from->sigv4) ||
                         !delivery_copy_text(&v->access_key, &v->spec.access_key, from->access_key) ||
                         !delivery_copy_text(&v->secret_key, &v->spec.secret_key, from->secret_key) ||
                         !delivery_copy_text(&v->mail_from, &v->spec.mail_from, from->mail_from) ||
@@ -260,8 +261,8 @@ int delivery_add(Deliveries *d, const char *target, const OutboundSpec *spec, co
         Delivery *v;
         int r;
 
-        if (spec->body_fd >= 0)
-                return error_set(reterr, -EINVAL, "%s: a file cannot be tried again", target);
+        if (spec->body_fd >= 0 || spec->on_data)
+                return error_set(reterr, -EINVAL, "%s: a file, or an answer that is read as it comes, cannot be tried again", target);
         if (d->stats.pending >= limits->queue_max) {
                 d->stats.refused++;
                 return error_set(reterr, -EBUSY, "%s: %u deliveries wait already", target, limits->queue_max);

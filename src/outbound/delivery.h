@@ -28,7 +28,7 @@ Deliveries *deliveries_free(Deliveries *d);
 /* Exactly once, never before the call that asked has returned. r: 0 delivered, else the last failure (-EREMOTEIO: an answer). attempts: how many were made. */
 typedef void (*DeliveryDone)(int r, const char *text, unsigned attempts, void *userdata);
 
-/* Copies the whole spec (no body_fd). target: a short name for people ("slack", "webhook"). */
+/* Copies the whole spec (no body_fd, no on_data). target: a short name for people ("slack", "webhook"). */
 int delivery_add(Deliveries *d, const char *target, const OutboundSpec *spec, const DeliveryLimits *limits, DeliveryDone done,
                 void *userdata, Error *reterr);
 void deliveries_stats(const Deliveries *d, DeliveryStats *ret);

@@ -6,6 +6,7 @@
 #include "outbound/outbound.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 
@@ -56,6 +57,33 @@ static void outbound_finish(OutboundRequest *q, CURLcode code) {
         request_free(q);
 }
 
+/* A redirect is a request of its own. */
+static void outbound_ended(OutboundRequest *q, CURLcode code) {
+        int r = code == CURLE_OK ? request_follow(q) : 0;
+
+        if (r > 0) {
+                (void) curl_multi_remove_handle(q->outbound->multi, q->easy);
+                if (curl_multi_add_handle(q->outbound->multi, q->easy) == CURLM_OK)
+                        return;
+                code = CURLE_OUT_OF_MEMORY;
+        }
+        outbound_finish(q, r < 0 ? CURLE_ABORTED_BY_CALLBACK : code);
+}
+
+static int outbound_on_stall(sd_event_source *source, uint64_t usec, void *userdata) {
+        OutboundRequest *q = userdata;
+        usec_t now = clock_usec(), until = q->moved_at + q->stall_usec;
+
+        if (now < until) {
+                (void) sd_event_source_set_time_relative(source, until - now);
+                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        q->error = -ETIMEDOUT;
+        (void) snprintf(q->words, sizeof(q->words), "nothing came for %llu seconds", (unsigned long long) (q->stall_usec / USEC_PER_SEC));
+        outbound_finish(q, CURLE_OPERATION_TIMEDOUT);
+        return 0;
+}
+
 static void outbound_collect(Outbound *o) {
         CURLMsg *message;
         int left;
@@ -66,7 +94,7 @@ static void outbound_collect(Outbound *o) {
                 if (message->msg != CURLMSG_DONE)
                         continue;
                 (void) curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **) &q);
-                outbound_finish(q, message->data.result); /* the message is gone with its handle */
+                outbound_ended(q, message->data.result); /* the message is gone with its handle */
         }
 }
 
@@ -199,6 +227,10 @@ Outbound *outbound_free(Outbound *o) {
 }
 
 static int request_link(Outbound *o, OutboundRequest *q) {
+        int r = q->stall_usec == 0 ? 0 : sd_event_add_time_relative(o->event, &q->stall, CLOCK_MONOTONIC, q->stall_usec, USEC_PER_MSEC, outbound_on_stall, q);
+
+        if (r < 0)
+                return r;
         if (curl_multi_add_handle(o->multi, q->easy) != CURLM_OK)
                 return -ENOMEM;
         q->outbound = o;
@@ -237,4 +269,8 @@ void outbound_cancel(OutboundRequest *q) {
                 return;
         request_unlink(q);
         request_free(q);
+}
+
+uint64_t outbound_sent(const OutboundRequest *q) {
+        return q->sent;
 }

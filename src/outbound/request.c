@@ -1,5 +1,6 @@
 /* request.c: one request as options of libcurl, and its end as an errno and words. */
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/address.h"
 #include "base/fd.h"
 #include "outbound/internal.h"
 
 #define TIMEOUT_DEFAULT (10 * USEC_PER_SEC)
 #define ANSWER_DEFAULT  ((size_t) 64 << 10)
+#define CONNECT_MAX     (30 * USEC_PER_SEC)
+#define HEAD_MAX        ((size_t) 256 << 10) /* and of what comes with a redirect */
+#define LINE_MAX_BYTES  8192
 #define PROTOCOLS       "http,https,smtp,smtps"
 
 /* Checking before anything is made: what is refused here never reaches libcurl. */
@@ -33,20 +36,6 @@ static bool is_scheme(const char *url, const char *scheme) {
 
 static bool is_mail(const char *url) {
         return is_scheme(url, "smtp") || is_scheme(url, "smtps");
-}
-
-static int outbound_request_check_url(const char *url, Error *reterr) {
-        CURLU *u;
-        CURLUcode rc;
-
-        if (!url || (!is_mail(url) && !is_scheme(url, "http") && !is_scheme(url, "https")))
-                return error_set(reterr, -EINVAL, "the URL must begin with http://, https://, smtp:// or smtps://");
-        u = curl_url();
-        if (!u)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        rc = curl_url_set(u, CURLUPART_URL, url, 0);
-        curl_url_cleanup(u);
-        return rc == CURLUE_OK ? 0 : error_set(reterr, -EINVAL, "the URL cannot be: %s", curl_url_strerror(rc));
 }
 
 /* A line break would begin a header or an SMTP command of its own. */
@@ -69,10 +58,8 @@ static int check_mail(const OutboundSpec *spec, Error *reterr) {
 }
 
 static int outbound_request_check(const OutboundSpec *spec, Error *reterr) {
-        int r = outbound_request_check_url(spec->url, reterr);
-
-        if (r < 0)
-                return r;
+        if (!spec->url || (!is_mail(spec->url) && !is_scheme(spec->url, "http") && !is_scheme(spec->url, "https")))
+                return error_set(reterr, -EINVAL, "the URL must begin with http://, https://, smtp:// or smtps://");
         for (const char *const *h = spec->headers; h && *h; h++)
                 if (has_control(*h) || !strchr(*h, ':') || **h == ':')
                         return error_set(reterr, -EINVAL, "'%.40s' is no header", *h);
@@ -88,6 +75,7 @@ static size_t outbound_request_on_read(char *buffer, size_t size, size_t n, void
         OutboundRequest *q = userdata;
         size_t room = MIN_OF(size * n, q->size - q->sent);
 
+        q->moved_at = clock_usec();
         if (q->body_fd >= 0) {
                 ssize_t got = pread(q->body_fd, buffer, room, (off_t) q->sent);
 
@@ -123,11 +111,56 @@ static int answer_reserve(OutboundRequest *q, size_t size) {
         return 0;
 }
 
+static void request_tell_header(OutboundRequest *q, const char *data, size_t size) {
+        char line[LINE_MAX_BYTES], *value;
+
+        while (size > 0 && isspace((unsigned char) data[size - 1]))
+                size--;
+        if (size >= sizeof(line))
+                return;
+        memcpy(line, data, size);
+        line[size] = 0;
+        if (strncmp(line, "HTTP/", 5) == 0) {
+                q->on_header(NULL, NULL, q->userdata); /* what the one before said is over */
+                return;
+        }
+        value = strchr(line, ':');
+        if (!value)
+                return;
+        *value++ = 0;
+        q->on_header(line, value + strspn(value, " \t"), q->userdata);
+}
+
+static size_t request_on_header(char *data, size_t one, size_t size, void *userdata) {
+        OutboundRequest *q = userdata;
+
+        q->moved_at = clock_usec();
+        q->head_size += size;
+        if (q->head_size > HEAD_MAX) {
+                (void) request_refuse(q, -EMSGSIZE, "its answer has a head of more than 256 KiB");
+                return 0;
+        }
+        if (q->on_header)
+                request_tell_header(q, data, size);
+        return size;
+}
+
 /* Enough is enough: who sends without an end would keep us until the time limit. */
 static size_t on_write(char *data, size_t one, size_t size, void *userdata) {
         OutboundRequest *q = userdata;
         size_t take = MIN_OF(size, q->answer_max - q->answer_size);
+        long status = 0;
 
+        q->moved_at = clock_usec();
+        if (request_will_follow(q)) {
+                q->skipped += size;
+                return q->skipped <= HEAD_MAX || request_refuse(q, -EMSGSIZE, "it redirects with more than 256 KiB beside") == 0 ? size : 0;
+        }
+        if (q->on_data) {
+                (void) curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
+                q->error = q->on_data((unsigned) status, data, size, q->userdata);
+                return q->error < 0 ? 0 : size;
+        }
         if (answer_reserve(q, take) < 0)
                 return 0;
         if (take > 0)
@@ -137,60 +170,39 @@ static size_t on_write(char *data, size_t one, size_t size, void *userdata) {
         return take;
 }
 
-/* The address itself, not the name: what a name stands for can change between two look-ups. */
-static curl_socket_t on_open(void *userdata, curlsocktype purpose, struct curl_sockaddr *a) {
-        OutboundRequest *q = userdata;
+/* libcurl is told. */
 
-        if (!address_is_public(&a->addr)) {
-                q->forbidden = true;
-                return CURL_SOCKET_BAD;
-        }
-        return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+static long to_msec(usec_t usec) {
+        return (long) MIN_OF(usec / USEC_PER_MSEC + (usec % USEC_PER_MSEC > 0), (usec_t) INT32_MAX);
 }
-
-/* libcurl is told. The first refusal sticks. */
-
-#define SET(rc, q, option, value)                                                                            \
-        do {                                                                                                 \
-                if ((rc) == CURLE_OK)                                                                        \
-                        (rc) = curl_easy_setopt((q)->easy, (option), (value));                               \
-        } while (0)
 
 static CURLcode set_common(OutboundRequest *q, const OutboundSpec *spec) {
         usec_t timeout = spec->timeout_usec > 0 ? spec->timeout_usec : TIMEOUT_DEFAULT;
-        long msec = (long) MIN_OF((timeout + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) INT32_MAX);
-        CURLcode rc = CURLE_OK;
+        usec_t connect = spec->stall_usec > 0 ? MIN_OF(spec->stall_usec, CONNECT_MAX) : CONNECT_MAX;
+        CURLcode rc = request_guard(q);
 
         SET(rc, q, CURLOPT_PRIVATE, q);
         SET(rc, q, CURLOPT_ERRORBUFFER, q->words);
         SET(rc, q, CURLOPT_NOSIGNAL, 1L);
         SET(rc, q, CURLOPT_QUICK_EXIT, 1L); /* else giving up waits for the thread that looks a name up, and the loop with it */
         SET(rc, q, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
-        SET(rc, q, CURLOPT_FOLLOWLOCATION, 0L);
-        SET(rc, q, CURLOPT_PROXY, "");
-        SET(rc, q, CURLOPT_TIMEOUT_MS, msec);
-        SET(rc, q, CURLOPT_CONNECTTIMEOUT_MS, msec);
-        SET(rc, q, CURLOPT_SSL_VERIFYPEER, 1L);
-        SET(rc, q, CURLOPT_SSL_VERIFYHOST, 2L);
+        SET(rc, q, CURLOPT_TIMEOUT_MS, timeout == USEC_INFINITY ? 0 : to_msec(timeout));
+        SET(rc, q, CURLOPT_CONNECTTIMEOUT_MS, to_msec(MIN_OF(timeout, connect)));
+        SET(rc, q, CURLOPT_SSL_VERIFYPEER, spec->unchecked ? 0L : 1L);
+        SET(rc, q, CURLOPT_SSL_VERIFYHOST, spec->unchecked ? 0L : 2L);
         SET(rc, q, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
-        SET(rc, q, CURLOPT_CAPATH, NULL); /* with the one file alone libcurl reads it once, not for each connection */
-        SET(rc, q, CURLOPT_URL, spec->url);
+        if (spec->ca)
+                SET(rc, q, CURLOPT_CAINFO, spec->ca);
+        else
+                SET(rc, q, CURLOPT_CAPATH, NULL); /* with the one file alone libcurl reads it once, not for each connection */
+        SET(rc, q, CURLOPT_HEADERFUNCTION, request_on_header);
+        SET(rc, q, CURLOPT_HEADERDATA, q);
         SET(rc, q, CURLOPT_READFUNCTION, outbound_request_on_read);
         SET(rc, q, CURLOPT_READDATA, q);
         SET(rc, q, CURLOPT_SEEKFUNCTION, outbound_request_on_seek);
         SET(rc, q, CURLOPT_SEEKDATA, q);
         SET(rc, q, CURLOPT_WRITEFUNCTION, on_write);
         SET(rc, q, CURLOPT_WRITEDATA, q);
-        return rc;
-}
-
-/* A connection that somebody else has left open may lead anywhere. */
-static CURLcode set_public_only(OutboundRequest *q) {
-        CURLcode rc = CURLE_OK;
-
-        SET(rc, q, CURLOPT_OPENSOCKETFUNCTION, on_open);
-        SET(rc, q, CURLOPT_OPENSOCKETDATA, q);
-        SET(rc, q, CURLOPT_FRESH_CONNECT, 1L);
         return rc;
 }
 
@@ -296,6 +308,19 @@ static int outbound_request_take_body(OutboundRequest *q, const OutboundSpec *sp
         return 0;
 }
 
+static void request_take_rules(OutboundRequest *q, const OutboundSpec *spec) {
+        bool rereads = !spec->method || (strcmp(spec->method, "GET") != 0 && strcmp(spec->method, "HEAD") != 0);
+
+        q->reach = spec->reach;
+        q->reach_elsewhere = spec->reach_elsewhere;
+        q->redirects_max = rereads || spec->sigv4 ? 0 : spec->redirects_max;
+        q->may_proxy = spec->proxy;
+        q->stall_usec = spec->stall_usec;
+        q->on_header = spec->on_header;
+        q->on_data = spec->on_data;
+        q->moved_at = clock_usec();
+}
+
 static int request_fill(OutboundRequest *q, const OutboundSpec *spec, Error *reterr) {
         CURLcode rc;
         int r;
@@ -304,6 +329,7 @@ static int request_fill(OutboundRequest *q, const OutboundSpec *spec, Error *ret
         if (r < 0)
                 return r;
         q->mail = is_mail(spec->url);
+        request_take_rules(q, spec);
         q->answer_max = spec->answer_max > 0 ? spec->answer_max : ANSWER_DEFAULT;
         r = outbound_request_take_body(q, spec, reterr);
         if (r < 0)
@@ -314,9 +340,7 @@ static int request_fill(OutboundRequest *q, const OutboundSpec *spec, Error *ret
         rc = set_common(q, spec);
         if (rc == CURLE_OK)
                 rc = q->mail ? set_mail(q, spec) : set_http(q, spec);
-        if (rc == CURLE_OK && spec->public_only)
-                rc = set_public_only(q);
-        return rc == CURLE_OK ? 0 : error_set(reterr, -EINVAL, "libcurl: %s", curl_easy_strerror(rc));
+        return rc == CURLE_OK ? request_aim(q, spec->url, reterr) : error_set(reterr, -EINVAL, "libcurl: %s", curl_easy_strerror(rc));
 }
 
 int request_new(const OutboundSpec *spec, OutboundRequest **ret, Error *reterr) {
@@ -341,8 +365,12 @@ OutboundRequest *request_free(OutboundRequest *q) {
         if (!q)
                 return NULL;
         curl_easy_cleanup(q->easy);
+        sd_event_source_disable_unref(q->stall);
+        for (struct curl_slist *s = q->headers; s; s = s->next)
+                explicit_bzero(s->data, strlen(s->data)); /* one of them may be a password */
         curl_slist_free_all(q->headers);
         curl_slist_free_all(q->recipients);
+        free(q->url);
         (void) fd_close(q->body_fd);
         if (q->body)
                 explicit_bzero(q->body, q->size);
@@ -350,71 +378,4 @@ OutboundRequest *request_free(OutboundRequest *q) {
         free(q->answer);
         free(q);
         return NULL;
-}
-
-/* The end. */
-
-static const struct {
-        CURLcode rc;
-        int code;
-} codes[] = {
-        { CURLE_COULDNT_RESOLVE_HOST,     -EHOSTUNREACH    },
-        { CURLE_COULDNT_CONNECT,          -ECONNREFUSED    },
-        { CURLE_OPERATION_TIMEDOUT,       -ETIMEDOUT       },
-        { CURLE_GOT_NOTHING,              -ECONNRESET      },
-        { CURLE_SEND_ERROR,               -ECONNRESET      },
-        { CURLE_RECV_ERROR,               -ECONNRESET      },
-        { CURLE_PARTIAL_FILE,             -ECONNRESET      },
-        { CURLE_PEER_FAILED_VERIFICATION, -EKEYREJECTED    },
-        { CURLE_USE_SSL_FAILED,           -EPROTONOSUPPORT },
-        { CURLE_LOGIN_DENIED,             -EACCES          },
-        { CURLE_OUT_OF_MEMORY,            -ENOMEM          },
-        { CURLE_ABORTED_BY_CALLBACK,      -EIO             },
-        { CURLE_URL_MALFORMAT,            -EINVAL          },
-        { CURLE_SSL_CACERT_BADFILE,       -ENOENT          },
-};
-
-static int code_of(const OutboundRequest *q, CURLcode rc) {
-        long os_errno = 0;
-
-        if (q->forbidden)
-                return -EPERM;
-        if (rc == CURLE_COULDNT_CONNECT && curl_easy_getinfo(q->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK && os_errno > 0)
-                return -(int) os_errno;
-        for (size_t i = 0; i < ELEMENTSOF(codes); i++)
-                if (codes[i].rc == rc)
-                        return codes[i].code;
-        return -EPROTO;
-}
-
-static const char *words_of(const OutboundRequest *q, CURLcode rc) {
-        if (q->forbidden)
-                return "leads to this machine or into a private network, where it may not go";
-        if (rc == CURLE_USE_SSL_FAILED && q->mail)
-                return "the mail server offers no STARTTLS, which is required: nothing was sent";
-        if (rc == CURLE_SSL_CACERT_BADFILE)
-                return "the system's certificates cannot be read: install ca-certificates";
-        return q->words[0] ? q->words : curl_easy_strerror(rc);
-}
-
-void request_result(OutboundRequest *q, CURLcode rc, OutboundResult *ret) {
-        curl_off_t retry_after = 0;
-        long status = 0;
-
-        if (rc == CURLE_WRITE_ERROR && q->cut)
-                rc = CURLE_OK;
-        *ret = (OutboundResult) { .error = rc == CURLE_OK ? 0 : code_of(q, rc), .final = rc != CURLE_OK && q->forbidden };
-        if (ret->error < 0)
-                (void) snprintf(ret->text, sizeof(ret->text), "%s", words_of(q, rc));
-        (void) curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
-        (void) curl_easy_getinfo(q->easy, CURLINFO_RETRY_AFTER, &retry_after);
-        if (q->mail ? ret->error < 0 && status >= 400 : ret->error == 0)
-                ret->status = (unsigned) status; /* the last answer to a mail that went well says nothing more */
-        if (q->mail && ret->status > 0 && ret->error == -ECONNRESET)
-                ret->error = -EPROTO; /* it was refused in words */
-        ret->retry_after_usec = (usec_t) MAX_OF(retry_after, (curl_off_t) 0) * USEC_PER_SEC;
-        if (q->answer)
-                q->answer[q->answer_size] = 0;
-        ret->body = q->answer ? q->answer : "";
-        ret->size = q->answer_size;
 }

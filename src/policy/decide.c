@@ -65,7 +65,7 @@ typedef struct Decision {
         const EgressPolicy *policy;
         const EgressQuestion *question;
         bool has_embedded;
-        EgressAddress embedded; /* the IPv4 that a router on the way would make of the address */
+        IpAddress embedded; /* the IPv4 that a router on the way would make of the address */
         int yes[3], maybe[3];   /* by action: the first rule; -1: none */
         bool inspect;
         Miss miss;
@@ -102,9 +102,9 @@ static bool match_target(const Decision *d, const EgressRule *r) {
                 return egress_rule_names(r, q->host);
         if (!q->has_address)
                 return false;
-        if (egress_range_has(&r->range, &q->address))
+        if (ip_range_has(&r->range, &q->address))
                 return true;
-        return r->action == EGRESS_DENY && d->has_embedded && egress_range_has(&r->range, &d->embedded);
+        return r->action == EGRESS_DENY && d->has_embedded && ip_range_has(&r->range, &d->embedded);
 }
 
 /* Bytes that nobody looks at carry HTTP as well. Whether a deny of HTTP is for such bytes is seen when they are. */
@@ -228,21 +228,21 @@ static EgressVerdict decide_conclude(const Decision *d) {
         return v;
 }
 
-EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressGrants *grants, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q) {
+EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressGrants *grants, const IpRange *reachable, size_t n_reachable, const EgressQuestion *q) {
         Decision d = { .policy = p, .question = q, .yes = { -1, -1, -1 }, .maybe = { -1, -1, -1 }, .miss.rule = -1 };
 
         if (p->mode != NETWORK_EGRESS && p->mode != NETWORK_OPEN)
                 return (EgressVerdict) { EGRESS_DENY, EGRESS_NO_NETWORK, -1, false };
-        if (q->has_address && !egress_is_reachable(reachable, n_reachable, &q->address))
+        if (q->has_address && !ip_is_reachable(&q->address, IP_REACH_PUBLIC, reachable, n_reachable))
                 return (EgressVerdict) { EGRESS_DENY, EGRESS_SPECIAL_ADDRESS, -1, false };
-        d.has_embedded = q->has_address && egress_address_embedded(&q->address, &d.embedded);
+        d.has_embedded = q->has_address && ip_embedded(&q->address, &d.embedded);
         decide_look(&d, &(DecisionRules) { .rules = p->rules, .n = p->n_rules, .paths = p->paths });
         if (grants)
                 decide_look(&d, &(DecisionRules) { .rules = grants->rules, .n = grants->n, .offset = p->n_rules, .paths = grants->paths });
         return decide_conclude(&d);
 }
 
-EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q) {
+EgressVerdict egress_decide(const EgressPolicy *p, const IpRange *reachable, size_t n_reachable, const EgressQuestion *q) {
         return egress_decide_with(p, /* grants= */ NULL, reachable, n_reachable, q);
 }
 

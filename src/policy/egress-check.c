@@ -25,7 +25,7 @@ static bool rule_covers(const EgressRule *outer, const EgressRule *inner) {
 
         if (egress_rule_is_conditional(outer) || inner->protocols & ~carried || !outer->domain != !inner->domain)
                 return false;
-        if (outer->domain ? !egress_pattern_covers(outer->domain, inner->domain) : !egress_range_within(&inner->range, &outer->range))
+        if (outer->domain ? !egress_pattern_covers(outer->domain, inner->domain) : !ip_range_within(&inner->range, &outer->range))
                 return false;
         return egress_ports_cover(outer, inner);
 }
@@ -77,11 +77,11 @@ static void egress_check_tls(const Checker *c, size_t i) {
 }
 
 /* Near us, all of it, and no part of it listed by the operator. */
-static bool is_out_of_reach(const PolicyReader *reader, const EgressRange *range) {
-        if (!egress_range_special(range))
+static bool is_out_of_reach(const PolicyReader *reader, const IpRange *range) {
+        if (!ip_range_special(range))
                 return false;
         for (size_t i = 0; i < reader->n_reachable; i++)
-                if (egress_range_within(range, reader->reachable + i) || egress_range_within(reader->reachable + i, range))
+                if (ip_range_within(range, reader->reachable + i) || ip_range_within(reader->reachable + i, range))
                         return false;
         return true;
 }
@@ -92,9 +92,9 @@ static void check_reach(const Checker *c, size_t i) {
 
         if (r->domain || r->action == EGRESS_DENY || !is_out_of_reach(c->reader, &r->range))
                 return;
-        egress_range_format(&r->range, range);
+        ip_range_format(&r->range, range);
         policy_complain(c->reader, egress_check_place_of(c, i, at), "%s is out of reach (%s): only the operator can open it, with network.reachable: [\"%s\"] in cove.yaml",
-                        range, egress_range_special(&r->range), range);
+                        range, ip_range_special(&r->range), range);
 }
 
 /* What one list says and another takes back. */

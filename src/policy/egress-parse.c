@@ -260,7 +260,7 @@ void egress_policy_init(EgressPolicy *p) {
         *p = (EgressPolicy) { .mode = NETWORK_NONE, .ask_timeout_usec = 60 * USEC_PER_SEC, .require_tls = true };
 }
 
-int egress_policy_parse(json_t *network, const char *prefix, const EgressRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c) {
+int egress_policy_parse(json_t *network, const char *prefix, const IpRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c) {
         NetworkReader n = { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix };
 
         egress_policy_init(&n.policy);

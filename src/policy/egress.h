@@ -41,6 +41,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/ip.h"
 #include "json/json.h"
 
 typedef enum NetworkMode {
@@ -63,16 +64,6 @@ typedef enum EgressProtocol {
         EGRESS_DNS = 1 << 4,   /* of a question only: may this name be looked up? Yes, when anything could then be reached by it */
 } EgressProtocol;
 
-/* IPv6; IPv4 as ::ffff:a.b.c.d. */
-typedef struct EgressAddress {
-        uint8_t bytes[16];
-} EgressAddress;
-
-typedef struct EgressRange {
-        EgressAddress base;
-        uint8_t bits; /* of 128 */
-} EgressRange;
-
 typedef struct EgressPorts {
         uint16_t first, last;
 } EgressPorts;
@@ -86,7 +77,7 @@ typedef enum EgressAction { EGRESS_DENY, EGRESS_ALLOW, EGRESS_ASK } EgressAction
 typedef struct EgressRule {
         EgressAction action;
         char *domain;       /* NULL: by range. "*", "*.x", "x" */
-        EgressRange range;
+        IpRange range;
         EgressPorts *ports; /* n_ports == 0: all */
         size_t n_ports;
         unsigned protocols; /* EgressProtocol */
@@ -120,7 +111,7 @@ void egress_policy_done(EgressPolicy *p);
 /* Complaints name the position: network.allow[3].ports[0]. Contradictions (a mode without network that has rules, an allow that a deny
  * makes void, methods for raw TCP, …) are complaints too. reachable: special ranges that the operator allows. Returns a negative errno for our
  * own failures only. prefix: what stands before the field names, e.g. "network" or "policy.network". */
-int egress_policy_parse(json_t *network, const char *prefix, const EgressRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c);
+int egress_policy_parse(json_t *network, const char *prefix, const IpRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c);
 
 /* What is asked of a policy when somebody brings it, and not of one that was stored before it was asked: that one works on as it did.
  * -E2BIG, in words that follow the prefix. */
@@ -140,7 +131,7 @@ typedef struct EgressQuestion {
         EgressProtocol protocol;
         const char *host; /* normalised; NULL: by address only, nobody has looked a name up for it */
         bool has_address;
-        EgressAddress address;
+        IpAddress address;
         uint16_t port;
         const char *method, *path; /* NULL: not to be seen (yet) */
 } EgressQuestion;
@@ -187,7 +178,7 @@ typedef struct EgressVerdict {
 
 /* For a name: an address, where one is given, must not be special. For HTTPS whose inside is not yet seen, a rule with methods or paths
  * says yes with inspect. reachable as above. */
-EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q);
+EgressVerdict egress_decide(const EgressPolicy *p, const IpRange *reachable, size_t n_reachable, const EgressQuestion *q);
 
 /* Rules that were added since: what was approved. */
 typedef struct EgressGrants {
@@ -201,7 +192,7 @@ int egress_grants_finish(EgressGrants *g);                /* after the last one;
 void egress_grants_done(EgressGrants *g);
 
 /* The same with grants; the verdict's rule counts on from the policy's own. Their action counts. */
-EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressGrants *grants, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q);
+EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressGrants *grants, const IpRange *reachable, size_t n_reachable, const EgressQuestion *q);
 
 /* "GET http://example.org/ is denied: …" and the JSON line that would allow it: {"allow": ["http://example.org"]} (or a word on why
  * none would). Both end up in 403 bodies, events, `cove policy explain`. */
@@ -218,16 +209,11 @@ int egress_url_parse(const char *url, const char *method /* NULL: GET */, Egress
 /* {allowed, action, reason, rule, text, cure, inspect}: what `cove policy explain` prints and the API answers. */
 json_t *egress_explain_json(const EgressPolicy *p, const EgressVerdict *v, const EgressQuestion *q);
 /* -EINVAL: no URL. */
-int egress_explain_url(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const char *url, const char *method, json_t **ret,
+int egress_explain_url(const EgressPolicy *p, const IpRange *reachable, size_t n_reachable, const char *url, const char *method, json_t **ret,
                 Error *reterr);
 
 /* Helpers that others need too. */
 int egress_host_normalise(const char *text, size_t size, char ret[static EGRESS_DOMAIN_MAX]); /* -EINVAL: no host name */
-int egress_address_parse(const char *text, EgressAddress *ret);
-void egress_address_format(const EgressAddress *a, char ret[static 46]);
-int egress_range_parse(const char *text, EgressRange *ret);
-bool egress_range_has(const EgressRange *r, const EgressAddress *a);
-bool egress_address_is_special(const EgressAddress *a); /* documentation ranges are not */
 bool egress_rule_names(const EgressRule *r, const char *host); /* domain part only */
 /* A path as rules see it: without what stands after "?", "%41" as "A", no "." and "..". -EINVAL: begins with no "/", or there is still a way
  * to read a ".." out of it. -ENOSPC. */

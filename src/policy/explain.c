@@ -45,7 +45,7 @@ static void explain_write_host(const EgressQuestion *q, char ret[static EGRESS_D
                 (void) snprintf(ret, EGRESS_DOMAIN_MAX, "%s", q->host);
                 return;
         }
-        egress_address_format(&q->address, address);
+        ip_format(&q->address, address);
         (void) snprintf(ret, EGRESS_DOMAIN_MAX, strchr(address, ':') ? "[%s]" : "%s", q->has_address ? address : "?");
 }
 
@@ -147,7 +147,7 @@ static void cure_request(Explanation *e) {
 static void cure_special(Explanation *e) {
         char address[46];
 
-        egress_address_format(&e->question->address, address);
+        ip_format(&e->question->address, address);
         explain_say(e->cure, "only the operator can open it: network.reachable: [\"%s\"] in cove.yaml", address);
 }
 
@@ -166,7 +166,7 @@ static void no_rule(Explanation *e) {
 
 static void no_network(Explanation *e) {
         explain_say(e->text, "the sandbox's network mode is \"%s\", which has no way out", network_mode_to_string(e->policy->mode));
-        if (e->question->has_address && egress_address_is_special(&e->question->address))
+        if (e->question->has_address && ip_special(&e->question->address))
                 cure_special(e);
         else
                 cure_line(e);
@@ -179,9 +179,9 @@ static void raw_address(Explanation *e) {
 
 static void special_address(Explanation *e) {
         char address[46];
-        const char *words = egress_address_special(&e->question->address);
+        const char *words = ip_special(&e->question->address);
 
-        egress_address_format(&e->question->address, address);
+        ip_format(&e->question->address, address);
         explain_say(e->text, "%s is %s, which no policy opens by itself", address, words ? words : "this machine's own");
         cure_special(e);
 }
@@ -222,10 +222,10 @@ static void no_name(Explanation *e) {
         explain_say(e->text, "it does not say to which host it goes (SNI of TLS, Host of HTTP), so that no rule for a name can be for it");
         explain_say(e->cure, "send the name, or allow the address: {\"network\":{\"allow\":[\"");
         if (e->question->has_address) {
-                EgressRange range = { e->question->address, 128 };
+                IpRange range = { e->question->address, 128 };
                 char text[64];
 
-                egress_range_format(&range, text);
+                ip_range_format(&range, text);
                 explain_say(e->cure, strchr(text, ':') ? "tcp://[%s]:%u" : "tcp://%s:%u", text, e->question->port);
         } else
                 explain_say(e->cure, "%s", e->line);

@@ -16,7 +16,7 @@
 /* Complaints of one document; a failure of our own sticks. */
 typedef struct PolicyReader {
         JsonComplaints *complaints;
-        const EgressRange *reachable;
+        const IpRange *reachable;
         size_t n_reachable;
         int error;
 } PolicyReader;
@@ -62,14 +62,6 @@ typedef struct PolicyField {
 
 void policy_read_field(const PolicyField *f, void *reader, const char *position, json_t *v);
 void policy_check_fields(PolicyReader *r, const char *prefix, const PolicyField *fields, size_t n, json_t *object); /* complains about those that are not listed */
-
-/* Ranges. */
-bool egress_range_within(const EgressRange *inner, const EgressRange *outer);
-bool egress_address_embedded(const EgressAddress *a, EgressAddress *ret); /* the IPv4 in it, of a form that routers translate */
-const char *egress_range_special(const EgressRange *r); /* what it is, when all of it is special; NULL otherwise */
-const char *egress_address_special(const EgressAddress *a); /* likewise */
-bool egress_is_reachable(const EgressRange *reachable, size_t n, const EgressAddress *a);
-void egress_range_format(const EgressRange *r, char ret[static 64]); /* a single address without its bits */
 
 /* Names: "*", "*.x", "x". */
 int egress_pattern_normalise(const char *text, size_t size, char ret[static EGRESS_DOMAIN_MAX], Error *reterr);

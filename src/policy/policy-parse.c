@@ -309,10 +309,10 @@ static int read_policy(WholeReader w, json_t *value, Policy *ret) {
         return 0;
 }
 
-int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
+int policy_parse(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
         return read_policy((WholeReader) { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix }, value, ret);
 }
 
-int policy_parse_stored(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
+int policy_parse_stored(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
         return read_policy((WholeReader) { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix, .stored = true }, value, ret);
 }

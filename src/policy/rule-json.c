@@ -62,7 +62,7 @@ json_t *egress_rule_object(const EgressRule *r) {
         if (r->domain)
                 (void) json_object_set_new(object, "domain", json_string(r->domain));
         else {
-                egress_range_format(&r->range, range);
+                ip_range_format(&r->range, range);
                 (void) json_object_set_new(object, "cidr", json_string(range));
         }
         (void) json_object_set_new(object, "ports", write_ports(r));
@@ -114,14 +114,14 @@ static bool is_list(RuleReader *r, const char *position, json_t *v, size_t max) 
 static void rule_json_read_domain(RuleReader *r, const char *position, json_t *v) {
         const char *text = policy_read_string(r->reader, position, v);
         char name[EGRESS_DOMAIN_MAX];
-        EgressAddress address;
+        IpAddress address;
         Error error = { 0 };
 
         if (!text) {
                 r->bad = true;
                 return;
         }
-        if (egress_address_parse(text, &address) >= 0) {
+        if (ip_parse(text, &address) >= 0) {
                 r->bad = true;
                 policy_complain(r->reader, position, "'%s' is an address: write it as \"cidr\"", text);
                 return;
@@ -143,7 +143,7 @@ static void read_cidr(RuleReader *r, const char *position, json_t *v) {
                 r->bad = true;
                 return;
         }
-        x = egress_range_parse(text, &r->rule.range);
+        x = ip_range_parse(text, &r->rule.range);
         if (x >= 0)
                 return;
         r->bad = true;

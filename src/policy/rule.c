@@ -126,11 +126,11 @@ static int rule_set_path(EgressRule *r, const char *host, size_t n, const char *
 
 static int complain_bits(const char *text, Error *reterr) {
         char address[64];
-        EgressRange range;
+        IpRange range;
         int n = (int) strcspn(text, "/");
 
         (void) snprintf(address, sizeof(address), "%.*s", n, text);
-        if (egress_range_parse(address, &range) < 0)
+        if (ip_range_parse(address, &range) < 0)
                 return error_set(reterr, -EINVAL, "'%.64s' is no range of addresses", text);
         return error_set(reterr, -EINVAL, "'%.64s' has bits below its mask: for the one address write '%s', for the range its first address", text,
                         address);
@@ -149,7 +149,7 @@ static int set_target(EgressRule *r, const char *text, size_t n, Error *reterr) 
                 return error_set(reterr, -EINVAL, "names no host");
         if (is_range_like(text, n)) {
                 (void) snprintf(copy, sizeof(copy), "%.*s", (int) MIN_OF(n, sizeof(copy) - 1), text);
-                x = egress_range_parse(copy, &r->range);
+                x = ip_range_parse(copy, &r->range);
                 if (x == -EDOM)
                         return complain_bits(copy, reterr);
                 if (x < 0)
@@ -282,7 +282,7 @@ static void rule_write_host(const EgressRule *r, bool bare, char ret[static EGRE
                 (void) snprintf(ret, EGRESS_DOMAIN_MAX, "%s", r->domain);
                 return;
         }
-        egress_range_format(&r->range, range);
+        ip_range_format(&r->range, range);
         if (strchr(range, ':') && !bare)
                 (void) snprintf(ret, EGRESS_DOMAIN_MAX, "[%s]", range);
         else

@@ -38,7 +38,7 @@ static int url_set_host(const char *url, const char *host, size_t n, EgressUrl *
                 return bad(url, "the host is too long", reterr);
         memcpy(copy, host, n);
         copy[n] = '\0';
-        if (strlen(copy) == n && egress_address_parse(copy, &ret->question.address) >= 0) {
+        if (strlen(copy) == n && ip_parse(copy, &ret->question.address) >= 0) {
                 ret->question.has_address = true;
                 return 0;
         }
@@ -132,7 +132,7 @@ json_t *egress_explain_json(const EgressPolicy *p, const EgressVerdict *v, const
         return j;
 }
 
-int egress_explain_url(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const char *url, const char *method, json_t **ret,
+int egress_explain_url(const EgressPolicy *p, const IpRange *reachable, size_t n_reachable, const char *url, const char *method, json_t **ret,
                 Error *reterr) {
         EgressVerdict v;
         EgressUrl u;

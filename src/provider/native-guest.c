@@ -380,8 +380,8 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
         int r = 1;
 
         g->in_callback = true;
-        if (revents & EPOLLOUT)
-                (void) provider_outbox_flush(&g->outbox, g->fd, g->io);
+        if (revents & EPOLLOUT && error_is_shortage(provider_outbox_flush(&g->outbox, g->fd, g->io)))
+                guest_rest(g);
         for (unsigned i = 0; i < MESSAGES_AT_ONCE && r > 0 && !g->released && g->fd >= 0; i++)
                 r = native_guest_receive(g);
         if (r == -EBADMSG)

@@ -260,9 +260,9 @@ static int native_on_rested(sd_event_source *source, uint64_t usec, void *userda
         return sd_event_source_set_enabled(n->io, SD_EVENT_ON);
 }
 
-/* What came cannot be taken: it stays where it is until there is room. */
+/* What came cannot be taken, or what is to go cannot be sent: it stays where it is until there is room. */
 static int native_spawner_rest(Native *n, int r) {
-        log_warning("cannot hear cove-spawner for now: %s", strerror(-r));
+        log_warning("cannot speak with cove-spawner for now: %s", strerror(-r));
         (void) sd_event_source_set_time_relative(n->rest, REST_USEC);
         (void) sd_event_source_set_enabled(n->rest, SD_EVENT_ONESHOT);
         return sd_event_source_set_enabled(n->io, SD_EVENT_OFF);
@@ -272,11 +272,11 @@ static int native_spawner_rest(Native *n, int r) {
  * notice. */
 static int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Native *n = userdata;
-        int r = 1;
+        int r = revents & EPOLLOUT ? provider_outbox_flush(&n->outbox, fd, n->io) : 0;
 
-        if (revents & EPOLLOUT)
-                (void) provider_outbox_flush(&n->outbox, fd, n->io);
-        while (r > 0)
+        if (error_is_shortage(r))
+                return native_spawner_rest(n, r);
+        for (r = 1; r > 0;)
                 r = native_spawner_receive(n);
         if (r == -EAGAIN)
                 return 0;

@@ -83,7 +83,7 @@ int provider_outbox_flush(ProviderOutbox *o, int fd, sd_event_source *io) {
                 outbox_item_free(item);
         }
         outbox_want_room(o, io);
-        return r < 0 && !error_is_shortage(r) ? r : 0;
+        return r == -EAGAIN ? 0 : r;
 }
 
 void outbox_done(ProviderOutbox *o) {

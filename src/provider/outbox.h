@@ -20,7 +20,7 @@ typedef struct ProviderOutbox {
 /* Sends, or keeps (descriptors are duplicated) and returns 0. The source is asked to tell when there is room again. */
 int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds);
 
-/* When the channel has room. */
+/* When the channel has room. A shortage (error_is_shortage()) is none of the channel's, which will say again that it has room: the source has to rest. */
 int provider_outbox_flush(ProviderOutbox *o, int fd, sd_event_source *io);
 
 void outbox_done(ProviderOutbox *o);

@@ -194,11 +194,11 @@ static void write_totals(Reaper *r, const ReaperRun *run, bool failed) {
                 if (n == 0)
                         continue;
                 (void) shape_set(f, &r->totals, shape_get(f, &r->totals) + n);
-                (void) store_counter_set(s, total_name(f, name), (uint64_t) shape_get(f, &r->totals));
+                store_may_lose(store_counter_set(s, total_name(f, name), (uint64_t) shape_get(f, &r->totals)), "a total");
         }
-        (void) store_counter_set(s, "cleanup_runs", ++r->total_runs);
+        store_may_lose(store_counter_set(s, "cleanup_runs", ++r->total_runs), "a total");
         if (failed)
-                (void) store_counter_set(s, "cleanup_runs_failed", ++r->total_failed_runs);
+                store_may_lose(store_counter_set(s, "cleanup_runs_failed", ++r->total_failed_runs), "a total");
 }
 
 static void note_failures(Reaper *r, const ReaperRun *run) {

@@ -5,6 +5,6 @@
 #include "reaper/reaper.h"
 
 /* Of older ones only the newest `keep` stay. */
-int store_cleanup_add(Store *s, const CleanupRow *row, unsigned keep);
+int store_cleanup_add(Store *s, const CleanupRow *row, unsigned keep) _must_check_;
 /* Newest first. */
 int store_cleanup_each(Store *s, unsigned limit, int (*each)(const CleanupRow *row, void *userdata), void *userdata);

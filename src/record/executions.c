@@ -38,19 +38,23 @@ static void input_name(const char *execution, char ret[static 48]) {
 }
 
 /* Input beyond the ceiling is not kept at all: half of it would be another input. */
-static bool input_fits(Recorder *r, const Recording *recording, int dirfd, int fd, const char *name, size_t size) {
+static bool input_fits(Recorder *r, Recording *recording, int dirfd, int fd, const char *name, size_t size) {
         char cut[64];
         struct stat st;
+        uint64_t there;
         int marker;
 
         (void) snprintf(cut, sizeof(cut), "%s-cut", name);
         if (faccessat(dirfd, cut, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
                 return false;
-        if (fstat(fd, &st) == 0 && recording->bytes + (uint64_t) st.st_size + size <= r->manager->settings->recording.bytes_max)
+        there = fstat(fd, &st) == 0 ? (uint64_t) st.st_size : 0;
+        if (recording->bytes + there + size <= r->manager->settings->recording.bytes_max &&
+                        recording_resize(r, recording, there, there + size, /* reterr= */ NULL) >= 0)
                 return true;
         marker = openat(dirfd, cut, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         (void) fd_close(marker);
-        (void) ftruncate(fd, 0);
+        if (ftruncate(fd, 0) >= 0)
+                (void) recording_resize(r, recording, there, 0, /* reterr= */ NULL);
         return false;
 }
 
@@ -112,14 +116,24 @@ void record_jobs_free(Recorder *r) {
                 executions_job_free(r->jobs);
 }
 
+bool record_is_busy(const Recorder *r, const char *id) {
+        const EndJob *j;
+
+        DL_FOREACH(r->jobs, j)
+                if (strcmp(j->sandbox->id, id) == 0)
+                        return true;
+        return false;
+}
+
 static Execution *execution_of(const EndJob *j) {
         Sandbox *sb = sandbox_unless_gone(j->sandbox);
 
         return sb ? manager_find_execution(sb, j->execution) : NULL;
 }
 
-static int open_source(EndJob *j, Execution *x) {
+static int open_source(EndJob *j, Execution *x, Recording *recording) {
         _cleanup_close_ int dirfd = -EBADF;
+        struct stat st;
         char name[64];
         int fd;
 
@@ -132,7 +146,8 @@ static int open_source(EndJob *j, Execution *x) {
         fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        (void) unlinkat(dirfd, name, 0);
+        if (fstat(fd, &st) >= 0 && unlinkat(dirfd, name, 0) >= 0)
+                (void) recording_resize(j->recorder, recording, (uint64_t) st.st_size, 0, /* reterr= */ NULL);
         (void) strcat(name, "-cut");
         j->input_cut = unlinkat(dirfd, name, 0) == 0;
         return fd;
@@ -165,7 +180,7 @@ static void executions_step(EndJob *j, Execution *x, Recording *recording) {
         ssize_t n;
 
         if (j->fd < 0) {
-                j->fd = open_source(j, x);
+                j->fd = open_source(j, x, recording);
                 if (j->fd < 0 || blob_begin(j->recorder, j->sandbox->id, &j->blob) < 0) {
                         executions_next_source(j, NULL);
                         return;
@@ -173,7 +188,7 @@ static void executions_step(EndJob *j, Execution *x, Recording *recording) {
         }
         n = executions_read_source(j, x, buffer, sizeof(buffer));
         if (n > 0) {
-                blob_add(j->recorder, recording, &j->blob, buffer, (size_t) n);
+                blob_add(&j->blob, buffer, (size_t) n);
                 j->offset += (uint64_t) n;
         } else
                 executions_next_source(j, blob_end(&j->blob));

@@ -30,18 +30,48 @@ static int expire_remove_files(int dirfd) {
 
 int record_remove(Recorder *r, const char *id) {
         _cleanup_close_ int fd = recording_open_dir(r, id);
-        Recording *found = NULL;
-        int k;
+        Recording *found = recording_find(r, id);
+        int k = fd < 0 ? fd : expire_remove_files(fd);
 
-        HASH_FIND_STR(r->recordings, id, found);
-        if (found) {
-                HASH_DEL(r->recordings, found);
-                free(found);
+        if (k >= 0)
+                k = unlinkat(r->dirfd, id, AT_REMOVEDIR) < 0 ? -errno : 0;
+        if (found && k >= 0)
+                recording_free(r, found); /* else what is left of it is still held */
+        return k;
+}
+
+/* Room. */
+
+static Recording *record_expire_owner(const LedgerEntry *e) {
+        return (Recording *) (void *) ((char *) e - offsetof(Recording, charge));
+}
+
+static unsigned record_expire_rank(const LedgerEntry *e) {
+        return record_expire_owner(e)->is_over ? 1 : 0;
+}
+
+/* One that cannot be removed ends it: the others could not be either. */
+void record_make_room(Recorder *r, uint64_t more) {
+        uint64_t total = r->manager->settings->recording.total_bytes, budget = total - MIN_OF(more, total);
+        const LedgerEntry *e;
+        int k = 0;
+
+        if (total == 0 || r->manager->recovering || ledger_total(r->manager, LEDGER_RECORDING) <= budget)
+                return;
+        for (Recording *recording = r->recordings; recording; recording = recording->hh.next) {
+                const Sandbox *sb = manager_by_id(r->manager, recording->id);
+
+                recording->is_over = (!sb || sandbox_status_is_ended(sb->status)) && !record_is_busy(r, recording->id);
         }
-        if (fd < 0)
-                return fd;
-        k = expire_remove_files(fd);
-        return k < 0 ? k : unlinkat(r->dirfd, id, AT_REMOVEDIR) < 0 ? -errno : 0;
+        while (k >= 0 && (e = ledger_victim(r->manager, LEDGER_RECORDING, budget, record_expire_rank))) {
+                char id[SANDBOX_ID_LENGTH + 1];
+
+                memcpy(id, record_expire_owner(e)->id, sizeof(id));
+                log_debug("sandbox %s: its recording goes to make room", id);
+                k = record_remove(r, id);
+        }
+        if (k < 0)
+                log_warning("a recording cannot be removed to make room, ignoring: %s", strerror(-k));
 }
 
 static bool expire_is_over(Recorder *r, const char *id, usec_t before) {
@@ -83,6 +113,7 @@ static int record_expire_on_timer(sd_event_source *source, uint64_t usec, void *
                 pause = 0;
         if (keep > 0 && keep < pause)
                 pause = MAX_OF(keep, USEC_PER_SEC);
+        record_make_room(r, /* more= */ 0);
         (void) sd_event_source_set_time_relative(source, pause);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }

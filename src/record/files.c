@@ -46,7 +46,7 @@ void record_file_data(RecordedFile *f, const void *data, size_t size) {
         Recording *recording = sb ? recording_get(f->recorder, sb) : NULL;
 
         if (f->has_blob && recording)
-                blob_add(f->recorder, recording, &f->blob, data, size);
+                blob_add(&f->blob, data, size);
 }
 
 /* In the words of the API, which a replay will use. */

@@ -6,27 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/fd.h"
 #include "base/id.h"
 #include "record/internal.h"
 
-#define FIRST_LINE_MAX (1 << 20)
 
 /* The first line, as soon as it is somebody's. */
 static void recorder_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         Recorder *r = userdata;
-        Recording *found = NULL;
 
-        if (!sb->spec.record || sb->pooled)
-                return;
-        (void) recording_get(r, sb);
-        if (!sandbox_status_is_ended(to))
-                return;
-        HASH_FIND_STR(r->recordings, sb->id, found); /* what is to come is read from the directory again */
-        if (found) {
-                HASH_DEL(r->recordings, found);
-                free(found);
-        }
+        if (sb->spec.record && !sb->pooled)
+                (void) recording_get(r, sb);
 }
 
 static int recorder_open_directory(Recorder *r, Error *reterr) {
@@ -40,6 +31,18 @@ static int recorder_open_directory(Recorder *r, Error *reterr) {
         return r->dirfd < 0 ? error_set(reterr, -errno, "cannot open '%s' for recordings: %m", path) : 0;
 }
 
+/* What earlier lives of the daemon have put there. */
+static int recorder_load(Recorder *r, Error *reterr) {
+        _cleanup_directory_ DIR *directory = directory_open(r->dirfd, ".");
+        const struct dirent *entry;
+        int k = 0;
+
+        while (k >= 0 && (entry = directory_next(directory)))
+                if (id_is_valid(entry->d_name))
+                        k = recording_load(r, entry->d_name);
+        return k < 0 ? error_set(reterr, k, "cannot look at the recordings: %s", strerror(-k)) : 0;
+}
+
 int recorder_new(Manager *m, Recorder **ret, Error *reterr) {
         Recorder *r = calloc(1, sizeof(*r));
         int k;
@@ -49,6 +52,8 @@ int recorder_new(Manager *m, Recorder **ret, Error *reterr) {
         r->manager = m;
         r->dirfd = -EBADF;
         k = recorder_open_directory(r, reterr);
+        if (k >= 0)
+                k = recorder_load(r, reterr);
         if (k >= 0)
                 k = record_expire_start(r, reterr);
         if (k < 0) {
@@ -76,10 +81,8 @@ Recorder *recorder_free(Recorder *r) {
                 return NULL;
         manager_set_recorder(r->manager, NULL);
         record_jobs_free(r);
-        HASH_ITER(hh, r->recordings, recording, next) {
-                HASH_DEL(r->recordings, recording);
-                free(recording);
-        }
+        HASH_ITER(hh, r->recordings, recording, next)
+                recording_free(r, recording);
         sd_event_source_disable_unref(r->turn);
         sd_event_source_disable_unref(r->expire);
         (void) fd_close(r->dirfd);
@@ -89,11 +92,8 @@ Recorder *recorder_free(Recorder *r) {
 
 /* Of a sandbox that is gone: its first line says whose it was. */
 static bool recorder_may_see(const Principal *who, int log_fd) {
-        _cleanup_free_ char *text = malloc(FIRST_LINE_MAX + 1);
-        _cleanup_json_ json_t *line = NULL;
-        ssize_t n = text ? pread(log_fd, text, FIRST_LINE_MAX, 0) : -1;
+        _cleanup_json_ json_t *line = recording_first_line(log_fd);
 
-        line = n > 0 ? json_loadb(text, (size_t) n, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
         return principal_sees(who, json_string_value(json_object_get(line, "tenant")));
 }
 

@@ -73,57 +73,134 @@ static json_t *recording_describe(const Sandbox *sb) {
                         "policy", s->policy ? json_loads(s->policy, 0, NULL) : json_null());
 }
 
-/* What earlier lives of the daemon have put there. */
-static uint64_t recording_count_bytes(int dirfd) {
-        _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
-        const struct dirent *entry;
-        uint64_t total = 0;
-        struct stat st;
+/* In memory. */
 
-        while ((entry = directory_next(directory)))
-                if (strlen(entry->d_name) == RECORD_BLOB_LENGTH && fstatat(dirfd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-                        total += (uint64_t) st.st_size;
-        return total;
-}
+#define CUT            "cut" /* a file that says that the log has ended early */
+#define BLOCK          UINT64_C(4096)
+#define FIRST_LINE_MAX (1 << 20)
 
-static int recording_make_directory(Recorder *r, const Sandbox *sb, uint64_t *ret_bytes, bool *ret_made) {
-        _cleanup_close_ int fd = -EBADF;
+Recording *recording_find(const Recorder *r, const char *id) {
+        Recording *found;
 
-        *ret_made = mkdirat(r->dirfd, sb->id, 0700) == 0;
-        if (!*ret_made && errno != EEXIST)
-                return -errno;
-        fd = recording_open_dir(r, sb->id);
-        if (fd < 0)
-                return fd;
-        *ret_bytes = *ret_made ? 0 : recording_count_bytes(fd);
-        return 0;
-}
-
-Recording *recording_get(Recorder *r, const Sandbox *sb) {
-        Recording *found = NULL;
-        bool made;
-        int k;
-
-        HASH_FIND_STR(r->recordings, sb->id, found);
-        if (found)
-                return found;
-        found = calloc(1, sizeof(*found));
-        if (!found)
-                return NULL;
-        memcpy(found->id, sb->id, sizeof(found->id));
-        k = recording_make_directory(r, sb, &found->bytes, &made);
-        if (k < 0) {
-                recording_trouble(r, sb->id, k);
-                free(found);
-                return NULL;
-        }
-        HASH_ADD_STR(r->recordings, id, found);
-        if (made)
-                recording_line(r, sb, recording_describe(sb));
+        HASH_FIND_STR(r->recordings, id, found);
         return found;
 }
 
-static int recording_append(Recorder *r, const char *id, const char *text, size_t size) {
+void recording_free(Recorder *r, Recording *recording) {
+        HASH_DEL(r->recordings, recording);
+        ledger_release(&recording->charge);
+        free(recording);
+}
+
+static uint64_t recording_blocks(uint64_t bytes) {
+        return (bytes + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+static int recording_reserve(Recorder *r, Recording *recording, uint64_t more, Error *reterr) {
+        uint64_t budget = r->manager->settings->recording.total_bytes;
+        const char *tenant = ledger_tenant(&recording->charge);
+
+        if (!ledger_fits(r->manager, tenant, LEDGER_RECORDING, budget, more))
+                record_make_room(r, more);
+        if (!ledger_fits(r->manager, tenant, LEDGER_RECORDING, budget, more))
+                return error_set(reterr, -ENOSPC, "all recordings together may have %llu MB: raise recording.totalSize", (unsigned long long) budget >> 20);
+        return ledger_reserve(r->manager, &recording->charge, tenant, LEDGER_RECORDING, recording->charge.amount + more, reterr);
+}
+
+int recording_resize(Recorder *r, Recording *recording, uint64_t from, uint64_t to, Error *reterr) {
+        uint64_t before = recording_blocks(from), after = recording_blocks(to);
+
+        if (after > before)
+                return recording_reserve(r, recording, after - before, reterr);
+        if (after < before)
+                (void) ledger_charge(r->manager, &recording->charge, ledger_tenant(&recording->charge), LEDGER_RECORDING,
+                                recording->charge.amount - MIN_OF(before - after, recording->charge.amount));
+        return 0;
+}
+
+static int recording_add(Recorder *r, const char *id, const char *tenant, Recording **ret) {
+        Recording *made = calloc(1, sizeof(*made));
+        int k;
+
+        if (!made)
+                return -ENOMEM;
+        (void) snprintf(made->id, sizeof(made->id), "%s", id);
+        k = ledger_charge(r->manager, &made->charge, tenant, LEDGER_RECORDING, 0);
+        if (k < 0) {
+                free(made);
+                return k;
+        }
+        HASH_ADD_STR(r->recordings, id, made);
+        *ret = made;
+        return 0;
+}
+
+/* On disk. */
+
+static void recording_count_file(Recording *recording, int dirfd, const char *name, uint64_t *total) {
+        struct stat st;
+
+        if (strncmp(name, "in-", 3) == 0) {
+                (void) unlinkat(dirfd, name, 0); /* nobody goes on with it */
+                return;
+        }
+        if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return;
+        *total += recording_blocks((uint64_t) st.st_size);
+        if (strlen(name) == RECORD_BLOB_LENGTH)
+                recording->bytes += (uint64_t) st.st_size;
+        else if (strcmp(name, "log") == 0)
+                recording->log_bytes = (uint64_t) st.st_size;
+        else if (strcmp(name, CUT) == 0)
+                recording->cut = true;
+}
+
+json_t *recording_first_line(int log_fd) {
+        _cleanup_free_ char *text = malloc(FIRST_LINE_MAX + 1);
+        ssize_t n = text ? pread(log_fd, text, FIRST_LINE_MAX, 0) : -1;
+
+        return n > 0 ? json_loadb(text, (size_t) n, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+}
+
+int recording_load(Recorder *r, const char *id) {
+        _cleanup_close_ int dirfd = recording_open_dir(r, id), log = -EBADF;
+        _cleanup_directory_ DIR *directory = dirfd < 0 ? NULL : directory_open(dirfd, ".");
+        _cleanup_json_ json_t *line = NULL;
+        const struct dirent *entry;
+        uint64_t total = 0;
+        Recording *found;
+        const char *tenant;
+        int k;
+
+        if (!directory)
+                return 0; /* a file, or a link: none of ours */
+        log = openat(dirfd, "log", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        line = log < 0 ? NULL : recording_first_line(log);
+        tenant = json_string_value(json_object_get(line, "tenant"));
+        k = recording_add(r, id, tenant, &found);
+        if (k < 0)
+                return k;
+        while ((entry = directory_next(directory)))
+                recording_count_file(found, dirfd, entry->d_name, &total);
+        return ledger_charge(r->manager, &found->charge, tenant, LEDGER_RECORDING, total);
+}
+
+Recording *recording_get(Recorder *r, const Sandbox *sb) {
+        Recording *found = recording_find(r, sb->id);
+        int k;
+
+        if (found)
+                return found;
+        k = mkdirat(r->dirfd, sb->id, 0700) < 0 && errno != EEXIST ? -errno : recording_add(r, sb->id, sb->spec.tenant, &found);
+        if (k < 0) {
+                recording_trouble(r, sb->id, k);
+                return NULL;
+        }
+        recording_line(r, sb, recording_describe(sb));
+        return found;
+}
+
+static int recording_append(const Recorder *r, const char *id, const char *text, size_t size) {
         _cleanup_close_ int dirfd = recording_open_dir(r, id), fd = -EBADF;
 
         if (dirfd < 0)
@@ -132,9 +209,33 @@ static int recording_append(Recorder *r, const char *id, const char *text, size_
         return fd < 0 ? -errno : fd_write_all(fd, text, size);
 }
 
+/* For what there is room in any case. */
+static void recording_charge_line(Recorder *r, Recording *recording, size_t size) {
+        (void) ledger_charge(r->manager, &recording->charge, ledger_tenant(&recording->charge), LEDGER_RECORDING,
+                        recording->charge.amount + recording_blocks(recording->log_bytes + size) - recording_blocks(recording->log_bytes));
+}
+
+/* The last line: a replay must not take what follows a hole for what came next. */
+static void recording_end_early(Recorder *r, Recording *recording, const char *why) {
+        _cleanup_close_ int dirfd = recording_open_dir(r, recording->id), mark = -EBADF;
+        _cleanup_json_ json_t *line = json_pack("{s:s, s:s}", "type", "cut", "reason", why);
+        _cleanup_free_ char *text = NULL;
+        size_t size = 0;
+
+        recording->cut = true;
+        mark = dirfd < 0 ? -EBADF : openat(dirfd, CUT, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        text = line ? json_print(line, &size) : NULL;
+        if (!text || recording_append(r, recording->id, text, size) < 0)
+                return;
+        recording_charge_line(r, recording, size);
+        recording->log_bytes += size;
+}
+
 void recording_line(Recorder *r, const Sandbox *sb, json_t *line) {
+        Recording *recording = recording_find(r, sb->id);
         usec_t now = clock_wall_usec();
         _cleanup_free_ char *text = NULL;
+        Error error = { 0 };
         size_t size = 0;
         int k;
 
@@ -143,7 +244,18 @@ void recording_line(Recorder *r, const Sandbox *sb, json_t *line) {
                 text = json_print(line, &size);
                 json_decref(line);
         }
+        if (!recording || recording->cut)
+                return;
+        if (recording->log_bytes == 0)
+                recording_charge_line(r, recording, size); /* it says whose all of it is */
+        else if (recording_resize(r, recording, recording->log_bytes, recording->log_bytes + size, &error) < 0) {
+                recording_end_early(r, recording, error.text);
+                return;
+        }
         k = text ? recording_append(r, sb->id, text, size) : -ENOMEM;
-        if (k < 0)
+        if (k < 0) {
+                (void) recording_resize(r, recording, recording->log_bytes + size, recording->log_bytes, /* reterr= */ NULL);
                 recording_trouble(r, sb->id, k);
+        } else
+                recording->log_bytes += size;
 }

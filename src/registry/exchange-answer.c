@@ -1,6 +1,5 @@
-/* exchange-answer.c: what comes back, as libcurl hands it over. */
+/* exchange-answer.c: what comes back, as it comes. */
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 static void forget_headers(Exchange *x) {
         x->type[0] = x->digest[0] = x->location[0] = x->challenge[0] = 0;
         x->length = x->range_from = UINT64_MAX;
-        x->retry_after = 0;
 }
 
 static void exchange_answer_copy_text(char *to, size_t room, const char *value) {
@@ -54,14 +52,6 @@ static void take_range(Exchange *x, const char *value) {
         (void) parse_uint64(number, 0, INT64_MAX, &x->range_from);
 }
 
-/* A date in it is rare, and then the ordinary pause will do. */
-static void take_retry(Exchange *x, const char *value) {
-        uint64_t seconds;
-
-        if (parse_uint64(value, 0, 86400, &seconds) >= 0)
-                x->retry_after = seconds * USEC_PER_SEC;
-}
-
 static const struct {
         const char *name;
         void (*take)(Exchange *x, const char *value);
@@ -71,38 +61,20 @@ static const struct {
         { "Content-Range",         take_range     },
         { "Docker-Content-Digest", exchange_answer_take_digest    },
         { "Location",              take_location  },
-        { "Retry-After",           take_retry     },
         { "WWW-Authenticate",      take_challenge },
 };
 
-size_t exchange_on_header(char *data, size_t one, size_t size, void *userdata) {
+void exchange_on_header(const char *name, const char *value, void *userdata) {
         Exchange *x = userdata;
-        char line[4608], *value;
-        size_t n = size;
 
-        x->moved_at = clock_usec();
-        while (n > 0 && isspace((unsigned char) data[n - 1]))
-                n--;
-        if (n >= sizeof(line))
-                return size;
-        memcpy(line, data, n);
-        line[n] = 0;
-        if (strncmp(line, "HTTP/", 5) == 0) {
+        if (!name)
                 forget_headers(x); /* what the redirecting one said is over */
-                return size;
-        }
-        value = strchr(line, ':');
-        if (!value)
-                return size;
-        *value++ = 0;
-        value += strspn(value, " \t");
-        for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
-                if (strcasecmp(line, wanted[i].name) == 0)
-                        wanted[i].take(x, value);
-        return size;
+        for (size_t k = 0; name && k < ELEMENTSOF(wanted); k++)
+                if (strcasecmp(name, wanted[k].name) == 0)
+                        wanted[k].take(x, value);
 }
 
-static int take_good(Exchange *x, const char *data, size_t size) {
+static int take_good(Exchange *x, const void *data, size_t size) {
         if (x->on_data)
                 return x->on_data(x, data, size);
         if (size > x->answer_max - x->answer.size)
@@ -112,7 +84,7 @@ static int take_good(Exchange *x, const char *data, size_t size) {
 }
 
 /* The beginning says why; who sends a refusal without an end is not listened to. */
-static int take_bad(Exchange *x, const char *data, size_t size) {
+static int take_bad(Exchange *x, const void *data, size_t size) {
         size_t room = COMPLAINT_MAX - MIN_OF(x->answer.size, (size_t) COMPLAINT_MAX);
 
         text_put(&x->answer, data, MIN_OF(size, room));
@@ -121,17 +93,9 @@ static int take_bad(Exchange *x, const char *data, size_t size) {
         return x->cut ? -EFBIG : x->answer.error;
 }
 
-size_t exchange_on_data(char *data, size_t one, size_t size, void *userdata) {
+int exchange_on_data(unsigned status, const void *data, size_t size, void *userdata) {
         Exchange *x = userdata;
-        long status = 0;
-        int r;
 
-        x->moved_at = clock_usec();
-        (void) curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
         x->status = (int) status;
-        r = status >= 200 && status < 300 ? take_good(x, data, size) : take_bad(x, data, size);
-        if (r >= 0)
-                return size;
-        x->error = r;
-        return 0;
+        return status >= 200 && status < 300 ? take_good(x, data, size) : take_bad(x, data, size);
 }

@@ -1,12 +1,7 @@
-/* exchange-internal.h: what exchange's files share. Includes curl.h: for them only. */
+/* exchange-internal.h: what exchange's files share. */
 #pragma once
-
-#include <curl/curl.h>
 
 #include "registry/exchange.h"
 
-size_t exchange_on_header(char *data, size_t one, size_t size, void *userdata);
-size_t exchange_on_data(char *data, size_t one, size_t size, void *userdata);
-
-/* What libcurl's end means, as errno and in words. */
-void exchange_take_end(Exchange *x, CURLcode rc);
+void exchange_on_header(const char *name, const char *value, void *userdata);
+int exchange_on_data(unsigned status, const void *data, size_t size, void *userdata);

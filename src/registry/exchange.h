@@ -1,8 +1,8 @@
-/* exchange.h: HTTP requests and their answers, several at once. The only door to libcurl here.
+/* exchange.h: HTTP requests and their answers, several at once, to be waited for; outbound.h makes them.
  *
- * The caller fills in the question and starts it; exchanges_wait() gives it back when it is over, one way or another. A redirect is followed (GET, HEAD) without the
- * Authorization when it leads to another host, port or scheme; never from https to http; never to this machine unless the first request went there as well.
- * Nothing goes on without an end: no byte for the stall time is -ETIMEDOUT. Must not know: registries, tokens, blobs. */
+ * The caller fills in the question and starts it; exchanges_wait() gives it back when it is over, one way or another. Redirects (GET, HEAD) are followed, never to
+ * this machine unless the first request went there as well. Nothing goes on without an end: no byte for the stall time is -ETIMEDOUT.
+ * Must not know: registries, tokens, blobs. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "outbound/outbound.h"
 #include "registry/digest.h"
 
 typedef struct Exchange Exchange;
@@ -39,7 +40,7 @@ struct Exchange {
 
         /* The answer. */
         int error;     /* 0: there is a status */
-        char words[256]; /* as long as libcurl wants it */
+        char words[256];
         int status;
         Text answer;         /* of a bad one: the beginning */
         char type[128];      /* Content-Type, without parameters */
@@ -51,12 +52,10 @@ struct Exchange {
         usec_t retry_after;
         uint64_t sent;       /* of the body */
 
-        bool forbidden;      /* its address was one that it may not have */
         bool cut;            /* there is more of a refusal than anybody wants to read */
-        void *easy, *headers; /* libcurl's */
+        OutboundRequest *request;
         Exchanges *exchanges;
         Exchange *next;
-        usec_t moved_at;
 };
 
 #define EXCHANGE_INIT { .body_fd = -EBADF }
@@ -67,8 +66,7 @@ void exchange_done(Exchange *x);
 typedef struct ExchangeSettings {
         const char *ca;  /* NULL: the system's */
         bool unchecked;  /* any certificate will do */
-        bool plain;      /* redirects to http are all right */
-        bool inside;     /* and those to this machine */
+        bool inside;     /* redirects to this machine are all right */
         bool outside;    /* not even what was asked for may be this machine */
         usec_t stall_usec;
 } ExchangeSettings;
@@ -76,17 +74,9 @@ typedef struct ExchangeSettings {
 int exchanges_new(const ExchangeSettings *settings, Exchanges **ret, Error *reterr);
 Exchanges *exchanges_free(Exchanges *e);
 void exchanges_freep(Exchanges **e);
-void exchanges_set_plain(Exchanges *e);
 
 int exchange_start(Exchanges *e, Exchange *x, Error *reterr);
 /* One that is over, or NULL when the time is. */
 Exchange *exchanges_wait(Exchanges *e, usec_t timeout_usec);
 /* Takes it back when it is under way. */
 void exchange_stop(Exchange *x);
-
-/* scheme://host[:port], the same for both. */
-bool exchange_same_origin(const char *a, const char *b);
-/* A location relative to a URL, as a URL; the caller frees. */
-char *exchange_resolve(const char *base, const char *location);
-/* What stands in a query; the caller frees. */
-char *exchange_escape(const char *text);

@@ -43,7 +43,7 @@ static int begin_upload(RegistryPush *p, const Descriptor *d, const char *what, 
         r = remote_ask(p->remote, &x, what, /* may_miss= */ false, reterr);
         if (r < 0)
                 return r;
-        place = x.location[0] ? exchange_resolve(p->remote->base, x.location) : NULL;
+        place = x.location[0] ? outbound_url_join(p->remote->base, x.location) : NULL;
         if (x.status != 202 || !place)
                 return error_set(reterr, -EPROTO, "%s answers %d without a place to upload %s to", p->remote->reference->host, x.status, what);
         if (strncmp(place, "https://", 8) != 0 && strncmp(p->remote->base, "http://", 7) != 0)

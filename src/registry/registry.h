@@ -9,7 +9,7 @@
  *          0: a tar: an OCI layout, `docker save`, or a root directory; --reference: which of several
  *   describe --blobs DIR --config FILE --layer DIGEST:DIFFID:SIZE:MEDIATYPE…     makes config and manifest out of parts (commit, build), for push
  *
- * Environment: COVE_REGISTRY_AUTH "user:password" or "bearer TOKEN" (never in arguments). Proxies of the environment count.
+ * Environment: COVE_REGISTRY_AUTH "user:password" or "bearer TOKEN" (never in arguments). Proxies of the environment count (outbound/proxy.c).
  * REFERENCE as docker has it: [HOST[:PORT]/]NAME[:TAG][@DIGEST]; no host: docker.io; localhost and 127.0.0.0/8 are insecure (http) by themselves.
  * --outside: not this machine and no link-local address, by whatever name.
  *

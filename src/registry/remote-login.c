@@ -81,12 +81,12 @@ static char *basic(const Remote *r) {
 /* Ours says what we are about to do; the registry's may name more. */
 static char *token_url(const Remote *r, const Challenge *c) {
         char scope[REFERENCE_NAME_MAX + 32];
-        _cleanup_free_ char *service = exchange_escape(c->service), *ours = NULL, *theirs = NULL;
+        _cleanup_free_ char *service = outbound_escape(c->service), *ours = NULL, *theirs = NULL;
         char *url;
 
         (void) snprintf(scope, sizeof(scope), "repository:%s:%s", r->reference->name, r->push ? "pull,push" : "pull");
-        ours = exchange_escape(scope);
-        theirs = exchange_escape(c->scope);
+        ours = outbound_escape(scope);
+        theirs = outbound_escape(c->scope);
         if (!service || !ours || !theirs)
                 return NULL;
         return asprintf(&url, "%s%c%s%s%sscope=%s%s%s", c->realm, strchr(c->realm, '?') ? '&' : '?', c->service[0] ? "service=" : "", service,
@@ -144,7 +144,7 @@ static int login_bearer(Remote *r, const Challenge *c, Error *reterr) {
         x.url = url;
         x.authorization = password;
         x.answer_max = ANSWER_MAX;
-        x.elsewhere = !exchange_same_origin(r->base, url);
+        x.elsewhere = !outbound_same_origin(r->base, url);
         e = ask_token(r, &x, reterr);
         if (x.answer.data)
                 explicit_bzero(x.answer.data, x.answer.size);

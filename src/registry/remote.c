@@ -36,11 +36,8 @@ static int remote_find_scheme(Remote *r, const RemoteOptions *options, Error *re
                 return e;
         while (!exchanges_wait(r->exchanges, USEC_PER_SEC))
                 ;
-        if (x.error < 0) {
+        if (x.error < 0)
                 (void) snprintf(r->base, sizeof(r->base), "http://%s", host);
-                exchanges_set_plain(r->exchanges);
-                exchanges_set_plain(r->tokens);
-        }
         return 0;
 }
 
@@ -48,7 +45,6 @@ int remote_open(Remote *r, const Reference *reference, const RemoteOptions *opti
         const ExchangeSettings settings = {
                 .ca = options->ca,
                 .unchecked = options->insecure,
-                .plain = remote_is_plain(reference, options),
                 .inside = reference_is_loopback(reference) && !options->outside,
                 .outside = options->outside,
                 .stall_usec = options->stall_usec,
@@ -129,7 +125,7 @@ usec_t remote_retry_pause(const Exchange *x, unsigned tries) {
 }
 
 int remote_start(Remote *r, Exchange *x, Error *reterr) {
-        x->elsewhere = !exchange_same_origin(r->base, x->url);
+        x->elsewhere = !outbound_same_origin(r->base, x->url);
         x->authorization = x->elsewhere ? NULL : r->authorization;
         x->login = r->login;
         return exchange_start(r->exchanges, x, reterr);

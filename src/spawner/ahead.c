@@ -36,8 +36,14 @@ static bool wants_dev(const Ahead *a) {
         return a->home_netns_fd >= 0 && !a->dev_broken && a->n_devs < AHEAD_DEVS_MAX;
 }
 
-bool ahead_wants(const Ahead *a) {
-        return wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried;
+usec_t ahead_next(const Ahead *a) {
+        return wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried ? a->rest : USEC_INFINITY;
+}
+
+/* A shortage passes: what a thing cannot be made for now is no reason never to make it again. */
+static void ahead_failed(Ahead *a, int r, bool *broken) {
+        *broken = !error_is_shortage(r);
+        a->rest = clock_usec() + AHEAD_REST_USEC;
 }
 
 int ahead_etc(Ahead *a, Error *reterr) {
@@ -47,12 +53,15 @@ int ahead_etc(Ahead *a, Error *reterr) {
         if (a->home_netns_fd < 0 || a->etc_broken) /* nothing is made ahead */
                 return -EBADF;
         r = sharedetc_get(&a->etc, reterr);
-        if (r >= 0 && !a->etc_tried) {
-                copy = tree_copy(a->etc.tree);
-                a->etc_broken = copy < 0;
-        }
-        a->etc_tried = true;
-        return r < 0 ? r : a->etc_broken ? -EBADF : a->etc.tree;
+        if (r < 0 || a->etc_tried)
+                return r < 0 ? r : a->etc.tree;
+        copy = tree_copy(a->etc.tree);
+        if (copy < 0)
+                ahead_failed(a, copy, &a->etc_broken);
+        a->etc_tried = copy >= 0 || a->etc_broken;
+        if (!a->etc_tried)
+                return error_set(reterr, copy, "the shared /etc cannot be copied: %m");
+        return copy < 0 ? -EBADF : a->etc.tree;
 }
 
 static void make_dev(Ahead *a) {
@@ -63,8 +72,19 @@ static void make_dev(Ahead *a) {
                 a->devs[a->n_devs++] = dev;
                 return;
         }
-        log_debug("each sandbox makes its own /dev: %s", error.text);
-        a->dev_broken = true;
+        ahead_failed(a, dev, &a->dev_broken);
+        log_debug("each sandbox makes its own /dev%s: %s", a->dev_broken ? "" : " for now", error.text);
+}
+
+static void ahead_try_etc(Ahead *a) {
+        Error error = { 0 };
+        int r = ahead_etc(a, &error);
+
+        if (r >= 0 || r == -EBADF)
+                return; /* it was tried, or rests */
+        log_debug("the shared /etc: %s", error.text);
+        a->etc_tried = !error_is_shortage(r);
+        a->rest = clock_usec() + AHEAD_REST_USEC;
 }
 
 void ahead_make_one(Ahead *a) {
@@ -72,22 +92,24 @@ void ahead_make_one(Ahead *a) {
         NetRequest request = { .userns_fd = -EBADF, .hub_fd = -EBADF };
         Error error = { 0 };
         AheadStock *s;
+        int r;
 
+        if (clock_usec() < ahead_next(a))
+                return;
         if (wants_dev(a)) {
                 make_dev(a);
                 return;
         }
         if (shape < 0) {
-                if (!a->etc_tried && ahead_etc(a, &error) < 0)
-                        log_debug("the shared /etc: %s", error.text);
-                a->etc_tried = true;
+                ahead_try_etc(a);
                 return;
         }
         s = a->stocks + shape;
         request.shape = (SpawnNetwork) shape;
-        if (net_make(&request, s->networks + s->n, &error) < 0) {
-                log_debug("each sandbox makes its own network namespace: %s", error.text);
-                s->broken = true;
+        r = net_make(&request, s->networks + s->n, &error);
+        if (r < 0) {
+                ahead_failed(a, r, &s->broken);
+                log_debug("each sandbox makes its own network namespace%s: %s", s->broken ? "" : " for now", error.text);
                 return;
         }
         s->n++;

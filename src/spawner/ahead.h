@@ -9,18 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "jail/net.h"
 #include "jail/sharedetc.h"
 
 #define AHEAD_NETWORKS_MAX 8
 #define AHEAD_DEVS_MAX     8
+#define AHEAD_REST_USEC    USEC_PER_SEC
 
 /* Networks of one shape. */
 typedef struct AheadStock {
         Network networks[AHEAD_NETWORKS_MAX];
         size_t n;
         bool wanted; /* somebody has asked for one */
-        bool broken; /* could not be made: not tried again */
+        bool broken; /* cannot be made here, and never will be: not tried again */
 } AheadStock;
 
 typedef struct Ahead {
@@ -32,12 +34,13 @@ typedef struct Ahead {
         SharedEtc etc;
         bool etc_tried;
         bool etc_broken;   /* this kernel copies no detached tree (tree_copy()) */
+        usec_t rest;       /* not before: something was not to be had */
 } Ahead;
 
 void ahead_init(Ahead *a, bool privileged);
 
-/* Makes one thing more, if there is one to make. Takes half a millisecond. */
-bool ahead_wants(const Ahead *a);
+/* Makes one thing more, if there is one to make and it is time. Takes half a millisecond. */
+usec_t ahead_next(const Ahead *a); /* when that is; USEC_INFINITY: there is none */
 void ahead_make_one(Ahead *a);
 
 /* Stays ours. -EBADF with no error: each makes its own. */

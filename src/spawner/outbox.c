@@ -72,7 +72,7 @@ int outbox_flush(Outbox *o) {
                 int r = channel_send_bytes(o->fd, l->data, l->size, l->fds, l->n_fds, MSG_DONTWAIT);
 
                 if (r < 0)
-                        return error_is_shortage(r) ? 0 : r;
+                        return r == -EAGAIN ? 0 : r;
                 o->first = l->next;
                 if (!o->first)
                         o->last = &o->first;

@@ -23,5 +23,6 @@ bool outbox_is_empty(const Outbox *o);
 /* Descriptors stay the caller's. -EPIPE: nobody is there any more. */
 int outbox_send(Outbox *o, const SpawnMessage *message, const int *fds, size_t n_fds);
 
-/* When the channel can take more. */
+/* When the channel can take more. A shortage (error_is_shortage()) is none of the channel's: it will say again that it can take more. So it is not looked at
+ * for a while. */
 int outbox_flush(Outbox *o);

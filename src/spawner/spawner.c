@@ -152,6 +152,11 @@ static void spawner_on_request(Spawner *s, const uint8_t *data, size_t size, int
                 (void) fd_close(fds[i]);
 }
 
+static void spawner_rest(Spawner *s, const char *what, int r) {
+        log_warning("spawner: %s for now: %s", what, strerror(-r));
+        s->rest = clock_usec() + REST_USEC;
+}
+
 static void on_requests(Spawner *s) {
         for (int i = 0; i < BATCH && !s->ended && takes_requests(s); i++) {
                 uint8_t buffer[SPAWN_MESSAGE_MAX];
@@ -168,12 +173,18 @@ static void on_requests(Spawner *s) {
                         s->ended = true;
                 else if (r == -EBADMSG)
                         log_error("spawner: rubbish came from the daemon");
-                else {
-                        log_warning("spawner: requests cannot be read for now: %s", strerror(-r));
-                        s->rest = clock_usec() + REST_USEC;
-                        return;
-                }
+                else
+                        spawner_rest(s, "requests cannot be read", r);
         }
+}
+
+static void spawner_flush(Spawner *s) {
+        int r = outbox_flush(&s->outbox);
+
+        if (r < 0 && error_is_shortage(r))
+                spawner_rest(s, "answers cannot be sent", r);
+        else if (r < 0)
+                s->ended = true;
 }
 
 /* A daemon that is gone has no requests: what is still in the channel would make sandboxes for nobody. */
@@ -182,8 +193,8 @@ static void spawner_on_channel(Spawner *s, short revents) {
                 s->ended = true;
                 return;
         }
-        if ((revents & POLLOUT) && outbox_flush(&s->outbox) < 0)
-                s->ended = true;
+        if (revents & POLLOUT)
+                spawner_flush(s);
         if (revents & POLLIN)
                 on_requests(s);
 }
@@ -197,6 +208,16 @@ static const struct timespec *until(usec_t due, struct timespec *ret) {
         return ret;
 }
 
+/* When there is something to do without anybody's word. */
+static usec_t spawner_next(const Spawner *s) {
+        usec_t due = MIN_OF(task_next(s), s->sweep);
+
+        if (clock_usec() < s->rest)
+                due = MIN_OF(due, s->rest);
+        due = MIN_OF(due, ahead_next(&s->ahead));
+        return MIN_OF(due, zygotes_next(s));
+}
+
 static void spawner_loop(Spawner *s) {
         while (!s->ended) {
                 if (s->options->turns)
@@ -207,7 +228,7 @@ static void spawner_loop(Spawner *s) {
                         [FD_CHANNEL] = {
                                 .fd = s->outbox.fd,
                                 .events = (short) ((takes_requests(s) ? POLLIN : 0) |
-                                                   (outbox_is_empty(&s->outbox) ? 0 : POLLOUT)),
+                                                   (outbox_is_empty(&s->outbox) || clock_usec() < s->rest ? 0 : POLLOUT)),
                         },
                         [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
                 };
@@ -217,7 +238,7 @@ static void spawner_loop(Spawner *s) {
                 struct pollfd *zygotes = trees + n_trees;
                 size_t n_zygotes = zygotes_poll(s, zygotes);
 
-                usec_t wake = MIN_OF(task_next(s), s->sweep), rest = clock_usec() < s->rest ? MIN_OF(s->rest, wake) : wake, due = ahead_wants(&s->ahead) ? 0 : MIN_OF(rest, zygotes_next(s));
+                usec_t due = spawner_next(s);
                 int n = ppoll(fds, FD_CHILDREN + n_images + n_trees + n_zygotes, until(due, &time), NULL);
 
                 if (n < 0) {

@@ -37,14 +37,14 @@ void held_charge(HeldTable *all, HeldTree *t) {
         (void) ledger_charge(all->state->manager, &t->charge, t->tenant, all->kind->charge, all->kind->holds(t));
 }
 
-int held_check(const HeldTable *all, const char *tenant, uint64_t more, Error *reterr) {
-        const Manager *m = all->state->manager;
-        uint64_t n = ledger_of_tenant(m, tenant).counts[all->kind->charge];
+static int held_reserve(HeldTable *all, HeldTree *t, Error *reterr) {
+        Manager *m = all->state->manager;
+        uint64_t n = ledger_of_tenant(m, t->tenant).counts[all->kind->charge];
 
         if (n >= all->kind->max)
                 return error_set(reterr, -EDQUOT, "there are %llu %ss%s%s already: remove some (`cove %s rm`)", (unsigned long long) n, all->kind->noun,
-                                tenant && *tenant ? " of tenant " : "", tenant ? tenant : "", all->kind->noun);
-        return ledger_check(m, tenant, all->kind->charge, more, reterr);
+                                *t->tenant ? " of tenant " : "", t->tenant, all->kind->noun);
+        return ledger_reserve(m, &t->charge, t->tenant, all->kind->charge, all->kind->holds(t), reterr);
 }
 
 static int held_add(HeldTable *all, HeldTree *t) {
@@ -128,8 +128,11 @@ HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at,
 int held_write_down(void *object, Error *reterr) {
         HeldMaking *k = object;
         const HeldKind *kind = k->all->kind;
-        int r = held_add(k->all, k->tree);
+        int r = held_reserve(k->all, k->tree, reterr);
 
+        if (r < 0)
+                return r;
+        r = held_add(k->all, k->tree);
         if (r == -EEXIST && kind->name_cure)
                 return error_set(reterr, r, "there is a %s '%s' already: choose another name, or remove it (`cove %s rm %s`)", kind->noun, k->tree->name,
                                 kind->noun, k->tree->name);
@@ -146,7 +149,7 @@ int held_strike_out(void *object, Error *why) {
         if (k->may_have_tree)
                 held_drop(k->all, k->tree->id);
         else
-                (void) store_delete_id(held_store(k->all), k->all->kind->table, k->tree->id);
+                store_may_lose(store_delete_id(held_store(k->all), k->all->kind->table, k->tree->id), "that one was not made"); /* pending: the next start removes it */
         held_take_out(k->all, k->tree);
         k->all->kind->free(TAKE_PTR(k->tree));
         return STEP_DONE;

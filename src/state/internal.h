@@ -82,7 +82,7 @@ typedef struct HeldMaking {
 } HeldMaking;
 
 /* held.c */
-int held_write_down(void *object, Error *reterr); /* its name is taken from here on. -EEXIST */
+int held_write_down(void *object, Error *reterr); /* its name is taken from here on, and what it holds is its tenant's. -EEXIST, -EDQUOT, -EOVERFLOW */
 int held_strike_out(void *object, Error *why);    /* the row goes after the tree, where there may be one */
 int held_settle(void *object, Error *reterr);     /* not pending any more: now it is there */
 HeldTree *held_by_id(const HeldTable *all, const char *id);
@@ -91,8 +91,6 @@ HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at,
 int held_remove(HeldTable *all, HeldTree *t, HeldDone done, void *userdata, Error *reterr);
 void held_drop(HeldTable *all, const char *id); /* its tree, then its row; nobody waits */
 int held_measure(HeldTable *all, HeldDone done, void *userdata, Error *reterr);
-/* Whether a tenant may have one more, which holds so much. -EDQUOT, -EOVERFLOW. */
-int held_check(const HeldTable *all, const char *tenant, uint64_t more, Error *reterr);
 void held_charge(HeldTable *all, HeldTree *t); /* what it holds has changed */
 int held_update(const HeldTable *all, const HeldTree *t); /* its row */
 int held_load(HeldTable *all, Error *reterr);

@@ -135,9 +135,6 @@ int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, 
         Taking *t;
         int r;
 
-        r = held_check(&s->snapshots, sb->spec.tenant, /* more= */ 0, reterr); /* what it shares with the disk is counted there */
-        if (r < 0)
-                return r;
         n = snapshot_new();
         t = n ? calloc(1, sizeof(*t)) : NULL;
         r = t ? take_fill(s, sb, n, name, comment, reterr) : error_set(reterr, -ENOMEM, "out of memory");

@@ -159,8 +159,6 @@ int volume_make(State *s, const Principal *who, const char *name, uint64_t limit
         int r;
 
         r = object_name_check(name, VOLUME_NAME_MAX, reterr);
-        if (r >= 0)
-                r = held_check(&s->volumes, who->tenant, limit, reterr);
         if (r < 0)
                 return r;
         if (!trees_have_disks(s->manager, reterr))

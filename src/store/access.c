@@ -24,7 +24,7 @@ static const char *const key_queries[] = {
         [KEY_ALL]  = "ORDER BY serial",
         [KEY_USED] = "UPDATE key SET last_used_at = ?2 WHERE id = ?1",
 };
-TABLE(key_table, Key, "key", 1, INSERTS | DELETES, QUERIES(key_queries));
+TABLE(key_table, Key, "key", 1, INSERTS | DELETES, .grows = true, QUERIES(key_queries));
 
 int store_key_used(Store *s, const char *id, usec_t at) {
         return query_run(s, &key_table, KEY_USED, VALUES(TEXT(id), NUMBER(at)), /* ret_value= */ NULL);

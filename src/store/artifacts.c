@@ -42,7 +42,7 @@ static const char *const artifact_queries[] = {
         [ARTIFACT_COUNT]    = "SELECT count(*) FROM artifact WHERE owner_id = ?2 AND owner_kind = ?1",
         [ARTIFACT_RETRY]    = "UPDATE artifact SET state = 'pending', attempts = 0 WHERE state = 'failed'",
 };
-TABLE(artifact_table, Artifact, "artifact", 1, INSERTS | UPDATES | DELETES, .n_fixed = 10, QUERIES(artifact_queries));
+TABLE(artifact_table, Artifact, "artifact", 1, INSERTS | UPDATES | DELETES, .grows = true, .n_fixed = 10, QUERIES(artifact_queries));
 STORE_READER(artifact_row, const Artifact);
 
 static const ShapeField artifact_sums_table_fields[] = {

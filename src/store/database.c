@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -15,6 +16,8 @@
 
 #define FREE_PAGES_MAX    4096  /* 16 MiB */
 #define CHECKED_PAGES_MAX 32768 /* 128 MiB */
+#define LOG_BYTES (UINT64_C(16) << 20) /* as journal_size_limit: twice of what it has when it is copied back; so 8 MiB are the reserve */
+#define LOG_SHARE 16                   /* on a small disk, that part of it */
 
 /* EXCLUSIVE: one process, the one that got here first; and the index of the log is then plain memory instead of a shared
  * file: 5 µs less per commit, of about 14, measured on the development machine. It has to stand before WAL.
@@ -190,13 +193,63 @@ static int create_file(const char *path, const Migrations *migrations, Error *re
         return r < 0 ? error_set(reterr, r, "cannot sync the directory of '%s': %m", path) : 0;
 }
 
+/* Nobody has a lock on the log, which closing another descriptor of it would end. */
+static int database_open_log(const char *path, int flags) {
+        char log[PATH_MAX];
+        int fd;
+
+        if ((size_t) snprintf(log, sizeof(log), "%s-wal", path) >= sizeof(log))
+                return -ENAMETOOLONG;
+        fd = open(log, flags | O_CLOEXEC | O_NOFOLLOW);
+        return fd < 0 ? -errno : fd;
+}
+
+int database_reserve(const char *path) {
+        _cleanup_close_ int fd = database_open_log(path, O_WRONLY);
+        struct statvfs v;
+        uint64_t bytes;
+
+        if (fd < 0 || fstatvfs(fd, &v) < 0)
+                return fd < 0 ? fd : -errno;
+        bytes = MIN_OF(LOG_BYTES, (uint64_t) v.f_blocks * v.f_frsize / LOG_SHARE);
+        if (bytes > 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t) bytes) < 0)
+                return -errno;
+        return 0;
+}
+
+/* What the database has by now is of no use to anybody, and must not be taken for the log of another file. The blocks stay. */
+static void database_clear_log(const char *path) {
+        static const char zeroes[65536];
+        _cleanup_close_ int fd = database_open_log(path, O_WRONLY);
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return;
+        for (off_t at = 0; at < st.st_size; at += (off_t) sizeof(zeroes))
+                if (pwrite(fd, zeroes, (size_t) MIN_OF((off_t) sizeof(zeroes), st.st_size - at), at) < 0)
+                        return;
+}
+
+void database_close(const char *path, sqlite3 *db) {
+        int keep = 1;
+        bool empty = db && sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL) == SQLITE_OK &&
+                     sqlite3_exec(db, "PRAGMA journal_size_limit = -1", NULL, NULL, NULL) == SQLITE_OK && /* which would cut it */
+                     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep) == SQLITE_OK;
+
+        if (sqlite3_close(db) == SQLITE_OK && empty)
+                database_clear_log(path);
+}
+
 /* The log of a database that is not there: what it belongs to has been moved or lost, and a fresh file of this name would be
- * taken for it. */
+ * taken for it. One of zeroes is nobody's. */
 static int refuse_lone_log(const char *path, Error *reterr) {
         char log[PATH_MAX];
+        _cleanup_close_ int fd = database_open_log(path, O_RDONLY);
+        uint32_t magic = 0;
 
-        if ((size_t) snprintf(log, sizeof(log), "%s-wal", path) >= sizeof(log) || access(log, F_OK) < 0)
+        if (fd < 0 || read(fd, &magic, sizeof(magic)) < 0 || magic == 0)
                 return 0;
+        (void) snprintf(log, sizeof(log), "%s-wal", path);
         return error_set(reterr, -EUCLEAN,
                         "'%s' is missing, but its log '%s' is there: put the database back, or move the log away to begin "
                         "with nothing",

@@ -31,6 +31,8 @@ int store_insert(Store *s, const StoreTable *t, const void *row) {
         bool own;
         int r;
 
+        if (t->grows && s->room && !s->room(s->room_data))
+                return transaction_failed(s, -ENOSPC);
         if (!t->state)
                 return driver_write(s, t, TABLE_INSERT, row);
         own = transaction_enter(s);

@@ -113,7 +113,7 @@ static const char *const job_queries[] = {
         [JOB_COUNT_DEAD]     = ("SELECT count(*) FROM job_state WHERE status = 'dead'"
                                 " AND (?1 IS NULL OR (SELECT tenant FROM job WHERE job.id = job_state.id) = ?1)"),
 };
-TABLE(job_table, Job, "job", 1, INSERTS | DELETES, .state = &job_state_table, QUERIES(job_queries));
+TABLE(job_table, Job, "job", 1, INSERTS | DELETES, .grows = true, .state = &job_state_table, QUERIES(job_queries));
 
 static const ShapeField job_line_state_table_fields[] = {
         FIELD("id",                chars,  Job, id),

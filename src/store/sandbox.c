@@ -42,7 +42,7 @@ static const ShapeField sandbox_table_fields[] = {
         FIELDS(sandbox_spec_shape, Sandbox, spec, .only = SPEC_OF_SANDBOX),
 };
 /* What hangs on it goes by ON DELETE CASCADE. */
-TABLE(sandbox_table, Sandbox, "sandbox", 1, INSERTS | UPDATES | DELETES, .state = &sandbox_state_table, IN_ORDER("sandbox.serial"));
+TABLE(sandbox_table, Sandbox, "sandbox", 1, INSERTS | UPDATES | DELETES, .grows = true, .state = &sandbox_state_table, IN_ORDER("sandbox.serial"));
 
 int store_sandbox_update_all(Store *s, const Sandbox *sb) {
         return store_update_all(s, &sandbox_table, sb);
@@ -111,7 +111,7 @@ static const ShapeField execution_table_fields[] = {
         FIELD("background",   bool,   Execution, spec.background),
         FIELD("tag",          text,   Execution, spec.tag),
 };
-TABLE(execution_table, ExecutionRow, "execution", 2, INSERTS | DELETES, .state = &execution_state_table,
+TABLE(execution_table, ExecutionRow, "execution", 2, INSERTS | DELETES, .grows = true, .state = &execution_state_table,
                 IN_ORDER("execution.sandbox, execution.number"));
 
 int store_execution_delete(Store *s, const char *sandbox_id, uint64_t number) {

@@ -19,7 +19,7 @@ static const ShapeField snapshot_table_fields[] = {
         FIELD("created_at",        uint64,  Snapshot, tree.created_at),
         FIELDS(sandbox_spec_shape, Snapshot, spec, .only = SPEC_OF_SNAPSHOT),
 };
-TABLE(snapshot_table, Snapshot, "snapshot", 1, INSERTS | UPDATES | DELETES, IN_ORDER("serial"),
+TABLE(snapshot_table, Snapshot, "snapshot", 1, INSERTS | UPDATES | DELETES, .grows = true, IN_ORDER("serial"),
                 .blank = &(const Snapshot) { .spec = { .persistent = true, .hub_fd = -EBADF } });
 
 static const ShapeField volume_table_fields[] = {
@@ -35,7 +35,7 @@ static const char *const volume_queries[] = {
         [VOLUME_ALL]  = "ORDER BY serial",
         [VOLUME_FIND] = "SELECT 1 FROM volume WHERE id = ?1",
 };
-TABLE(volume_table, Volume, "volume", 1, INSERTS | UPDATES | DELETES, QUERIES(volume_queries));
+TABLE(volume_table, Volume, "volume", 1, INSERTS | UPDATES | DELETES, .grows = true, QUERIES(volume_queries));
 
 int store_volume_exists(Store *s, const char *id) {
         uint64_t found = 0;

@@ -29,6 +29,11 @@ typedef struct StoreTableUse {
 
 typedef struct Store {
         sqlite3 *db;
+        char *path;
+        bool reserved; /* the log has its room on the disk */
+        uint64_t n_commits;
+        StoreRoom room;
+        void *room_data;
         sqlite3_stmt *transaction[_TRANSACTION_MAX];
         StoreTableUse tables[_TABLE_MAX];
         bool in_transaction;

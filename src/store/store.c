@@ -3,9 +3,26 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "store/database.h"
 #include "store/statement.h"
+
+#define RESERVE_EVERY 256 /* commits */
+
+/* Where the disk was full already, or the file system cannot: again now and then. */
+static void store_reserve(Store *s) {
+        int r;
+
+        if (s->reserved || s->n_commits++ % RESERVE_EVERY != 0)
+                return;
+        r = database_reserve(s->path);
+        s->reserved = r >= 0 || r == -EOPNOTSUPP;
+        if (r < 0)
+                log_warning("the log of the store has no room of its own, so that on a full disk nothing can be written down%s: %s",
+                                s->reserved ? ", as this file system cannot give it any" : "", strerror(-r));
+}
 
 int store_open(const char *path, Store **ret, Error *reterr) {
         Store *s = calloc(1, sizeof(Store));
@@ -16,7 +33,8 @@ int store_open(const char *path, Store **ret, Error *reterr) {
 
         if (!s)
                 return error_set(reterr, -ENOMEM, "cannot open database '%s': %m", path);
-        r = database_open(path, &store_migrations, &s->db, reterr);
+        s->path = strdup(path);
+        r = s->path ? database_open(path, &store_migrations, &s->db, reterr) : error_set(reterr, -ENOMEM, "cannot open database '%s': %m", path);
         if (r >= 0) {
                 r = statement_prepare_all(s);
                 if (r < 0)
@@ -26,6 +44,7 @@ int store_open(const char *path, Store **ret, Error *reterr) {
                 (void) store_close(s);
                 return r;
         }
+        store_reserve(s);
         *ret = s;
         return 0;
 }
@@ -35,7 +54,8 @@ Store *store_close(Store *s) {
                 return NULL;
         store_rollback(s);
         statement_finalize_all(s);
-        (void) sqlite3_close(s->db);
+        database_close(s->path, s->db);
+        free(s->path);
         free(s);
         return NULL;
 }
@@ -60,6 +80,7 @@ int store_commit(Store *s) {
                 return r;
         }
         s->in_transaction = false;
+        store_reserve(s);
         if (s->timing && s->began != 0)
                 s->timing(clock_usec() - s->began, s->timing_data);
         return 0;
@@ -70,6 +91,11 @@ int store_end(Store *s, int r) {
                 return store_commit(s);
         store_rollback(s);
         return r;
+}
+
+void store_may_lose(int r, const char *what) {
+        if (r < 0)
+                log_warning("cannot write down %s, ignoring: %s", what, strerror(-r));
 }
 
 void store_set_timing(Store *s, StoreTiming timing, void *userdata) {
@@ -85,6 +111,11 @@ void store_rollback(Store *s) {
         s->serial_reserved = s->serial_next; /* the reservation may have been part of it; what was given stays given */
         if (!sqlite3_get_autocommit(s->db))
                 (void) statement_run(s, s->transaction[TRANSACTION_ROLLBACK], SQLITE_OK, /* ret_value= */ NULL);
+}
+
+void store_set_room(Store *s, StoreRoom room, void *userdata) {
+        s->room = room;
+        s->room_data = userdata;
 }
 
 static bool is_of_the_machine(int r) {

@@ -62,6 +62,7 @@ struct StoreTable {
         const void *blank;        /* what a row is before it is loaded; NULL: zeroes */
         const char *const *queries; /* one that begins with WHERE or ORDER selects the columns, and those of the state. The first is store_each()'s */
         size_t n_queries;
+        bool grows; /* a row of it is the beginning of something: none is made where the disk is full, see store_set_room() */
 };
 
 #define TABLE(symbol, type, table_name, keys, ops, ...)                                                           \

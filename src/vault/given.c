@@ -39,10 +39,11 @@ int vault_mask_remember(Vault *v, Sandbox *sb, const void *value, size_t size, E
                 return 0;
         if (!vault_is_open(v, reterr))
                 return -EKEYREVOKED; /* after a restart it would be shown */
-        if (mask_count(sb->mask) >= MASK_VALUES_MAX)
-                return error_set(reterr, -E2BIG, "this sandbox was given %d different values already, which is as many as can be hidden in what it "
-                                                 "prints: make another one",
-                                MASK_VALUES_MAX);
+        if (r >= 0 && !mask_fits(sb->mask, value, size))
+                return error_set(reterr, -E2BIG,
+                                "a value of %zu bytes cannot be hidden in what this sandbox prints beside the %zu that it was given already: at most %d can, and %zu KiB of "
+                                "them in all their spellings, of which %zu are used: give it fewer or shorter ones, or make another sandbox",
+                                size, mask_count(sb->mask), MASK_VALUES_MAX, MASK_BYTES_MAX >> 10, mask_bytes(sb->mask) >> 10);
         if (r >= 0)
                 r = given_write_down(v, sb, value, size);
         if (r >= 0)
@@ -70,7 +71,7 @@ static int load_row(const SecretRow *row, void *userdata) {
         if (r >= 0 || r == -ENOMEM)
                 return r;
         if (v->open && !sb->mask_lost)
-                log_error("sandbox %s: a value that it was given cannot be read any more; its output is not shown", sb->id);
+                log_error("sandbox %s: a value that it was given cannot be read any more, or not be hidden with the others; its output is not shown", sb->id);
         sb->mask_lost = true;
         return 0;
 }

@@ -80,7 +80,9 @@ static int resolve_one(Vault *v, Sandbox *sb, const char *tenant, char **assignm
         if (r < 0)
                 return r;
         r = vault_mask_remember(v, sb, value, size, reterr); /* before anybody can print it */
-        if (r >= 0 && (r = resolve_replace(assignment, value, size)) < 0)
+        if (r < 0)
+                (void) error_prefix(reterr, r, "%.*s", (int) strcspn(*assignment, "="), *assignment);
+        else if ((r = resolve_replace(assignment, value, size)) < 0)
                 (void) error_set(reterr, r, "out of memory");
         vault_wipe(value, size);
         return r;

@@ -16,14 +16,14 @@ typedef struct SecretRow {
 typedef int (*SecretEach)(const SecretRow *row, void *userdata);
 
 /* 1: made, 0: changed; then created_at stays what it was. */
-int store_secret_put(Store *s, const SecretRow *row);
-int store_secret_delete(Store *s, const char *tenant, const char *name); /* -ENOENT */
+int store_secret_put(Store *s, const SecretRow *row) _must_check_;
+int store_secret_delete(Store *s, const char *tenant, const char *name) _must_check_;                   /* -ENOENT */
 int store_secret_find(Store *s, const char *tenant, const char *name, SecretEach each, void *userdata); /* -ENOENT */
 int store_secret_each(Store *s, const char *tenant, SecretEach each, void *userdata); /* by name; NULL: of all tenants */
 int store_secret_count(Store *s, const char *tenant, uint64_t *ret); /* NULL: of all, with what was given */
-int store_secret_clear(Store *s); /* all of them */
+int store_secret_clear(Store *s) _must_check_;                       /* all of them */
 /* All of them, and the check value. What was given is emptied: that something was stays known. */
-int store_secret_delete_all(Store *s);
+int store_secret_delete_all(Store *s) _must_check_;
 
 /* What is said about a secret beside its value; it goes with the secret. */
 typedef struct SecretNote {
@@ -38,8 +38,8 @@ int store_secret_note_find(Store *s, const char *tenant, const char *name, Secre
 
 /* The check value; each gets a row without names. -ENOENT: there is none. */
 int store_vault_get(Store *s, SecretEach each, void *userdata);
-int store_vault_put(Store *s, const uint8_t *sealed, size_t size);
+int store_vault_put(Store *s, const uint8_t *sealed, size_t size) _must_check_;
 
 /* What was given: the row's name is the sandbox's id. */
-int store_given_add(Store *s, const char *sandbox, const uint8_t *sealed, size_t size);
+int store_given_add(Store *s, const char *sandbox, const uint8_t *sealed, size_t size) _must_check_;
 int store_given_each(Store *s, SecretEach each, void *userdata);

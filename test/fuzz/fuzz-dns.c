@@ -23,7 +23,7 @@ static void check_name(const DnsQuestion *q) {
         }
 }
 
-static DnsAnswer answer_make(uint8_t how, int rcode, const EgressAddress *addresses) {
+static DnsAnswer answer_make(uint8_t how, int rcode, const IpAddress *addresses) {
         bool good = rcode == DNS_NOERROR && !(how & 1);
 
         return (DnsAnswer) {
@@ -57,7 +57,7 @@ static void check_answer(const DnsQuestion *q, const DnsAnswer *a, const uint8_t
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-        EgressAddress addresses[16] = { 0 };
+        IpAddress addresses[16] = { 0 };
         DnsQuestion q;
         DnsAnswer a;
         uint8_t how;

@@ -13,7 +13,7 @@ static void ask(const EgressPolicy *p, const EgressQuestion *q) {
         MUST(v.action == again.action && v.reason == again.reason && v.rule == again.rule && v.inspect == again.inspect);
         MUST(v.rule < (int) p->n_rules && v.rule >= -1 && v.reason < _EGRESS_REASON_MAX);
         MUST(v.action != EGRESS_ALLOW || p->mode == NETWORK_EGRESS || p->mode == NETWORK_OPEN);
-        MUST(!q->has_address || !egress_address_is_special(&q->address) || v.action == EGRESS_DENY);
+        MUST(!q->has_address || !ip_special(&q->address) || v.action == EGRESS_DENY);
         egress_explain(p, &v, q, text, cure);
         MUST(text[0] && strlen(text) < sizeof(text) && strlen(cure) < sizeof(cure) && (v.action == EGRESS_DENY) == (cure[0] != '\0'));
 }

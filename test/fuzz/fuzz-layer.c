@@ -14,7 +14,7 @@
 
 #define BLOCK 512
 
-static char top[] = "/tmp/fuzz-layer-XXXXXX";
+static char top[] = "/dev/shm/fuzz-layer-XXXXXX"; /* in memory: a disk is ten times slower */
 static int top_fd = -EBADF;
 
 static void remove_top(void) {
@@ -31,6 +31,8 @@ static void put_text(const char *path, const char *text) {
 static void set_up(void) {
         if (top_fd >= 0)
                 return;
+        if (access("/dev/shm", W_OK) < 0)
+                memcpy(top, "/tmp////", strlen("/tmp////")); /* as long as the other */
         MUST(mkdtemp(top));
         top_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         MUST(top_fd >= 0);

@@ -8,7 +8,8 @@
         …
         hit = injector.relax()              # whether it came to that
 
-A recvmsg that fails with CUT has its descriptors cut off by the kernel, as for one who may have no more. fcntl and
+A call that fails with KILL is the caller's last: it is killed -9 before it is made. A recvmsg that fails with CUT has
+its descriptors cut off by the kernel, as for one who may have no more. fcntl and
 epoll_ctl count where they need something. The tracer is a process of its own: whoever traces waits for nothing else.
 """
 
@@ -19,6 +20,7 @@ import ctypes
 import errno
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -57,6 +59,7 @@ def ptrace(request, pid, address=0, data=0):
     return answer
 
 
+KILL = 9998  # no errno either
 CUT = 9999  # no errno: the message comes, its descriptors do not
 CAN_FAIL = {"fcntl": (0, 1030), "epoll_ctl": (1,)}  # F_DUPFD, F_DUPFD_CLOEXEC; EPOLL_CTL_ADD
 GETPID = 39
@@ -133,14 +136,16 @@ class _Tracer:
         if not armed or armed[:2] != (tracee.name, call) or self.hit or self.counts[tracee.name, call] < armed[2]:
             return
         self.hit, tracee.error = True, armed[3]
-        if tracee.error == CUT:
+        if tracee.error == KILL:
+            os.kill(tracee.pid, signal.SIGKILL)
+        elif tracee.error == CUT:
             ptrace(PTRACE_POKEDATA, tracee.pid, args[1] + CONTROL_LENGTH, 0)
         else:
             ptrace(PTRACE_POKEUSER, tracee.pid, ORIG_RAX, GETPID)  # not -1: a seccomp filter would see it
 
     @staticmethod
     def on_exit(tracee):
-        if tracee.error and tracee.error != CUT:
+        if tracee.error not in (0, CUT, KILL):
             ptrace(PTRACE_POKEUSER, tracee.pid, RAX, -tracee.error & (1 << 64) - 1)
         tracee.error = 0
 

@@ -37,12 +37,14 @@ static inline bool model_pending(const ModelValue *values, size_t n, const uint8
 static inline const char *model_check(const Mask *m, const ModelValue *values, size_t n, const uint8_t *text, size_t size, size_t step, size_t piece) {
         uint8_t *wanted = malloc(size + 1), *found = malloc(size + piece + 1);
         int fd = memfd_create("journal", MFD_CLOEXEC);
-        size_t at = 0, end = 0;
+        size_t at = 0, end = 0, longest = 0;
         const char *wrong = NULL;
 
         if (!wanted || !found || fd < 0)
                 return "no memory";
         model_apply(values, n, text, size, wanted);
+        for (size_t v = 0; v < n; v++)
+                longest = MAX_OF(longest, values[v].size);
         do {
                 size_t more = size - end < step ? size - end : step;
                 ssize_t got;
@@ -64,7 +66,7 @@ static inline const char *model_check(const Mask *m, const ModelValue *values, s
                 if (end < size && at < end) { /* only what must be held back is */
                         bool pending = false;
 
-                        for (size_t i = 0; i <= at && !pending; i++)
+                        for (size_t i = end - MIN_OF(end, longest); i <= at && !pending; i++)
                                 pending = model_pending(values, n, text, end, i);
                         if (!pending)
                                 wrong = "held back without a reason";
@@ -72,7 +74,7 @@ static inline const char *model_check(const Mask *m, const ModelValue *values, s
         } while (end < size && !wrong);
         if (!wrong && at != size)
                 wrong = "the end is missing";
-        for (size_t from = 0; from < size && !wrong; from += 1 + size / 50) {
+        for (size_t from = 0; from < size && !wrong; from += 1 + size / 10) {
                 ssize_t got = mask_pread(m, fd, size, /* final= */ true, found, size, from);
 
                 if (got != (ssize_t) (size - from) || memcmp(found, wanted + from, size - from) != 0)

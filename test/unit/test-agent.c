@@ -187,18 +187,58 @@ TEST(globs) {
                 const char *pattern, *path;
                 bool match;
         } cases[] = {
-                { "*.txt", "a.txt", true },          { "*.txt", "a/b.txt", false },      { "**/*.txt", "a/b.txt", true },
-                { "**/*.txt", "b.txt", true },       { "**/x", "ax", false },            { "**/x", "a/x", true },
-                { "out/**", "out/a/b", true },       { "out/**", "outer/a", false },     { "out/**", "out/a", true },
-                { "**", "a/b/c", true },             { "a?c", "abc", true },             { "a?c", "a/c", false },
-                { "*", "", true },                   { "a*", "a", true },                { "a", "a", true },
-                { "a", "ab", false },                { "ab", "a", false },               { "*b*", "aabaa", true },
-                { "a/**/z", "a/z", true },           { "a/**/z", "a/b/c/z", true },      { "a/**/z", "a/bz", false },
-                { "**/b/*.c", "x/b/y/b/z.c", true }, { "", "a", false },                 { "*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false },
+                { "*.txt", "a.txt", true },
+                { "*.txt", "a/b.txt", false },
+                { "**/*.txt", "a/b.txt", true },
+                { "**/*.txt", "b.txt", true },
+                { "**/x", "ax", false },
+                { "**/x", "a/x", true },
+                { "out/**", "out/a/b", true },
+                { "out/**", "outer/a", false },
+                { "out/**", "out/a", true },
+                { "**", "a/b/c", true },
+                { "a?c", "abc", true },
+                { "a?c", "a/c", false },
+                { "*", "", true },
+                { "a*", "a", true },
+                { "a", "a", true },
+                { "a", "ab", false },
+                { "ab", "a", false },
+                { "*b*", "aabaa", true },
+                { "a/**/z", "a/z", true },
+                { "a/**/z", "a/b/c/z", true },
+                { "a/**/z", "a/bz", false },
+                { "****/a", "x/ya", true },
+                { "**x**/a", "x.xa", true },
+                { "**/**/a*", "b/c/ad", true },
+                { "**/b/*.c", "x/b/y/b/z.c", true },
+                { "", "a", false },
+                { "*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++)
                 check_int(cases[i].pattern, glob_match(cases[i].pattern, cases[i].path), cases[i].match);
+}
+
+/* Of patterns that could be tried in ever so many ways: as long as of one that fits at once, give or take. */
+TEST(globs_take_no_time) {
+        char path[16 * 251], hard[] = "**?*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", easy[sizeof(hard)];
+        usec_t least[2] = { USEC_INFINITY, USEC_INFINITY };
+
+        memset(path, 'a', sizeof(path));
+        for (size_t i = 250; i < sizeof(path); i += 251)
+                path[i] = '/';
+        path[sizeof(path) - 1] = '\0';
+        memset(easy, 'x', sizeof(easy) - 1);
+        easy[sizeof(easy) - 1] = '\0';
+        for (unsigned i = 0; i < 10; i++)
+                for (unsigned k = 0; k < 2; k++) {
+                        usec_t began = clock_usec();
+
+                        check_true("no match", !glob_match(k ? hard : easy, path));
+                        least[k] = MIN_OF(least[k], clock_usec() - began);
+                }
+        check_true("both are quick", least[1] <= 20 * least[0] + USEC_PER_MSEC);
 }
 
 TEST(languages) {

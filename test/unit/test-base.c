@@ -131,6 +131,35 @@ TEST(path_is_below) {
 
 /* strv */
 
+TEST(strv_keeps_what_fits) {
+        static const struct {
+                const char *texts[4];
+                size_t bytes;
+                const char *kept[4];
+        } cases[] = {
+                { { "a", "bc", "def" }, 6 + 3 * STRV_EACH, { "a", "bc", "def" } },
+                { { "a", "bc", "def" }, 5 + 3 * STRV_EACH, { "a", "bc", "de…" } },
+                { { "a", "bc", "def" }, 3 + 2 * STRV_EACH, { "a", "bc", "…" } },
+                { { "a", "äöü" }, 4 + 2 * STRV_EACH, { "a", "ä…" } }, /* not within a character */
+                { { "abc", "d" }, 0, { "…" } },
+                { { NULL }, 0, { NULL } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Strv v = STRV_INIT(8);
+                size_t n = 0;
+
+                check_result("push", strv_push_all(&v, cases[i].texts), 0);
+                strv_cut(&v, cases[i].bytes);
+                for (; cases[i].kept[n]; n++)
+                        check_string("kept", n < v.n ? v.items[n] : NULL, cases[i].kept[n]);
+                check_uint("number", v.n, n);
+                check_result("it can grow", strv_push(&v, "more"), 0);
+                check_true("ends", !v.items[v.n]);
+                strv_done(&v);
+        }
+}
+
 TEST(strv_grows_to_its_ceiling) {
         Strv v = STRV_INIT(100);
 

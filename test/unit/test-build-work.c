@@ -125,7 +125,7 @@ static unsigned try_build(const char *text, unsigned at, Way way, const char *ta
         World w;
         Images *i = depot_open(&w, "build", table);
         ProviderOps ops = fake_ops;
-        BuildRequest request = { .name = strdup("made"), .text = strdup(text), .context_fd = -EBADF };
+        BuildRequest request = { .name = strdup("made"), .text = strdup(text) };
         Builds *builds = NULL;
         Making *k = NULL;
         MakingInfo info;

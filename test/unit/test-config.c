@@ -452,11 +452,11 @@ TEST(files) {
 TEST(the_network_has_its_section) {
         _cleanup_config_ Config *c = good("network:\n  reachable: [10.1.0.0/16, 'fd12::/16', 192.168.7.7]\n  dns: [203.0.113.53, '2001:db8::53', "
                                           "'[2001:db8::53]:5353', '203.0.113.53:5353']\n  allowOpen: true\n  denialsKept: 7\n");
-        EgressAddress a;
+        IpAddress a;
 
         check_uint("ranges", c->network.n_reachable, 3);
-        check_result("address", egress_address_parse("10.1.2.3", &a), 0);
-        check_true("reachable", egress_range_has(c->network.reachable, &a));
+        check_result("address", ip_parse("10.1.2.3", &a), 0);
+        check_true("reachable", ip_range_has(c->network.reachable, &a));
         check_uint("servers", c->network.dns.n, 4);
         check_string("port", c->network.dns.items[0], "203.0.113.53:53");
         check_string("IPv6", c->network.dns.items[1], "[2001:db8::53]:53");

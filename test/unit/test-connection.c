@@ -19,7 +19,7 @@
 typedef struct World {
         Gate gate;
         GateSandbox sandbox, other;
-        EgressRange loopback;
+        IpRange loopback;
         struct sockaddr_in address;
         int listener, guest;
 } World;
@@ -50,7 +50,7 @@ static void world_init(World *w) {
         check_result("policy", egress_policy_parse(network, "network", NULL, 0, &w->sandbox.policy, &c), 0);
         check_true("no complaint", !json_has_complaints(&c));
         json_decref(network);
-        check_result("loopback", egress_range_parse("127.0.0.0/8", &w->loopback), 0);
+        check_result("loopback", ip_range_parse("127.0.0.0/8", &w->loopback), 0);
         w->gate.reachable = &w->loopback;
         w->gate.n_reachable = 1;
 

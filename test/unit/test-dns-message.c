@@ -173,12 +173,12 @@ TEST(names_are_as_long_as_they_may_be) {
         check_string("nor as text", q.name, "");
 }
 
-static EgressAddress v4(uint8_t last) {
-        return (EgressAddress) { .bytes = { [10] = 0xff, 0xff, 192, 0, 2, last } };
+static IpAddress v4(uint8_t last) {
+        return (IpAddress) { .bytes = { [10] = 0xff, 0xff, 192, 0, 2, last } };
 }
 
 TEST(an_answer_is_what_others_read) {
-        EgressAddress addresses[] = { v4(1), v4(2) };
+        IpAddress addresses[] = { v4(1), v4(2) };
         uint8_t answer[DNS_UDP_SIZE_MIN];
         Bytes b = plain();
         DnsQuestion q;
@@ -207,7 +207,7 @@ TEST(an_answer_is_what_others_read) {
 }
 
 TEST(ipv6_answers_have_all_their_bytes) {
-        EgressAddress address = { .bytes = { 0x20, 1, 0xd, 0xb8, [15] = 9 } };
+        IpAddress address = { .bytes = { 0x20, 1, 0xd, 0xb8, [15] = 9 } };
         uint8_t answer[DNS_UDP_SIZE_MIN];
         Bytes b = plain();
         DnsQuestion q;
@@ -283,7 +283,7 @@ TEST(words_are_cut_between_characters) {
 }
 
 TEST(what_does_not_fit_is_truncated) {
-        EgressAddress addresses[64];
+        IpAddress addresses[64];
         uint8_t answer[DNS_ANSWER_MAX];
         Bytes b = plain();
         DnsQuestion q;

@@ -17,7 +17,7 @@ typedef struct Case {
         const char *verdict;  /* "allow", "allow inspect", "ask", "deny REASON"; then "@N": the rule */
 } Case;
 
-static const EgressRange reachable_here[] = {
+static const IpRange reachable_here[] = {
         { { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 1, 0, 0 } }, 112 }, /* 10.1.0.0/16 */
         { { { 0xfd, 0x12 } }, 16 },
 };
@@ -77,7 +77,7 @@ static void read_question(const char *text, Asked *a) {
                 a->q.host = a->host;
         if (strcmp(a->address, "-") != 0) {
                 a->q.has_address = true;
-                check_result(text, egress_address_parse(a->address, &a->q.address), 0);
+                check_result(text, ip_parse(a->address, &a->q.address), 0);
         }
         if (strcmp(a->method, "-") != 0)
                 a->q.method = a->method;
@@ -340,15 +340,15 @@ TEST(special_addresses) {
                 "172.15.255.255", "172.32.0.0", "192.0.2.1", "192.0.1.1", "198.51.100.1", "203.0.113.1", "198.17.255.255", "198.20.0.0",
                 "223.255.255.255", "2001:db8::1", "2606:4700::1111", "64:ff9b::8.8.8.8", "2002:808:808::1", "::ffff:8.8.8.8", "2001:200::1",
         };
-        EgressAddress a;
+        IpAddress a;
 
         for (size_t i = 0; i < ELEMENTSOF(special); i++) {
-                check_result(special[i], egress_address_parse(special[i], &a), 0);
-                check_true(special[i], egress_address_is_special(&a));
+                check_result(special[i], ip_parse(special[i], &a), 0);
+                check_true(special[i], ip_special(&a) != NULL);
         }
         for (size_t i = 0; i < ELEMENTSOF(ordinary); i++) {
-                check_result(ordinary[i], egress_address_parse(ordinary[i], &a), 0);
-                check_true(ordinary[i], !egress_address_is_special(&a));
+                check_result(ordinary[i], ip_parse(ordinary[i], &a), 0);
+                check_true(ordinary[i], !ip_special(&a));
         }
 }
 

@@ -4,6 +4,7 @@
 #include <sys/un.h>
 
 #include "core/ailment.h"
+#include "core/ledger.h"
 #include "core/network.h"
 #include "gate/control.h"
 #include "gatekeeper/gatekeeper.h"
@@ -23,6 +24,7 @@ typedef struct Play {
         bool silent;        /* answers hello and list only */
         const char *items[4]; /* what it says that it has */
         const char *refusal;
+        const char *program; /* NULL: there is none to start */
         json_int_t version;
         ProviderOps ops;
         Sandbox *asked[8];  /* for sockets, in this order */
@@ -73,7 +75,7 @@ static void listen_as_gate(Play *p) {
 }
 
 static void open_keeper(Play *p) {
-        const GatekeeperConfig config = { .run_dir = p->run, .state_dir = p->w.state };
+        const GatekeeperConfig config = { .run_dir = p->run, .state_dir = p->w.state, .program = p->program };
         Error error = { 0 };
 
         p->ops = fake_ops;
@@ -554,7 +556,7 @@ static int count_grants(const NetworkGrant *g, void *userdata) {
 }
 
 TEST(approvals) {
-        Principal stranger = { .kind = PRINCIPAL_USE_KEY, .tenant = "stranger" };
+        Principal stranger = { .kind = PRINCIPAL_USE_KEY, .tenant = "stranger" }, bound = { .kind = PRINCIPAL_USE_KEY, .profile = "ELICITATION" };
         unsigned n = 0;
         Error error = { 0 };
         char id[32];
@@ -567,6 +569,10 @@ TEST(approvals) {
         ask(&p, sb, "ask-1", id);
         check_result("none", gatekeeper_answer(p.keeper, &admin, "ap-none", true, APPROVAL_ONCE, &error), -ENOENT);
         check_result("not theirs", gatekeeper_answer(p.keeper, &stranger, id, true, APPROVAL_ONCE, &error), -ENOENT);
+        check_result("a policy", profile_set_policy(p.w.settings->profiles, "{}", NETWORK_NONE, NULL), 0);
+        check_string("of its profile", p.w.settings->profiles->name, bound.profile);
+        check_result("bound", gatekeeper_answer(p.keeper, &bound, id, true, APPROVAL_ONCE, &error), -EPERM);
+        check_part("why", error.text, "'ELICITATION'");
         check_result("no profile", gatekeeper_answer(p.keeper, &admin, id, true, APPROVAL_PROFILE, &error), -EINVAL);
         check_result("answer", gatekeeper_answer(p.keeper, &admin, id, true, APPROVAL_SANDBOX, &error), 0);
         check_result("twice", gatekeeper_answer(p.keeper, &admin, id, false, APPROVAL_ONCE, &error), -EALREADY);
@@ -674,4 +680,107 @@ TEST(sockets_inside) {
         UNTIL(&p, c.n == 2);
         check_true("an error", c.error < 0);
         play_end(&p);
+}
+
+static Sandbox *create_of(Play *p, const char *tenant) {
+        static Answer a;
+        Sandbox *sb;
+
+        a = (Answer) { 0 };
+        sb = create_with(p, NETWORK_EGRESS, tenant, NULL, NULL, &a);
+        tell_created(p, sb);
+        UNTIL(p, was_asked(p, sb));
+        tell_sockets(p, sb);
+        UNTIL(p, a.n == 1);
+        return sb;
+}
+
+/* Its PID 1 never answers. */
+TEST(one_tenant_does_not_take_all_calls) {
+        static Connected c[LEDGER_CALLS_MAX];
+        Sandbox *red, *blue;
+        unsigned n = 0, more = 0;
+        Play p;
+
+        play_begin(&p, "calls");
+        red = create_of(&p, "red");
+        blue = create_of(&p, "blue");
+        while (n < LEDGER_CALLS_MAX && gatekeeper_connect(p.keeper, red, 8080, on_connected, c + n) >= 0)
+                n++;
+        check_true("some", n >= LEDGER_CALLS_MAX / 4);
+        check_result("no more", gatekeeper_connect(p.keeper, red, 8080, on_connected, c), -EAGAIN);
+        while (more < LEDGER_CALLS_MAX && gatekeeper_connect(p.keeper, blue, 8080, on_connected, c + n + more) >= 0)
+                more++;
+        check_true("another has its share", more >= LEDGER_CALLS_MAX / 8);
+        play_end(&p);
+}
+
+/* Its death. */
+
+static unsigned lines_of(const char *directory, const char *name) {
+        char path[256];
+        unsigned n = 0;
+        FILE *f;
+
+        (void) snprintf(path, sizeof(path), "%.200s/%s", directory, name);
+        f = fopen(path, "re");
+        for (int c; f && (c = fgetc(f)) != EOF;)
+                n += c == '\n';
+        if (f)
+                (void) fclose(f);
+        return n;
+}
+
+static void write_program(Play *p, char *ret, size_t size) {
+        FILE *f;
+
+        (void) snprintf(ret, size, "%.90s/never-listens", p->run);
+        f = fopen(ret, "we");
+        assert_non_null(f);
+        (void) fprintf(f, "#!/bin/sh\ncd '%s'\nfor p in $(cat pids 2>/dev/null); do kill -0 $p 2>/dev/null && echo $p >>doubled; done\necho $$ >>pids\nexec sleep 6061\n", p->run);
+        (void) fchmod(fileno(f), 0700);
+        (void) fclose(f);
+}
+
+/* It would go on without us. */
+static void end_last(Play *p) {
+        char path[256], line[32] = "";
+        FILE *f;
+
+        (void) snprintf(path, sizeof(path), "%.200s/pids", p->run);
+        f = fopen(path, "re");
+        while (f && fgets(line, sizeof(line), f))
+                ;
+        if (f)
+                (void) fclose(f);
+        if (atoi(line) > 1)
+                (void) kill(atoi(line), SIGKILL);
+}
+
+TEST(a_second_gate_is_not_started_while_the_first_one_lives) {
+        char program[128];
+        unsigned doubled;
+        sigset_t child, before;
+        Answer a = { 0 };
+        Play p;
+
+        (void) sigemptyset(&child);
+        (void) sigaddset(&child, SIGCHLD);
+        (void) sigprocmask(SIG_BLOCK, &child, &before);
+        play_begin(&p, "doubled");
+        p.keeper = gatekeeper_free(p.keeper);
+        p.listener = fd_close(p.listener);
+        (void) snprintf(program, sizeof(program), "%.90s/gate.sock", p.run);
+        (void) unlink(program);
+        write_program(&p, program, sizeof(program));
+        p.program = program;
+        p.w.settings->cleanup.helper_timeout_usec = 100 * USEC_PER_MSEC;
+        open_keeper(&p);
+        tell_created(&p, create_with(&p, NETWORK_EGRESS, "", NULL, NULL, &a));
+        UNTIL(&p, lines_of(p.run, "pids") >= 3);
+        doubled = lines_of(p.run, "doubled");
+        end_last(&p);
+        play_end(&p);
+        check_uint("none lived when the next was started", doubled, 0);
+        (void) sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -7,7 +7,8 @@
 #define MB UINT64_C(1048576)
 
 static const char *const tenants[] = { "", "a", "b", "c" };
-static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_REQUESTS };
+static const LedgerKind kinds[] = { LEDGER_VOLUME, LEDGER_SNAPSHOT, LEDGER_JOURNAL, LEDGER_ARTIFACT, LEDGER_RECORDING, LEDGER_SPOOL, LEDGER_UPLOAD, LEDGER_TEMPLATE,
+        LEDGER_ANSWER, LEDGER_BUILDS, LEDGER_REQUESTS, LEDGER_CALLS };
 
 static void give_quota(World *w, const char *tenant, uint64_t disk) {
         Tenant t = { .disk_bytes_max = disk, .created_at = 1 };
@@ -15,6 +16,16 @@ static void give_quota(World *w, const char *tenant, uint64_t disk) {
 
         (void) snprintf(t.name, sizeof(t.name), "%s", tenant);
         check_true("tenant", access_tenant_put(w->access, &t, /* inherit= */ false, &error) >= 0);
+}
+
+/* What an entry that holds nothing yet would be told. */
+static int room(World *w, const char *tenant, LedgerKind kind, uint64_t amount, Error *reterr) {
+        LedgerEntry e = { 0 };
+        int r = ledger_reserve(w->manager, &e, tenant, kind, amount, reterr);
+
+        check_true("charged, or not at all", (r >= 0) == (e.row != NULL) && e.amount == (r >= 0 ? amount : 0));
+        ledger_release(&e);
+        return r;
 }
 
 TEST(random_charges_add_up) {
@@ -73,25 +84,89 @@ TEST(all_kinds_on_disk_share_one_quota) {
 
         world_new(&w, "quota");
         give_quota(&w, "a", 10 * MB);
-        check_result("room", ledger_check(w.manager, "a", LEDGER_VOLUME, 10 * MB, &error), 0);
-        check_result("never", ledger_check(w.manager, "a", LEDGER_VOLUME, 10 * MB + 1, &error), -EOVERFLOW);
-        check_result("overflow", ledger_check(w.manager, "a", LEDGER_VOLUME, UINT64_MAX, &error), -EOVERFLOW);
+        check_result("room", room(&w, "a", LEDGER_VOLUME, 10 * MB, &error), 0);
+        check_result("never", room(&w, "a", LEDGER_VOLUME, 10 * MB + 1, &error), -EOVERFLOW);
+        check_result("overflow", room(&w, "a", LEDGER_VOLUME, UINT64_MAX, &error), -EOVERFLOW);
         check_result("charge", ledger_charge(w.manager, &snapshot, "a", LEDGER_SNAPSHOT, 6 * MB), 0);
         check_result("charge", ledger_charge(w.manager, &journal, "a", LEDGER_JOURNAL, 3 * MB), 0);
         check_result("charge", ledger_charge(w.manager, &answer, "a", LEDGER_ANSWER, 100 * MB), 0);
         check_result("charge", ledger_charge(w.manager, &other, "b", LEDGER_SNAPSHOT, 100 * MB), 0);
-        check_result("room", ledger_check(w.manager, "a", LEDGER_VOLUME, MB, &error), 0);
-        check_result("none", ledger_check(w.manager, "a", LEDGER_VOLUME, MB + 1, &error), -EDQUOT);
+        check_result("room", room(&w, "a", LEDGER_VOLUME, MB, &error), 0);
+        check_result("none", room(&w, "a", LEDGER_VOLUME, MB + 1, &error), -EDQUOT);
         check_true("says what and what to do", strstr(error.text, "'a'") && strstr(error.text, "10 MB") && strstr(error.text, "remove something"));
         check_result("beyond the quota already", ledger_charge(w.manager, &journal, "a", LEDGER_JOURNAL, 30 * MB), 0);
-        check_result("nothing more", ledger_check(w.manager, "a", LEDGER_VOLUME, 0, &error), -EDQUOT);
-        check_result("another tenant", ledger_check(w.manager, "b", LEDGER_VOLUME, 100 * MB, &error), 0);
-        check_result("no tenant", ledger_check(w.manager, NULL, LEDGER_VOLUME, 100 * MB, &error), 0);
+        check_result("nothing more", room(&w, "a", LEDGER_VOLUME, 0, &error), -EDQUOT);
+        check_result("another tenant", room(&w, "b", LEDGER_VOLUME, 100 * MB, &error), 0);
+        check_result("no tenant", room(&w, NULL, LEDGER_VOLUME, 100 * MB, &error), 0);
         ledger_release(&journal);
-        check_result("room again", ledger_check(w.manager, "a", LEDGER_VOLUME, 4 * MB, &error), 0);
+        check_result("room again", room(&w, "a", LEDGER_VOLUME, 4 * MB, &error), 0);
         ledger_release(&snapshot);
         ledger_release(&answer);
         ledger_release(&other);
+        world_close(&w);
+}
+
+/* Two who ask at the same time: the second is told what the first has. */
+TEST(whoever_asks_has_it) {
+        for (LedgerKind k = LEDGER_VOLUME; ledger_is_on_disk(k); k++) {
+                LedgerEntry first = { 0 }, second = { 0 }, others = { 0 };
+                LedgerSums before, after;
+                Error error = { 0 };
+                World w;
+
+                world_new(&w, "reserve");
+                w.settings->limits.disk_reserve_bytes = 0;
+                give_quota(&w, "a", 10 * MB);
+                give_quota(&w, "b", 10 * MB);
+                before = ledger_of_tenant(w.manager, "a");
+                check_result("first", ledger_reserve(w.manager, &first, "a", k, 6 * MB, &error), 0);
+                check_result("second", ledger_reserve(w.manager, &second, "a", k, 6 * MB, &error), -EDQUOT);
+                check_true("nothing changed", !second.row && ledger_of_tenant(w.manager, "a").amounts[k] == 6 * MB);
+                check_part("kind", error.text, shape_name(&ledger_kind_names, (int) k));
+                check_result("another tenant", ledger_reserve(w.manager, &others, "b", k, 10 * MB, &error), 0);
+                check_result("grows", ledger_reserve(w.manager, &first, "a", k, 10 * MB, &error), 0);
+                check_result("too far", ledger_reserve(w.manager, &first, "a", k, 10 * MB + 1, &error), -EDQUOT);
+                check_uint("as it was", first.amount, 10 * MB);
+                check_result("found to be more", ledger_charge(w.manager, &first, "a", k, 30 * MB), 0);
+                check_result("shrinks, though it is over", ledger_reserve(w.manager, &first, "a", k, 20 * MB, &error), 0);
+                check_result(error.text, ledger_verify(w.manager, &error), 0);
+                ledger_release(&first);
+                ledger_release(&others);
+                after = ledger_of_tenant(w.manager, "a");
+                check_true("as before", memcmp(&before, &after, sizeof(before)) == 0);
+                world_close(&w);
+        }
+}
+
+TEST(what_is_written_now_leaves_the_reserve) {
+        Error error = { 0 };
+        World w;
+
+        world_new(&w, "space");
+        w.settings->limits.disk_reserve_bytes = UINT64_MAX; /* of a disk: half of it */
+        check_result("more than there is", room(&w, "a", LEDGER_SPOOL, UINT64_MAX / 2, &error), -ENOSPC);
+        check_part("cure", error.text, "limits.diskReserve");
+        check_result("nor a recording", room(&w, "a", LEDGER_RECORDING, UINT64_MAX / 2, &error), -ENOSPC);
+        check_result("what is promised is another matter", room(&w, "a", LEDGER_VOLUME, UINT64_MAX / 2, &error), 0);
+        world_close(&w);
+}
+
+TEST(a_budget_has_room_for_whoever_is_within_its_share) {
+        LedgerEntry heavy = { 0 }, light = { 0 };
+        World w;
+
+        world_new(&w, "share");
+        check_true("no budget", ledger_fits(w.manager, "a", LEDGER_RECORDING, 0, UINT64_MAX));
+        check_true("all of it", ledger_fits(w.manager, "a", LEDGER_RECORDING, 10, 10));
+        check_true("no more", !ledger_fits(w.manager, "a", LEDGER_RECORDING, 10, 11));
+        check_result("charge", ledger_charge(w.manager, &heavy, "a", LEDGER_RECORDING, 10), 0);
+        check_true("the heavy one has none", !ledger_fits(w.manager, "a", LEDGER_RECORDING, 10, 1));
+        check_true("another has its half", ledger_fits(w.manager, "b", LEDGER_RECORDING, 10, 5));
+        check_true("and no more", !ledger_fits(w.manager, "b", LEDGER_RECORDING, 10, 6));
+        check_result("charge", ledger_charge(w.manager, &light, "b", LEDGER_RECORDING, 4), 0);
+        check_true("with what it has", ledger_fits(w.manager, "b", LEDGER_RECORDING, 10, 1) && !ledger_fits(w.manager, "b", LEDGER_RECORDING, 10, 2));
+        ledger_release(&heavy);
+        ledger_release(&light);
         world_close(&w);
 }
 
@@ -107,15 +182,14 @@ TEST(a_tenant_has_half_of_the_requests) {
         world_new(&w, "requests");
         w.manager->requests_max = 8;
         for (size_t i = 0; i < 4; i++) {
-                check_result("within", ledger_check(w.manager, "a", LEDGER_REQUESTS, 1, &error), 0);
-                check_result("charge", ledger_charge(w.manager, entries + i, "a", LEDGER_REQUESTS, 1), 0);
+                check_result("within", ledger_reserve(w.manager, entries + i, "a", LEDGER_REQUESTS, 1, &error), 0);
         }
-        check_result("beyond", ledger_check(w.manager, "a", LEDGER_REQUESTS, 1, &error), -EDQUOT);
+        check_result("beyond", room(&w, "a", LEDGER_REQUESTS, 1, &error), -EDQUOT);
         check_part("cure", error.text, "raise --max-connections (8)");
-        check_result("another", ledger_check(w.manager, "b", LEDGER_REQUESTS, 1, &error), 0);
-        check_result("nobody", ledger_check(w.manager, NULL, LEDGER_REQUESTS, 100, &error), 0);
+        check_result("another", room(&w, "b", LEDGER_REQUESTS, 1, &error), 0);
+        check_result("nobody", room(&w, NULL, LEDGER_REQUESTS, 100, &error), 0);
         ledger_release(entries);
-        check_result("again", ledger_check(w.manager, "a", LEDGER_REQUESTS, 1, &error), 0);
+        check_result("again", room(&w, "a", LEDGER_REQUESTS, 1, &error), 0);
         for (size_t i = 0; i < ELEMENTSOF(entries); i++)
                 ledger_release(entries + i);
         world_close(&w);

@@ -176,6 +176,167 @@ TEST(long_values_too) {
         }
 }
 
+TEST(what_is_added_later_is_found_too) {
+        unsigned dice = 42;
+
+        for (unsigned round = 0; round < 300; round++) {
+                uint8_t pool[8][8], text[120], wanted[120], found[120];
+                size_t size = 1 + next_random(&dice) % sizeof(text);
+                ModelValue values[8];
+                Mask *m = mask_new();
+
+                fill(text, size, 2, &dice);
+                for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+                        values[i] = (ModelValue) { pool[i], 4 + next_random(&dice) % 4 };
+                        fill(pool[i], sizeof(pool[i]), 2, &dice);
+                        check_true("added", mask_add(m, values[i].data, values[i].size) >= 0);
+                        memcpy(found, text, size);
+                        check_result("apply", mask_apply(m, found, size, NULL), 0);
+                        model_apply(values, i + 1, text, size, wanted);
+                        check_true("as the model", memcmp(found, wanted, size) == 0);
+                }
+                mask_unref(m);
+        }
+}
+
+TEST(a_line_of_one_value_may_be_another_value) {
+        Mask *m = mask_of((const char *const[]) { "the-first-line-of-it\nthe-second-line-of-it", "the-second-line-of-it", NULL });
+
+        shows(m, "dGhlLXNlY29uZC1saW5lLW9mLWl0", "****************************");
+        mask_unref(m);
+}
+
+TEST(a_very_long_value_is_hidden_in_parts) {
+        static uint8_t value[5000], text[5200];
+        unsigned dice = 7;
+        Mask *m = mask_new();
+        size_t hidden;
+
+        for (size_t i = 0; i < sizeof(value); i++)
+                value[i] = (uint8_t) ('A' + next_random(&dice) % 26);
+        check_result("added", mask_add(m, value, sizeof(value)), 1);
+        check_true("has", mask_has(m, value, sizeof(value)) && !mask_has(m, value, 2000));
+        for (size_t cut = 0; cut < 2; cut++) {
+                hidden = 0;
+                memset(text, '.', sizeof(text));
+                memcpy(text + 100, value, sizeof(value));
+                text[100 + 2500] = cut ? '.' : text[100 + 2500]; /* in the second of three */
+                check_result("apply", mask_apply(m, text, sizeof(text), NULL), 0);
+                for (size_t i = 0; i < sizeof(text); i++)
+                        hidden += text[i] == '*';
+                check_uint("hidden", hidden, cut ? 1666 + 1667 : sizeof(value));
+        }
+        mask_unref(m);
+}
+
+TEST(values_together_have_a_ceiling) {
+        static char value[65536];
+        Mask *m = mask_new();
+        int r = 0;
+
+        memset(value, 'x', sizeof(value));
+        for (size_t n = 0; n < MASK_VALUES_MAX && r >= 0; n++) {
+                value[0] = (char) ('A' + n % 26);
+                value[1] = (char) ('A' + n / 26);
+                check_true("fits", mask_fits(m, value, sizeof(value)) == (n < MASK_BYTES_MAX / sizeof(value)));
+                r = mask_add(m, value, sizeof(value));
+        }
+        check_result("one too many", r, -E2BIG);
+        check_uint("values", mask_count(m), MASK_BYTES_MAX / sizeof(value));
+        check_uint("bytes", mask_bytes(m), MASK_BYTES_MAX);
+        check_true("a short one neither", !mask_fits(m, "four", 4));
+        check_true("a beginning is no value", !mask_has(m, "AAxx", 4));
+        value[0] = value[1] = 'A';
+        check_result("but again", mask_add(m, value, sizeof(value)), 0);
+        mask_unref(m);
+}
+
+/* Values that somebody has thought of to make looking slow, and texts likewise. */
+typedef enum Malice {
+        MALICE_NONE,
+        MALICE_ENDS,    /* aaaa…, which differ at their ends */
+        MALICE_PERIODS, /* abab… likewise */
+        MALICE_FORKS,   /* one beginning, and then every letter there is */
+        MALICE_NESTED,  /* each is an end of the one before */
+        _MALICE_MAX,
+} Malice;
+
+static void make_value(uint8_t *value, size_t size, Malice malice, size_t number, unsigned *dice) {
+        for (size_t i = 0; i < size; i++)
+                value[i] = malice == MALICE_NONE ? (uint8_t) ('0' + next_random(dice) % 10) : malice == MALICE_PERIODS ? (uint8_t) ("ab"[i % 2]) : 'a';
+        if (malice == MALICE_FORKS)
+                value[size / 2] = (uint8_t) (number + 1 + (number + 1 >= 'a'));
+        else if (malice == MALICE_ENDS || malice == MALICE_PERIODS)
+                for (size_t bit = 0; bit < 9; bit++)
+                        value[size - 1 - bit] = (uint8_t) ("ac"[number >> bit & 1]);
+}
+
+static uint64_t steps_of(Mask *m, const uint8_t *unit, size_t unit_size, size_t size) {
+        uint8_t *text = malloc(size);
+        uint64_t before = mask_steps(m);
+        size_t n;
+
+        for (size_t i = 0; i < size; i++)
+                text[i] = unit[i % unit_size];
+        check_result("apply", mask_apply(m, text, size, &n), 0);
+        free(text);
+        return mask_steps(m) - before;
+}
+
+TEST(a_byte_costs_the_same_whatever_is_looked_for) {
+        static uint8_t value[1000], first[1000];
+        static const size_t counts[] = { 1, 20, 200 };
+        const size_t text = 64 << 10;
+
+        for (Malice malice = 0; malice < _MALICE_MAX; malice++)
+                for (size_t c = 0; c < ELEMENTSOF(counts); c++)
+                        for (size_t size = 40; size <= sizeof(value); size += 480) {
+                                unsigned dice = 99;
+                                Mask *m = mask_new();
+                                uint64_t most = 0;
+
+                                for (size_t i = 0; i < counts[c] && mask_fits(m, value, size); i++) {
+                                        size_t own = malice == MALICE_NESTED ? size - MIN_OF(i, size - MASK_MIN) : size;
+
+                                        make_value(value, own, malice, i, &dice);
+                                        if (i == 0)
+                                                memcpy(first, value, size);
+                                        check_true("added", mask_add(m, value, own) >= 0);
+                                }
+                                check_true("cheap to make", steps_of(m, first, size, 1) <= 4 * mask_bytes(m));
+                                for (size_t n = size - 2; n <= size; n++) /* almost a value, and a value, again and again */
+                                        most = MAX_OF(most, steps_of(m, first, n, text));
+                                most = MAX_OF(most, steps_of(m, (const uint8_t *) "a", 1, text));
+                                most = MAX_OF(most, steps_of(m, (const uint8_t *) "ab", 2, text));
+                                most = MAX_OF(most, steps_of(m, (const uint8_t *) "aab", 3, text));
+                                most = MAX_OF(most, steps_of(m, first, size / 2 + 1, text));
+                                check_true("steps for each byte", most <= 8 * text); /* two, and what the hash table takes */
+                                mask_unref(m);
+                        }
+}
+
+/* Each piece is looked at with the bytes around it: as many as the longest word that is looked for has, not the longest value. */
+TEST(pieces_cost_little_more_than_the_whole) {
+        static uint8_t value[65536], text[1 << 20], piece[12 << 10];
+        int fd = memfd_create("journal", MFD_CLOEXEC);
+        Mask *m = mask_new();
+        uint64_t before, at = 0;
+        ssize_t n;
+
+        memset(value, 'a', sizeof(value));
+        memset(text, 'a', sizeof(text));
+        check_result("added", mask_add(m, value, sizeof(value)), 1);
+        check_int("written", write(fd, text, sizeof(text)), sizeof(text));
+        (void) steps_of(m, text, 1, 1);
+        before = mask_steps(m);
+        while ((n = mask_pread(m, fd, sizeof(text), /* final= */ true, piece, sizeof(piece), at)) > 0)
+                at += (uint64_t) n;
+        check_uint("read", at, sizeof(text));
+        check_true("steps", mask_steps(m) - before <= 4 * sizeof(text));
+        (void) close(fd);
+        mask_unref(m);
+}
+
 TEST(a_file_that_is_shorter_than_said) {
         Mask *m = mask_of((const char *const[]) { "hunter2", NULL });
         int fd = memfd_create("journal", MFD_CLOEXEC);

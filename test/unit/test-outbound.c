@@ -258,7 +258,7 @@ static Answer ask(const OutboundSpec *spec) {
 }
 
 static OutboundSpec to(const char *url) {
-        OutboundSpec s = OUTBOUND_SPEC_INIT;
+        OutboundSpec s = OUTBOUND_SPEC(IP_REACH_ALL);
 
         s.url = url;
         s.timeout_usec = PATIENCE;
@@ -430,59 +430,36 @@ TEST(what_cannot_be_is_refused_at_once) {
         loop_done(&l);
 }
 
+/* Whose they are, and with it where those who ask in somebody else's name may go. */
 TEST(addresses) {
         static const struct {
                 const char *text;
-                bool is_public;
+                IpKind kind;
         } all[] = {
-                { "1.1.1.1", true },            { "8.8.8.8", true },          { "100.63.255.255", true },   { "172.32.0.1", true },
-                { "223.255.255.255", true },    { "169.253.0.1", true },      { "11.0.0.0", true },         { "192.167.255.255", true },
-                { "0.0.0.0", false },           { "10.255.1.1", false },      { "127.0.0.1", false },       { "127.255.0.1", false },
-                { "169.254.169.254", false },   { "172.16.0.1", false },      { "172.31.255.255", false },  { "192.168.1.1", false },
-                { "100.64.0.1", false },        { "198.19.0.1", false },      { "224.0.0.1", false },       { "255.255.255.255", false },
-                { "2606:4700::1111", true },    { "::ffff:8.8.8.8", true },   { "64:ff9b::8.8.8.8", true }, { "2002:808:808::1", true },
-                { "::", false },                { "::1", false },             { "fe80::1", false },         { "fd00::1", false },
-                { "ff02::1", false },           { "::ffff:127.0.0.1", false }, { "::127.0.0.1", false },
-                { "64:ff9b::169.254.169.254", false }, { "2002:7f00:1::", false }, { "2001::1", false },
+                { "1.1.1.1", IP_PUBLIC },            { "8.8.8.8", IP_PUBLIC },           { "100.63.255.255", IP_PUBLIC },   { "172.32.0.1", IP_PUBLIC },
+                { "223.255.255.255", IP_PUBLIC },    { "169.253.0.1", IP_PUBLIC },       { "11.0.0.0", IP_PUBLIC },         { "192.167.255.255", IP_PUBLIC },
+                { "2606:4700::1111", IP_PUBLIC },    { "::ffff:8.8.8.8", IP_PUBLIC },    { "64:ff9b::8.8.8.8", IP_PUBLIC }, { "2002:808:808::1", IP_PUBLIC },
+                { "10.255.1.1", IP_PRIVATE },        { "172.16.0.1", IP_PRIVATE },       { "172.31.255.255", IP_PRIVATE },  { "192.168.1.1", IP_PRIVATE },
+                { "100.64.0.1", IP_PRIVATE },        { "198.19.0.1", IP_PRIVATE },       { "fd12::1", IP_PRIVATE },         { "2001::1", IP_PRIVATE },
+                { "192.88.99.1", IP_PRIVATE },       { "64:ff9b::10.0.0.1", IP_PRIVATE }, { "2002:a00:1::", IP_PRIVATE },   { "4000::1", IP_PRIVATE },
+                { "200::1", IP_PRIVATE },            { "e000::1", IP_PRIVATE },          { "fec0::1", IP_PRIVATE },         { "::ffff:0:10.0.0.1", IP_PRIVATE },
+                { "127.0.0.1", IP_INSIDE },          { "127.255.0.1", IP_INSIDE },       { "0.0.0.0", IP_INSIDE },          { "0.1.2.3", IP_INSIDE },
+                { "169.254.169.254", IP_INSIDE },    { "224.0.0.1", IP_INSIDE },         { "255.255.255.255", IP_INSIDE },  { "240.0.0.1", IP_INSIDE },
+                { "100.100.100.200", IP_INSIDE },    { "::", IP_INSIDE },                { "::1", IP_INSIDE },              { "fe80::1", IP_INSIDE },
+                { "ff02::1", IP_INSIDE },            { "::127.0.0.1", IP_INSIDE },       { "fd00:ec2::254", IP_INSIDE },    { "64:ff9b:1::a9fe:a9fe", IP_INSIDE },
+                { "::ffff:127.0.0.1", IP_INSIDE },   { "::ffff:169.254.169.254", IP_INSIDE }, { "::ffff:0.0.0.0", IP_INSIDE }, { "64:ff9b::7f00:1", IP_INSIDE },
+                { "64:ff9b::a9fe:a9fe", IP_INSIDE }, { "2002:7f00:1::", IP_INSIDE },     { "::ffff:0:127.0.0.1", IP_INSIDE },
         };
+        IpAddress a;
 
         for (size_t i = 0; i < ELEMENTSOF(all); i++) {
-                struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
-                struct sockaddr_in four = { .sin_family = AF_INET };
-                bool is_four = inet_pton(AF_INET, all[i].text, &four.sin_addr) == 1;
-
-                assert_true(is_four || inet_pton(AF_INET6, all[i].text, &six.sin6_addr) == 1);
-                check_int(all[i].text, address_is_public(is_four ? (const struct sockaddr *) &four : (const struct sockaddr *) &six),
-                                all[i].is_public);
+                check_result(all[i].text, ip_parse(all[i].text, &a), 0);
+                check_int(all[i].text, ip_kind(&a), all[i].kind);
+                check_int(all[i].text, address_is_reachable(&a, IP_REACH_PUBLIC, NULL, 0), all[i].kind == IP_PUBLIC);
+                check_int(all[i].text, address_is_reachable(&a, IP_REACH_OUTSIDE, NULL, 0), all[i].kind != IP_INSIDE);
+                check_true(all[i].text, address_is_reachable(&a, IP_REACH_ALL, NULL, 0));
+                check_true(all[i].text, address_is_reachable(&a, IP_REACH_PUBLIC, &(IpRange) { a, 128 }, 1));
         }
-        check_true("a socket with a path", !address_is_public(&(struct sockaddr) { .sa_family = AF_UNIX }));
-}
-
-/* Where who asks in somebody else's name never goes. */
-TEST(addresses_that_are_inside) {
-        static const struct {
-                const char *text;
-                bool inside;
-        } all[] = {
-                { "127.0.0.1", true },        { "127.9.9.9", true },       { "0.0.0.0", true },           { "0.1.2.3", true },
-                { "169.254.169.254", true },  { "224.0.0.1", true },       { "255.255.255.255", true },   { "240.0.0.1", true },
-                { "::", true },               { "::1", true },             { "fe80::1", true },           { "ff02::1", true },
-                { "::ffff:127.0.0.1", true }, { "::ffff:169.254.169.254", true }, { "64:ff9b::7f00:1", true }, { "64:ff9b::a9fe:a9fe", true },
-                { "fd00:ec2::254", true },    { "64:ff9b:1::a9fe:a9fe", true }, { "100.100.100.200", true },
-                { "2002:7f00:1::", true },    { "::127.0.0.1", true },     { "::ffff:0.0.0.0", true },
-                { "9.9.9.9", false },         { "10.200.201.202", false }, { "192.168.200.201", false },  { "2620:fe::fe", false },
-                { "fd12::1", false },         { "::ffff:9.9.9.9", false }, { "64:ff9b::909:909", false },
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(all); i++) {
-                struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
-                struct sockaddr_in four = { .sin_family = AF_INET };
-                bool is_four = inet_pton(AF_INET, all[i].text, &four.sin_addr) == 1;
-
-                assert_true(is_four || inet_pton(AF_INET6, all[i].text, &six.sin6_addr) == 1);
-                check_int(all[i].text, address_is_inside(is_four ? (const struct sockaddr *) &four : (const struct sockaddr *) &six), all[i].inside);
-        }
-        check_true("a socket with a path", address_is_inside(&(struct sockaddr) { .sa_family = AF_UNIX }));
 }
 
 TEST(who_is_not_trusted_reaches_no_private_network) {
@@ -496,7 +473,7 @@ TEST(who_is_not_trusted_reaches_no_private_network) {
         check_result("asked", outbound_send(l.outbound, &spec, on_answer, &trusted, NULL, NULL), 0);
         await(&l, &trusted); /* and leaves its connection open */
         check_uint("who is trusted does", trusted.result.status, 200);
-        spec.public_only = true;
+        spec.reach = IP_REACH_PUBLIC;
         spec.body = "not this";
         spec.size = strlen(spec.body);
         check_result("added", delivery_add(l.deliveries, "test", &spec, &limits, on_delivered, &a, NULL), 0);
@@ -508,6 +485,178 @@ TEST(who_is_not_trusted_reaches_no_private_network) {
         got = recorded(&s);
         server_stop(&s);
         check_true("nothing came", !strstr(got, "not this"));
+}
+
+/* A server that does not mean well: what it does, and what becomes of the request. */
+
+static const char *redirect_to; /* of the one that runs */
+
+static void play_trick(int fd, unsigned number, int record) {
+        char buffer[8192];
+
+        read_request(fd, record);
+        (void) snprintf(buffer, sizeof(buffer), "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody", redirect_to);
+        say(fd, buffer);
+}
+
+TEST(redirects_lead_nowhere_they_should_not) {
+        static const struct {
+                const char *to;
+                int error;
+                const char *words;
+        } all[] = {
+                { "http://10.0.0.1:1/", -EPERM, "private network" },
+                { "http://127.0.0.1:1/", -EPERM, "private network" },
+                { "http://2130706433:1/", -EPERM, "private network" },
+                { "http://0x7f.1:1/", -EPERM, "private network" },
+                { "http://0177.0.0.1:1/", -EPERM, "private network" },
+                { "http://localhost:1/", -EPERM, "private network" },
+                { "http://0.0.0.0:1/", -EPERM, "private network" },
+                { "http://[::]:1/", -EPERM, "private network" },
+                { "http://[::1]:1/", -EPERM, "private network" },
+                { "http://[::ffff:127.0.0.1]:1/", -EPERM, "private network" },
+                { "http://[64:ff9b::7f00:1]:1/", -EPERM, "private network" },
+                { "http://[2002:7f00:1::]:1/", -EPERM, "private network" },
+                { "http://169.254.169.254/latest/meta-data", -EPERM, "private network" },
+                { "//127.0.0.1:1/", -EPERM, "private network" },
+                { "/again", -EPERM, "private network" },
+                { "file:///etc/passwd", -EPERM, "not reached by https" },
+                { "gopher://127.0.0.1:1/_x", -EPERM, "not reached by https" },
+                { "smtp://127.0.0.1:1/", -EPERM, "not reached by https" },
+                { "http://user:word@8.8.8.8/", -EPERM, "a name or a password" },
+                { "http://[::1", -EPERM, "no URL" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(all); i++) {
+                Server s;
+                OutboundSpec spec;
+                Answer a;
+
+                redirect_to = all[i].to;
+                s = server_start(play_trick);
+                spec = to(s.url);
+                spec.method = "GET";
+                spec.redirects_max = 3;
+                a = ask(&spec);
+                server_stop(&s);
+                check_result(all[i].to, a.result.error, all[i].error);
+                check_part(all[i].to, a.result.text, all[i].words);
+                check_true(all[i].to, a.result.final);
+        }
+}
+
+TEST(redirects_have_an_end_and_take_nothing_along) {
+        static const char *const headers[] = { "Authorization: Bearer word", "X-Other: stays", NULL };
+        Server s, t;
+        OutboundSpec spec;
+        Answer a;
+        _cleanup_free_ char *first = NULL, *second = NULL;
+        const char *other;
+
+        redirect_to = "/round";
+        t = server_start(play_trick);
+        spec = to(t.url);
+        spec.method = "GET";
+        spec.redirects_max = 3;
+        spec.reach_elsewhere = IP_REACH_ALL;
+        spec.headers = headers;
+        a = ask(&spec);
+        first = recorded(&t);
+        check_result("round and round", a.result.error, -ELOOP);
+        check_true("to the same host it takes the word along", strstr(strstr(first, "/round"), "Bearer word") != NULL);
+        redirect_to = t.url;
+        s = server_start(play_trick);
+        spec.url = s.url;
+        spec.redirects_max = 1;
+        (void) ask(&spec);
+        server_stop(&s);
+        second = recorded(&t);
+        server_stop(&t);
+        other = strstr(second, "X-Other: stays"); /* both write to one file */
+        check_true("it came", other && strstr(other + 1, "X-Other: stays"));
+        check_true("with the word to the first", strstr(second, "Bearer word") && strstr(second, "Bearer word") < other + strlen("X-Other: stays"));
+        check_true("and without to the other", !strstr(strstr(second, "Bearer word") + 1, "Bearer word"));
+}
+
+static void play_head(int fd, unsigned number, int record) {
+        char line[1024];
+
+        read_request(fd, record);
+        memset(line, 'x', sizeof(line));
+        memcpy(line, "X-A: ", 5);
+        memcpy(line + sizeof(line) - 2, "\r\n", 2);
+        say(fd, "HTTP/1.1 200 OK\r\n");
+        while (send(fd, line, sizeof(line), MSG_NOSIGNAL) > 0)
+                ;
+}
+
+static void play_drip(int fd, unsigned number, int record) {
+        read_request(fd, record);
+        say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx");
+        play_silence(fd, number, record); /* until it is given up */
+}
+
+TEST(heads_have_a_limit_and_silence_an_end) {
+        Server s = server_start(play_head);
+        OutboundSpec spec = to(s.url);
+        Answer a = ask(&spec);
+
+        server_stop(&s);
+        check_result("a head without an end", a.result.error, -EMSGSIZE);
+        s = server_start(play_drip);
+        spec = to(s.url);
+        spec.timeout_usec = USEC_INFINITY;
+        spec.stall_usec = 300 * USEC_PER_MSEC;
+        a = ask(&spec);
+        server_stop(&s);
+        check_result("a body that stops", a.result.error, -ETIMEDOUT);
+        check_part("in words", a.result.text, "nothing came");
+}
+
+/* The environment's proxy is for who asks for one, and is no way to what is near. What is near is refused at once where a proxy would be asked for it,
+ * and when it is connected to where none would: so it is told from outside which it was, without a byte to anybody. */
+TEST(proxies) {
+        static const struct {
+                const char *url, *none;
+                bool proxied;
+                int error;
+        } all[] = {
+                { "http://198.51.100.9/", "", true, 0 },
+                { "http://far.example/", "far.example.org, r.example", true, 0 },
+                { "http://169.254.7.7/", "", true, -EPERM },
+                { "http://[::ffff:169.254.7.7]/", "10.0.0.0/8", true, -EPERM },
+                { "http://0xa9fe0707/", "", true, -EPERM },
+                { "http://169.254.7.7/", "10.0.0.0/8, 169.254.0.0/16", false, -EPERM },
+                { "http://169.254.7.7/", "169.254.7.7", false, -EPERM },
+                { "http://169.254.7.7/", "*", false, -EPERM },
+                { "http://127.0.0.1:1/", "", false, -EPERM },
+                { "http://localhost:1/", "", false, -EPERM },
+                { "http://sub.localhost:1/", "", false, -EPERM },
+        };
+        Server s = server_start(play_ok);
+
+        (void) setenv("http_proxy", s.url, 1);
+        for (size_t i = 0; i < ELEMENTSOF(all); i++) {
+                OutboundSpec spec = OUTBOUND_SPEC(IP_REACH_OUTSIDE);
+                Loop l = loop_new();
+                Answer a = { 0 };
+                int r;
+
+                spec.url = all[i].url;
+                spec.method = "GET";
+                spec.proxy = true;
+                (void) setenv("no_proxy", all[i].none, 1);
+                r = outbound_send(l.outbound, &spec, on_answer, &a, NULL, NULL);
+                check_result(all[i].url, r, all[i].proxied ? all[i].error : 0);
+                if (r >= 0) {
+                        await(&l, &a);
+                        check_result(all[i].url, a.result.error, all[i].error);
+                }
+                loop_done(&l);
+        }
+        (void) unsetenv("http_proxy");
+        (void) unsetenv("no_proxy");
+        server_stop(&s);
 }
 
 static OutboundSpec mail(const Server *s, const Strv *recipients) {

@@ -7,8 +7,8 @@
 
 #include "gate/dns/pins.h"
 
-static EgressAddress v4(uint32_t n) {
-        return (EgressAddress) { .bytes = { [10] = 0xff, 0xff, (uint8_t) (n >> 24), (uint8_t) (n >> 16), (uint8_t) (n >> 8), (uint8_t) n } };
+static IpAddress v4(uint32_t n) {
+        return (IpAddress) { .bytes = { [10] = 0xff, 0xff, (uint8_t) (n >> 24), (uint8_t) (n >> 16), (uint8_t) (n >> 8), (uint8_t) n } };
 }
 
 static Pins *fresh(void) {
@@ -19,7 +19,7 @@ static Pins *fresh(void) {
 }
 
 TEST(a_pin_is_for_that_name_and_that_address) {
-        EgressAddress a = v4(0x5db8d822), b = v4(0x5db8d823);
+        IpAddress a = v4(0x5db8d822), b = v4(0x5db8d823);
         Pins *p = fresh();
 
         check_result("add", pins_add(p, "example.org", &a, 1), 0);
@@ -33,7 +33,7 @@ TEST(a_pin_is_for_that_name_and_that_address) {
 }
 
 TEST(names_of_an_address_come_newest_first) {
-        EgressAddress a = v4(1), b = v4(2);
+        IpAddress a = v4(1), b = v4(2);
         const char *names[4];
         Pins *p = fresh();
 
@@ -55,7 +55,7 @@ TEST(names_of_an_address_come_newest_first) {
 
 /* Rebinding: the name gets another address, and the first one stays as it was. */
 TEST(a_new_answer_adds_and_moves_nothing) {
-        EgressAddress first = v4(0x5db8d822), second = v4(0x5db8d899);
+        IpAddress first = v4(0x5db8d822), second = v4(0x5db8d899);
         const char *names[2];
         Pins *p = fresh();
 
@@ -68,12 +68,12 @@ TEST(a_new_answer_adds_and_moves_nothing) {
 }
 
 TEST(the_one_told_longest_ago_goes_when_it_is_full) {
-        EgressAddress a = v4(7), first = v4(0);
+        IpAddress a = v4(7), first = v4(0);
         char name[32];
         Pins *p = fresh();
 
         for (uint32_t i = 0; i < PINS_MAX; i++) {
-                EgressAddress each = v4(i);
+                IpAddress each = v4(i);
 
                 (void) snprintf(name, sizeof(name), "n%u", i);
                 check_result("add", pins_add(p, name, &each, i), 0);
@@ -91,7 +91,7 @@ TEST(the_one_told_longest_ago_goes_when_it_is_full) {
 }
 
 TEST(pins_outlive_ttls_and_go_after_a_day) {
-        EgressAddress a = v4(1), b = v4(2);
+        IpAddress a = v4(1), b = v4(2);
         Pins *p = fresh();
 
         (void) pins_add(p, "a", &a, 10);
@@ -104,7 +104,7 @@ TEST(pins_outlive_ttls_and_go_after_a_day) {
 }
 
 TEST(names_that_cannot_be_are_refused) {
-        EgressAddress a = v4(1);
+        IpAddress a = v4(1);
         char name[EGRESS_DOMAIN_MAX + 8];
         Pins *p = fresh();
 

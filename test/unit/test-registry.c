@@ -135,17 +135,17 @@ TEST(names_of_members) {
 }
 
 TEST(places) {
-        char *place = exchange_resolve("https://a.example:5000", "/v2/x?y=1");
+        char *place = outbound_url_join("https://a.example:5000", "/v2/x?y=1");
 
-        check_true("same", exchange_same_origin("https://a.example/x", "HTTPS://A.example:443/y?z"));
-        check_true("port", !exchange_same_origin("https://a.example", "https://a.example:444"));
-        check_true("scheme", !exchange_same_origin("https://a.example", "http://a.example:443"));
-        check_true("host", !exchange_same_origin("https://a.example", "https://a.example.evil"));
-        check_true("user", !exchange_same_origin("https://a.example", "https://a.example@evil"));
-        check_true("nonsense", !exchange_same_origin("https://a.example", "::"));
+        check_true("same", outbound_same_origin("https://a.example/x", "HTTPS://A.example:443/y?z"));
+        check_true("port", !outbound_same_origin("https://a.example", "https://a.example:444"));
+        check_true("scheme", !outbound_same_origin("https://a.example", "http://a.example:443"));
+        check_true("host", !outbound_same_origin("https://a.example", "https://a.example.evil"));
+        check_true("user", !outbound_same_origin("https://a.example", "https://a.example@evil"));
+        check_true("nonsense", !outbound_same_origin("https://a.example", "::"));
         check_string("relative", place, "https://a.example:5000/v2/x?y=1");
         free(place);
-        place = exchange_escape("a/b:pull,push &?");
+        place = outbound_escape("a/b:pull,push &?");
         check_string("escaped", place, "a%2Fb%3Apull%2Cpush%20%26%3F");
         free(place);
 }

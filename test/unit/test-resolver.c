@@ -36,7 +36,7 @@ typedef struct World {
 } World;
 
 static size_t server_answer(Server *s, uint8_t *ret, size_t max) {
-        EgressAddress address = { .bytes = { [10] = 0xff, 0xff, 93, 184, 216, s->last } };
+        IpAddress address = { .bytes = { [10] = 0xff, 0xff, 93, 184, 216, s->last } };
         DnsAnswer a = { .ttl = s->ttl };
         DnsQuestion q = s->question;
 

@@ -811,6 +811,37 @@ static void fill_the_disk(void *userdata) {
         store_close(s);
 }
 
+static bool no_room(void *userdata) {
+        (*(unsigned *) userdata)++;
+        return false;
+}
+
+/* Where the disk is full nothing is begun, and what is there can be changed and removed. */
+TEST(nothing_is_begun_without_room) {
+        Store *s = open_store("begun.db");
+        Sandbox sb = plain_sandbox(0), other = plain_sandbox(1);
+        Execution x = plain_execution(&sb, 1);
+        StoreEvent event = { .sandbox_id = sb.id, .type = "created" };
+        unsigned asked = 0;
+
+        check_result("insert", store_sandbox_insert(s, &sb), 0);
+        store_set_room(s, no_room, &asked);
+        check_result("another", store_sandbox_insert(s, &other), -ENOSPC);
+        check_result("execution", store_execution_insert(s, &x), -ENOSPC);
+        check_uint("asked", asked, 2);
+        check_result("begin", store_begin(s), 0);
+        check_result("another, within", store_sandbox_insert(s, &other), -ENOSPC);
+        check_result("commit", store_commit(s), -ENOSPC);
+        sb.status = SANDBOX_STOPPED;
+        check_result("update", store_sandbox_update(s, &sb), 0);
+        check_result("event", store_event_add(s, &event, NULL), 0);
+        check_result("delete", store_sandbox_delete(s, sb.id), 0);
+        check_uint("not asked", asked, 3);
+        store_set_room(s, NULL, NULL);
+        check_result("with room", store_sandbox_insert(s, &other), 0);
+        s = store_close(s);
+}
+
 TEST(transaction_without_room) {
         Store *s;
 

@@ -288,6 +288,42 @@ TEST(what_was_given_is_hidden_after_a_restart) {
         world_close(&w);
 }
 
+/* What cannot be hidden is not given, and what was given stays hidden. */
+TEST(values_that_are_too_long_together_are_refused_by_name) {
+        _cleanup_(secrets_strv_done) Strv env = STRV_INIT(16);
+        static char value[SECRET_VALUE_MAX + 1];
+        const size_t n = MASK_BYTES_MAX / SECRET_VALUE_MAX;
+        Error error = { 0 };
+        Answer a = { 0 };
+        Sandbox *sb;
+        World w;
+        Vault *v;
+
+        world_new(&w, "ceiling");
+        v = open_vault(&w);
+        sb = create(&w, "one", &a);
+        memset(value, 'x', SECRET_VALUE_MAX);
+        for (size_t i = 0; i < n; i++) {
+                value[0] = (char) ('A' + i);
+                check_result("remember", vault_mask_remember(v, sb, value, SECRET_VALUE_MAX, &error), 0);
+        }
+        set(v, "", "more", "one-more");
+        push(&env, "TOKEN=secret:more");
+        check_result("resolve", secrets_resolve(sb, &env, &error), -E2BIG);
+        check_part("which", error.text, "TOKEN: a value of 8 bytes cannot be hidden");
+        check_part("cure", error.text, "make another sandbox");
+        vault_free(v);
+        world_close(&w);
+
+        world_open(&w);
+        v = open_vault(&w);
+        sb = only_sandbox(&w);
+        check_uint("values", mask_count(sb->mask), n);
+        check_true("shown", !sb->mask_lost);
+        vault_free(v);
+        world_close(&w);
+}
+
 TEST(the_environment_is_taken_out_of_ours) {
         _cleanup_(strv_done) Strv names = STRV_INIT(4);
         _cleanup_(secrets_strv_done) Strv taken = STRV_INIT(4);

@@ -167,6 +167,7 @@ static void handle_create(ApiRequest *q) {
 
 static void handle_restart(ApiRequest *q) {
         Context *x;
+        Error error = { 0 };
         int r = interpreter_has_contexts(q) ? interpreter_find(q, q->parameters[0], &x) : -EOPNOTSUPP;
 
         if (r < 0)
@@ -176,7 +177,9 @@ static void handle_restart(ApiRequest *q) {
                 return;
         }
         coderun_await_context(q);
-        context_restart(x, on_restarted, q);
+        r = context_restart(x, on_restarted, q, &error);
+        if (r < 0)
+                interpreter_answer_failure(q, r, error.text);
 }
 
 static void handle_remove(ApiRequest *q) {

@@ -1,8 +1,10 @@
 /* surface.c: what this surface registers: its tables of routes, who claims a request, and the state that it keeps. */
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "api/e2b/envd/envd.h"
+#include "api/e2b/template/templates.h"
 
 static const ApiRoute *const e2b_control_tables[] = {
         e2b_control_routes,
@@ -28,17 +30,45 @@ static const ApiRoute *const e2b_claimed_tables[] = {
         NULL,
 };
 
-static int e2b_start(const Api *api, void **ret, Error *reterr) {
-        *ret = fs_watchers_new();
-        return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
-}
+typedef struct E2bState {
+        FsWatchers *watchers;
+        E2bUploads *uploads;
+} E2bState;
 
 static void e2b_stop(void *state) {
-        (void) fs_watchers_free(state);
+        E2bState *s = state;
+
+        (void) fs_watchers_free(s->watchers);
+        (void) e2b_uploads_free(s->uploads);
+        free(s);
+}
+
+static int e2b_start(const Api *api, void **ret, Error *reterr) {
+        E2bState *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (s)
+                s->watchers = fs_watchers_new();
+        r = s && s->watchers ? e2b_uploads_new(api->manager, &s->uploads, reterr) : error_set(reterr, -ENOMEM, "out of memory");
+        if (r < 0) {
+                if (s)
+                        e2b_stop(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
 }
 
 FsWatchers *fs_watchers_of(const Api *api) {
-        return api_surface_state(api, &e2b_surface);
+        const E2bState *s = api_surface_state(api, &e2b_surface);
+
+        return s->watchers;
+}
+
+E2bUploads *e2b_uploads_of(const Api *api) {
+        const E2bState *s = api_surface_state(api, &e2b_surface);
+
+        return s->uploads;
 }
 
 const ApiSurface e2b_surface = {

@@ -28,7 +28,7 @@ int replay_content(Replay *r, const json_t *content, char **ret, size_t *ret_siz
 
         if (json_get_bool(content, "cut") || !hash)
                 return log_failure(-ENODATA,
-                                "step %llu: its content was larger than recording.maxSize and was not kept",
+                                "step %llu: its content was not kept: it was larger than recording.maxSize, or there was no room for it",
                                 (unsigned long long) r->step);
         if (replay_get(r, &u, &a) < 0)
                 return -EIO;
@@ -154,6 +154,12 @@ static int step_end(Replay *r, const json_t *line, const ReplayKind *kind) {
         return replay_compare(r, line, (uint64_t) json_get_integer(now, "step", 0), json_get_text_or(now, "id", ""));
 }
 
+static int step_cut(Replay *r, const json_t *line, const ReplayKind *kind) {
+        _cleanup_free_ char *reason = human_clean(json_get_text_or(line, "reason", "nobody knows why"));
+
+        return log_failure(-ENODATA, "the recording has ended here: %s", reason ? reason : "");
+}
+
 #define QUERIES(...) (const char *const[]) { __VA_ARGS__, NULL }
 
 static const ReplayKind replay_kinds[] = {
@@ -161,7 +167,7 @@ static const ReplayKind replay_kinds[] = {
         { "archive", step_put, "/api/sandbox/%/files/archive", QUERIES("path", "user") },
         { "remove", step_remove, "/api/sandbox/%/files", QUERIES("path", "user", "recursive", "missingOk") },
         { "mkdir", step_change }, { "move", step_change }, { "copy", step_change }, { "chmod", step_change },
-        { "exec", replay_steps_exec }, { "end", step_end },
+        { "exec", replay_steps_exec }, { "end", step_end }, { "cut", step_cut },
 };
 
 const char *replay_type(const json_t *line) {

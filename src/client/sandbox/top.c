@@ -251,7 +251,12 @@ static const Column tenant_usage_columns[] = {
         { ">SNAPSHOTS", "disk.snapshots.bytes", cell_size },
         { ">OUTPUT", "disk.journals.bytes", cell_size },
         { ">ARTIFACTS", "disk.artifacts.bytes", cell_size },
+        { ">RECORDED", "disk.recordings.bytes", cell_size },
+        { ">ARRIVING", "disk.spools.bytes", cell_size },
+        { ">UPLOADS", "disk.uploads.bytes", cell_size },
+        { ">TEMPLATES", "disk.templates.bytes", cell_size },
         { ">ANSWERS", "answers.bytes", cell_size },
+        { ">GATE CPU", "gateCpuSeconds", cell_span, .scale = 1e6 },
 };
 
 static int top_tenants(const Place *place, const TopOptions *o) {

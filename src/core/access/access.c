@@ -248,7 +248,7 @@ static int key_write(Access *a, const Key *key) {
                 return r;
         r = store_sync(a->store);
         if (r < 0)
-                (void) store_key_delete(a->store, key->id);
+                store_may_lose(store_key_delete(a->store, key->id), "that a key was not made"); /* nobody has it */
         return r;
 }
 

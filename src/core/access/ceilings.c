@@ -49,6 +49,10 @@ static int ceilings_refuse_other(const Principal *who, const char *named, Error 
                         who->profile, PROFILE_NAME_MAX, named && *named ? named : "none");
 }
 
+static int ceilings_refuse_gone(const char *name, Error *reterr) {
+        return error_set(reterr, -EPERM, "the configuration has no profile '%s', which is the one of this key: ask its operator", name);
+}
+
 static bool ceilings_is_bound(const Principal *who) {
         return who->profile && !principal_may_loosen(who);
 }
@@ -72,7 +76,7 @@ int allowance_profile(const Manager *m, const Principal *who, const char *named,
         if (ceilings_is_bound(who) && strcasecmp(name, who->profile) != 0)
                 return ceilings_refuse_other(who, named, reterr);
         if (*name && !p && !(named && *named))
-                return error_set(reterr, -EPERM, "the configuration has no profile '%s', which is the one of this key: ask its operator", name);
+                return ceilings_refuse_gone(name, reterr);
         if (*name && !p)
                 return profile_unknown(m->settings, name, reterr);
         *ret = p;
@@ -97,6 +101,8 @@ int allowance_take_policy(const Manager *m, const Principal *who, SandboxSpec *s
 int allowance_check_policy_change(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr) {
         const Profile *p = ceilings_policy(m, who, spec);
 
+        if (ceilings_is_bound(who) && !profile_find(m->settings, who->profile))
+                return ceilings_refuse_gone(who->profile, reterr);
         if (!p)
                 return 0;
         return error_set(reterr, -EPERM, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
@@ -112,7 +118,7 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
         if (ceilings_is_bound(who) && (!spec->profile || strcasecmp(spec->profile, who->profile) != 0))
                 return ceilings_refuse_other(who, spec->profile, reterr);
         if (ceilings_is_bound(who) && !p)
-                return error_set(reterr, -EPERM, "the configuration has no profile '%s', which is the one of this key: ask its operator", who->profile);
+                return ceilings_refuse_gone(who->profile, reterr);
         r = ceilings_check_policy(m, who, spec, reterr);
         if (r < 0)
                 return r;

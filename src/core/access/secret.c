@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macro.h"
 
-#define RANDOM_MAX 64
+#define RANDOM_MAX  64
+#define RESERVE_MIN 4096
 
 int secret_init(void) {
         return sodium_init() < 0 ? -ENOSYS : 0;
@@ -94,6 +97,25 @@ void *secret_free(void *data, size_t size) {
                 (void) munmap(data, size);
         }
         return NULL;
+}
+
+int secret_reserve(uint8_t **data, size_t *room, size_t needed) {
+        size_t more = MAX_OF(*room, (size_t) RESERVE_MIN);
+        uint8_t *bytes;
+
+        if (needed <= *room)
+                return 0;
+        while (more < needed)
+                more *= 2;
+        bytes = secret_alloc(more);
+        if (!bytes)
+                return -ENOMEM;
+        if (*data)
+                memcpy(bytes, *data, *room);
+        secret_free(*data, *room);
+        *data = bytes;
+        *room = more;
+        return 0;
 }
 
 /* One that is there already was left by somebody who was ended in the middle, and has never been used. */

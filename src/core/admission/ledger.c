@@ -32,6 +32,10 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_SNAPSHOT]    = "snapshots",
         [LEDGER_JOURNAL]     = "journals",
         [LEDGER_ARTIFACT]    = "artifacts",
+        [LEDGER_RECORDING]   = "recordings",
+        [LEDGER_SPOOL]       = "spools",
+        [LEDGER_UPLOAD]      = "uploads",
+        [LEDGER_TEMPLATE]    = "templates",
         [LEDGER_ANSWER]      = "answers",
         [LEDGER_SANDBOXES]   = "sandboxes",
         [LEDGER_EXECUTIONS]  = "executions",
@@ -40,11 +44,18 @@ static const char *const ledger_words[_LEDGER_MAX] = {
         [LEDGER_DESCRIPTORS] = "descriptors",
         [LEDGER_BUILDS]      = "builds",
         [LEDGER_REQUESTS]    = "requests",
+        [LEDGER_CALLS]       = "calls",
+        [LEDGER_GATE_CPU]    = "gateCpu",
 };
 const ShapeNames ledger_kind_names = SHAPE_WORDS(ledger_words);
 
 bool ledger_is_on_disk(LedgerKind kind) {
-        return kind <= LEDGER_ARTIFACT;
+        return kind <= LEDGER_TEMPLATE;
+}
+
+/* Written to the daemon's disk as fast as somebody sends it. */
+static bool ledger_needs_space(LedgerKind kind) {
+        return kind == LEDGER_RECORDING || kind == LEDGER_SPOOL;
 }
 
 static bool ledger_is_of_tally(LedgerKind kind) {
@@ -271,7 +282,19 @@ static int ledger_check_requests(const Manager *m, const char *tenant, uint64_t 
                         tenant, (unsigned long long) own, m->requests_max);
 }
 
-int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr) {
+/* Of what somebody has to answer. A tenant may have as many as are left: so whatever others hold, there is room for one more tenant. */
+static int ledger_check_calls(const Manager *m, const char *tenant, uint64_t more, Error *reterr) {
+        uint64_t all = ledger_total(m, LEDGER_CALLS), own = ledger_of_tenant(m, tenant).amounts[LEDGER_CALLS];
+        uint64_t left = all < LEDGER_CALLS_MAX ? LEDGER_CALLS_MAX - all : 0;
+        bool of_tenant = tenant && *tenant;
+
+        if (more <= left && (!of_tenant || own + more <= left))
+                return 0;
+        return error_set(reterr, -EAGAIN, "%llu calls%s%s%s wait for an answer, and more are too many: try again when some were answered",
+                        (unsigned long long) (of_tenant ? own : all), of_tenant ? " of tenant '" : "", of_tenant ? tenant : "", of_tenant ? "'" : "");
+}
+
+static int ledger_check(Manager *m, const char *tenant, LedgerKind kind, uint64_t more, Error *reterr) {
         uint64_t limit = ledger_limit(m, tenant, kind), used;
         const double mb = 1 << 20;
         LedgerSums sums;
@@ -280,6 +303,14 @@ int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t
                 return ledger_check_answer(m, tenant, more, reterr);
         if (kind == LEDGER_REQUESTS)
                 return ledger_check_requests(m, tenant, more, reterr);
+        if (kind == LEDGER_CALLS)
+                return ledger_check_calls(m, tenant, more, reterr);
+        if (ledger_needs_space(kind)) {
+                int r = manager_check_space_for(m, more, reterr);
+
+                if (r < 0)
+                        return r;
+        }
         if (limit == 0)
                 return 0;
         sums = ledger_of_tenant(m, tenant);
@@ -294,6 +325,18 @@ int ledger_check(const Manager *m, const char *tenant, LedgerKind kind, uint64_t
         return error_set(reterr, more > limit ? -EOVERFLOW : -EDQUOT,
                         "over quota: tenant '%s' may have %llu of %s and has %llu: wait until one has ended, or ask for a higher quota", tenant,
                         (unsigned long long) limit, ledger_words[kind], (unsigned long long) used);
+}
+
+int ledger_reserve(Manager *m, LedgerEntry *e, const char *tenant, LedgerKind kind, uint64_t amount, Error *reterr) {
+        uint64_t before = e->row ? e->amount : 0;
+        int r = 0;
+
+        assert(!e->row || e->kind == kind);
+        if (!e->row || amount > before)
+                r = ledger_check(m, tenant, kind, amount - MIN_OF(amount, before), reterr);
+        if (r >= 0)
+                r = ledger_charge(m, e, tenant, kind, amount);
+        return r == -ENOMEM ? error_set(reterr, r, "out of memory") : r;
 }
 
 static int ledger_compare(const void *a, const void *b) {
@@ -313,7 +356,7 @@ int ledger_each(const Manager *m, int (*each)(const char *tenant, const LedgerSu
         for (size_t i = 0; i < n_tenants; i++)
                 names[n++] = tenants[i]->name;
         HASH_ITER(hh, m->ledger->rows, row, next)
-                if (*row->tenant && !access_tenant(m->access, row->tenant))
+                if (*row->tenant && row->n > row->slots[LEDGER_GATE_CPU].count && !access_tenant(m->access, row->tenant))
                         names[n++] = row->tenant;
         qsort(names, n, sizeof(*names), ledger_compare);
         for (size_t i = 0; i < n && r >= 0; i++) {
@@ -365,6 +408,17 @@ LedgerEntry *ledger_victim(const Manager *m, LedgerKind kind, uint64_t budget, u
                         most = e ? row->slots[kind].amount : most;
                 }
         return victim;
+}
+
+bool ledger_fits(const Manager *m, const char *tenant, LedgerKind kind, uint64_t budget, uint64_t more) {
+        const LedgerRow *row, *next, *own = ledger_find(m, tenant);
+        uint64_t n = !own || own->slots[kind].amount == 0, total = 0;
+
+        HASH_ITER(hh, m->ledger->rows, row, next) {
+                total += row->slots[kind].amount;
+                n += row->slots[kind].amount > 0;
+        }
+        return budget == 0 || (total <= budget && more <= budget - total) || (own ? own->slots[kind].amount : 0) + more <= budget / n;
 }
 
 /* Counting anew. */

@@ -7,6 +7,8 @@
 #include "core/settings.h"
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
+#define FLOOR_BYTES (UINT64_C(1) << 20)
+#define FLOOR_SHARE 64 /* on a small disk, that part of it */
 
 static void space_look(Manager *m, usec_t every) {
         usec_t now = clock_usec();
@@ -32,19 +34,36 @@ uint64_t manager_space(Manager *m, uint64_t *ret_reserve) {
         return m->space.looked_at == 0 ? UINT64_MAX : m->space.free_bytes;
 }
 
-int manager_check_space(Manager *m, Error *reterr) {
-        uint64_t reserve;
+static bool space_has(const Manager *m, uint64_t more) {
+        uint64_t reserve = space_reserve(m);
 
-        space_look(m, LOOK_EVERY);
-        if (m->space.looked_at != 0 && m->space.free_bytes < space_reserve(m))
+        return m->space.looked_at == 0 || (m->space.free_bytes >= reserve && m->space.free_bytes - reserve >= more);
+}
+
+static int space_check(Manager *m, uint64_t more, usec_t every, Error *reterr) {
+        space_look(m, every);
+        if (!space_has(m, more))
                 space_look(m, /* every= */ 0); /* nobody is refused for what was true a moment ago */
-        if (m->space.looked_at == 0)
-                return 0;
-        reserve = space_reserve(m);
-        if (m->space.free_bytes >= reserve)
+        if (space_has(m, more))
                 return 0;
         return error_set(reterr, -ENOSPC,
                         "the disk is full: %llu MB are free in '%s' and %llu MB are kept for what runs already, so no new work is taken; "
                         "make room, or lower limits.diskReserve",
-                        (unsigned long long) m->space.free_bytes >> 20, m->config.state_dir, (unsigned long long) reserve >> 20);
+                        (unsigned long long) m->space.free_bytes >> 20, m->config.state_dir, (unsigned long long) space_reserve(m) >> 20);
+}
+
+int manager_check_space(Manager *m, Error *reterr) {
+        return space_check(m, /* more= */ 0, LOOK_EVERY, reterr);
+}
+
+int manager_check_space_for(Manager *m, uint64_t more, Error *reterr) {
+        return space_check(m, more, /* every= */ 0, reterr);
+}
+
+int manager_check_room(Manager *m, Error *reterr) {
+        space_look(m, /* every= */ 0);
+        if (m->space.looked_at == 0 || m->space.free_bytes >= MIN_OF(FLOOR_BYTES, m->space.total_bytes / FLOOR_SHARE))
+                return 0;
+        return error_set(reterr, -ENOSPC, "the disk is full: %llu kB are free in '%s', so nothing is begun; make room: what is there can be stopped and deleted",
+                        (unsigned long long) m->space.free_bytes >> 10, m->config.state_dir);
 }

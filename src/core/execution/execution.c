@@ -23,6 +23,8 @@
 #define EXIT_NOT_FOUND      127
 #define EXIT_SIGNAL_BASE    128
 #define ENDED_MAX           1000 /* executions that a sandbox remembers; the oldest ended ones go */
+#define KEPT_RUNNING        ((size_t) 64 << 10) /* bytes of its arguments, and of its environment: PID 1 has all of them */
+#define KEPT_ENDED          ((size_t) 4 << 10)
 
 void execution_spec_done(ExecutionSpec *spec) {
         strv_done(&spec->args);
@@ -62,6 +64,14 @@ Execution *execution_free(Execution *x) {
         free(x->message);
         free(x);
         return NULL;
+}
+
+/* What is shown of it. A sandbox remembers a thousand, and a command may have megabytes of both. */
+void execution_trim(Execution *x) {
+        if (execution_ended(x))
+                strv_done(&x->spec.env); /* nobody asks any more */
+        strv_cut(&x->spec.args, execution_ended(x) ? KEPT_ENDED : KEPT_RUNNING);
+        strv_cut(&x->spec.env, KEPT_RUNNING);
 }
 
 void execution_count(Sandbox *sb, int change) {
@@ -185,11 +195,17 @@ static int check_user(const Sandbox *sb, const ExecutionSpec *spec, Error *reter
                         spec->uid, spec->gid, sb->spec.uid, sb->spec.gid);
 }
 
+int execution_check_begin(Sandbox *sb, Error *reterr) {
+        int r = execution_check_state(sb, reterr);
+
+        return r < 0 ? r : manager_check_room(sb->manager, reterr);
+}
+
 static int execution_spec_check(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
         const Provider *p = sb->manager->provider;
         int r;
 
-        r = execution_check_state(sb, reterr);
+        r = execution_check_begin(sb, reterr);
         if (r >= 0)
                 r = check_user(sb, spec, reterr);
         if (r >= 0 && spec->pty)
@@ -207,7 +223,7 @@ static int record_start(Execution *x, Error *reterr) {
         r = store_execution_insert(store, x);
         if (r >= 0) {
                 sandbox_event(x->sandbox, "exec.start", x, "%s", x->spec.args.items[0]);
-                (void) store_counter_set(store, "executions_total", x->sandbox->manager->executions_total + 1);
+                r = store_counter_set(store, "executions_total", x->sandbox->manager->executions_total + 1);
         }
         r = store_end(store, r);
         return r < 0 ? error_set(reterr, r, "cannot write the execution down: %m") : 0;
@@ -229,6 +245,21 @@ static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_
         *ret_n = n;
         journal_began(x);
         return 0;
+}
+
+/* The row first: what runs is known. */
+static int execution_ask(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
+        Sandbox *sb = x->sandbox;
+        int r = record_start(x, reterr);
+
+        if (r < 0)
+                return r;
+        if (sb->n_alive == 0)
+                network_execution(sb);
+        r = command_send(x, env, journals, n_journals, reterr);
+        if (r < 0)
+                store_may_lose(store_execution_delete(sb->manager->store, sb->id, x->number), "that a command was not started");
+        return r;
 }
 
 int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr) {
@@ -253,18 +284,10 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         r = command_environment(x, &env, reterr); /* first: a secret that is missing is not a start that failed */
         if (r >= 0)
                 r = open_journals(x, fds, &n_fds, reterr);
-        if (r >= 0) {
-                r = record_start(x, reterr);
-                if (r >= 0) {
-                        if (sb->n_alive == 0)
-                                network_execution(sb);
-                        r = command_send(x, &env, fds, n_fds, reterr);
-                        if (r < 0)
-                                (void) store_execution_delete(sb->manager->store, sb->id, x->number);
-                }
-                for (size_t i = 0; i < n_fds; i++)
-                        (void) fd_close(fds[i]);
-        }
+        if (r >= 0)
+                r = execution_ask(x, &env, fds, n_fds, reterr);
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(fds[i]);
         if (r < 0) {
                 memset(&x->spec, 0, sizeof(x->spec)); /* still the caller's */
                 journal_remove(x);
@@ -279,6 +302,7 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         sandbox_update_running(sb);
         (void) sandbox_check_cpu_time(sb);
         observe_execution_started(x);
+        execution_trim(x);
         sandbox_tell(sb, x);
         *ret = x;
         return 0;
@@ -303,14 +327,15 @@ static void forget_oldest(Sandbox *sb) {
                 return;
         HASH_ITER(hh, sb->executions, x, next)
                 if (execution_ended(x) && !x->watches) {
-                        (void) store_execution_delete(sb->manager->store, sb->id, x->number);
+                        store_may_lose(store_execution_delete(sb->manager->store, sb->id, x->number), "that an old execution is forgotten");
                         journal_remove(x);
                         execution_free(x);
                         return;
                 }
 }
 
-static void execution_record_end(Execution *x) {
+/* Whether it is in the store. */
+static bool execution_record_end(Execution *x) {
         Store *store = x->sandbox->manager->store;
         int r;
 
@@ -321,8 +346,18 @@ static void execution_record_end(Execution *x) {
         else if (r >= 0)
                 sandbox_event(x->sandbox, "exec.exit", x, "%s, signal %d", execution_reason_name(x->reason), x->signal);
         r = store_end(store, r);
+        x->unwritten = r < 0;
         if (r < 0)
-                log_error("sandbox %s: cannot write down the end of %s: %s", x->sandbox->id, x->id, strerror(-r));
+                sandbox_row_wrote(x->sandbox, r, "the end of an execution");
+        return r >= 0;
+}
+
+void execution_written(Execution *x) {
+        Provider *p = x->sandbox->manager->provider;
+
+        x->unwritten = false;
+        if (x->sandbox->provider_data)
+                (void) p->ops->forget(p, x->sandbox, x->number);
 }
 
 static const char *security_kind(ExecutionReason reason) {
@@ -344,13 +379,14 @@ static void observe(Execution *x) {
 }
 
 /* Everything about it is in its fields; from here on it does not change. */
-static void execution_conclude(Execution *x) {
+static bool execution_conclude(Execution *x) {
         Sandbox *sb = x->sandbox;
+        bool written;
 
         x->status = EXECUTION_EXITED;
         if (x->ended_at == 0)
                 x->ended_at = clock_wall_usec();
-        execution_record_end(x);
+        written = execution_record_end(x);
         if (!x->idle)
                 execution_count(sb, -1);
         sandbox_update_running(sb);
@@ -360,7 +396,9 @@ static void execution_conclude(Execution *x) {
         sandbox_tell(sb, x);
         execution_unfollow(x);
         observe(x); /* after those who wait for it */
+        execution_trim(x);
         forget_oldest(sb);
+        return written;
 }
 
 static void measure_journals(Execution *x) {
@@ -382,7 +420,7 @@ void execution_end(Execution *x, ExecutionReason reason, int exit_code, int sign
         free(x->message);
         x->message = message ? strdup(message) : NULL;
         x->duration_usec = clock_wall_usec() > x->started_at ? clock_wall_usec() - x->started_at : 0;
-        execution_conclude(x);
+        (void) execution_conclude(x);
 }
 
 void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
@@ -448,16 +486,16 @@ static void conclude_reason(Execution *x, const ProviderEnd *e) {
                 execution_explain(x, EXECUTION_REASON_DISK, "failed with its disk full");
 }
 
-void execution_on_exited(Execution *x, const ProviderEnd *e) {
+bool execution_on_exited(Execution *x, const ProviderEnd *e) {
         if (execution_ended(x))
-                return;
+                return !x->unwritten;
         x->duration_usec = e->wall_usec;
         x->user_usec = e->user_usec;
         x->system_usec = e->system_usec;
         x->max_rss_bytes = e->max_rss_bytes;
         memcpy(x->journals, e->journals, sizeof(x->journals));
         conclude_reason(x, e);
-        execution_conclude(x);
+        return execution_conclude(x);
 }
 
 /* What can be asked of one that runs. */
@@ -468,7 +506,7 @@ int execution_signal(Execution *x, int signal_number) {
 
         if (signal_number == SIGKILL && x->kill_reason == EXECUTION_REASON_NONE && !execution_ended(x)) {
                 x->kill_reason = EXECUTION_REASON_CANCELLED;
-                (void) store_execution_update(x->sandbox->manager->store, x); /* its end may be told to another daemon */
+                store_may_lose(store_execution_update(x->sandbox->manager->store, x), "why a command is killed"); /* its end may be told to another daemon */
         }
         r = p->ops->signal(p, x->sandbox, x->number, signal_number);
         if (execution_ended(x))
@@ -480,7 +518,7 @@ void execution_kill(Execution *x, ExecutionReason why) {
         if (execution_ended(x))
                 return;
         x->kill_reason = why;
-        (void) store_execution_update(x->sandbox->manager->store, x); /* its end may be told to another daemon */
+        store_may_lose(store_execution_update(x->sandbox->manager->store, x), "why a command is killed"); /* its end may be told to another daemon */
         (void) execution_signal(x, SIGKILL);
 }
 

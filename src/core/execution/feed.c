@@ -7,20 +7,69 @@
 #include "base/fd.h"
 #include "core/manager.h"
 
-static void feed_take_end(Feed *f, Execution *x) {
+/* Opens what rests. -ENODATA: it is gone. */
+static int feed_wake(Feed *f, ExecutionStream stream) {
+        FeedJournal *j = f->journals + stream;
+        int fd;
+
+        if (!j->rests)
+                return 0;
+        fd = f->watch.execution ? execution_open_output(f->watch.execution, stream) : -ENODATA;
+        if (fd < 0)
+                return fd;
+        j->fd = fd;
+        j->rests = false;
+        return 0;
+}
+
+void feed_rest(Feed *f) {
+        for (ExecutionStream s = 0; s < _STREAM_MAX && f->watch.execution && !f->held; s++) {
+                FeedJournal *j = f->journals + s;
+
+                j->rests |= j->fd >= 0;
+                j->fd = fd_close(j->fd);
+        }
+}
+
+void feed_hold(Feed *f) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                f->journals[s].end = f->journals[s].limit = f->journals[s].fd >= 0 ? execution_output_size(x, s, f->journals[s].fd) : 0;
+                (void) feed_wake(f, s);
+        f->held = true;
+}
+
+static uint64_t feed_final_size(Feed *f, Execution *x, ExecutionStream stream) {
+        if (feed_wake(f, stream) < 0)
+                return x->journals[stream].bytes;
+        return f->journals[stream].fd >= 0 ? execution_output_size(x, stream, f->journals[stream].fd) : 0;
+}
+
+/* One that rests watches on while there is something to read: so the execution is not forgotten for others. */
+static void feed_take_end(Feed *f, Execution *x) {
+        bool rests = false;
+
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+                FeedJournal *j = f->journals + s;
+                bool did = j->rests;
+
+                j->end = j->limit = feed_final_size(f, x, s);
+                rests |= did && j->offset < j->limit;
+        }
         f->mask = mask_ref(x->sandbox->mask);
         f->pid = x->pid;
         if (f->reader->taken)
                 f->reader->taken(f, x, f->userdata);
-        execution_unwatch(&f->watch);
+        if (rests)
+                feed_rest(f);
+        else
+                execution_unwatch(&f->watch);
         f->execution = NULL;
 }
 
 static void feed_on_changed(Execution *x, void *userdata) {
         Feed *f = userdata;
 
+        if (feed_ended(f))
+                return; /* that is known */
         f->pid = x->pid;
         if (execution_ended(x))
                 feed_take_end(f, x);
@@ -88,9 +137,18 @@ void feed_close(Feed *f) {
 ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
         FeedJournal *j = f->journals + stream;
         ssize_t n;
+        int r;
 
-        if (j->fd < 0 || j->offset >= j->limit)
+        if ((j->fd < 0 && !j->rests) || j->offset >= j->limit)
                 return 0;
+        r = feed_wake(f, stream);
+        if (r == -ENODATA && feed_ended(f)) {
+                j->limit = j->offset;
+                f->lost = true;
+                return 0;
+        }
+        if (r < 0)
+                return r;
         size = (size_t) MIN_OF((uint64_t) size, j->limit - j->offset);
         if (f->execution)
                 n = execution_read_output(f->execution, stream, j->fd, buffer, size, j->offset);
@@ -102,7 +160,9 @@ ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
 }
 
 bool feed_drained(const Feed *f, ExecutionStream stream) {
-        return feed_ended(f) && (f->journals[stream].fd < 0 || f->journals[stream].offset >= f->journals[stream].limit);
+        const FeedJournal *j = f->journals + stream;
+
+        return feed_ended(f) && ((j->fd < 0 && !j->rests) || j->offset >= j->limit);
 }
 
 /* 1: the reader took some of a piece. */

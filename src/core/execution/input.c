@@ -208,12 +208,18 @@ void execution_forget_writer(Execution *x, void *userdata) {
 }
 
 int execution_close_stdin(Execution *x) {
+        int r;
+
         if (execution_ended(x) || x->stdin_closed)
                 return 0;
         if (!x->spec.stdin_open && !x->spec.pty)
                 return 0;
         x->stdin_closed = true;
-        (void) store_execution_update(x->sandbox->manager->store, x);
+        r = store_execution_update(x->sandbox->manager->store, x);
+        if (r < 0) { /* what is refused has not happened */
+                x->stdin_closed = false;
+                return r;
+        }
         if (x->input && x->input->pieces) {
                 x->input->close_after = true;
                 return 1;

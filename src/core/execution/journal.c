@@ -396,7 +396,7 @@ static void core_journal_make_room(Manager *m) {
 
                 log_debug("sandbox %s: journals of %s go to make room", x->sandbox->id, x->id);
                 journal_remove(x);
-                (void) store_execution_update(m->store, x);
+                store_may_lose(store_execution_update(m->store, x), "that journals are gone"); /* which whoever opens them sees */
         }
 }
 

@@ -1,39 +1,22 @@
-/* mask.c: two ways to find values. Short ones through a table by their first four bytes: one look for each byte of the text, however many
- * values there are. Long ones each with a failure table (Knuth, Morris, Pratt): a guest that prints the beginning of a long value again
- * and again would make comparing at each byte slow for everybody. */
-
-#include "base/array.h"
 #include "core/mask.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "core/finder.h"
 #include "core/secret.h"
 
-#define LONG      256 /* bytes, from which on a value has a failure table */
-#define HEADS     1024
-#define NONE      UINT32_MAX
-#define BYTES_MIN 4096
-#define HIDDEN    '*'
-
-typedef struct MaskPattern {
-        size_t at, size;  /* in the bytes */
-        uint32_t next;    /* with the same head */
-        uint32_t *failure; /* NULL: a short one */
-} MaskPattern;
+#define HIDDEN '*'
 
 struct Mask {
         unsigned n_ref;
-        uint8_t *bytes; /* of all patterns; locked */
-        size_t used, room;
-        MaskPattern *patterns;
-        size_t n, n_long, n_values;
-        size_t longest;
-        uint32_t heads[HEADS]; /* of short ones */
+        Finder *finder;
+        uint8_t *hashes; /* of values, each SECRET_HASH_SIZE; locked */
+        size_t hashes_room, n_values;
+        size_t bytes;
 };
 
 Mask *mask_new(void) {
@@ -42,8 +25,8 @@ Mask *mask_new(void) {
         if (!m)
                 return NULL;
         m->n_ref = 1;
-        memset(m->heads, 0xff, sizeof(m->heads));
-        return m;
+        m->finder = finder_new();
+        return m->finder ? m : mask_unref(m);
 }
 
 Mask *mask_ref(Mask *m) {
@@ -55,109 +38,57 @@ Mask *mask_ref(Mask *m) {
 Mask *mask_unref(Mask *m) {
         if (!m || --m->n_ref > 0)
                 return NULL;
-        for (size_t i = 0; i < m->n; i++)
-                free(m->patterns[i].failure);
-        free(m->patterns);
-        secret_free(m->bytes, m->room);
+        finder_free(m->finder);
+        secret_free(m->hashes, m->hashes_room);
         free(m);
         return NULL;
 }
 
 bool mask_is_empty(const Mask *m) {
-        return !m || m->n == 0;
+        return !m || finder_is_empty(m->finder);
 }
 
 size_t mask_count(const Mask *m) {
         return m ? m->n_values : 0;
 }
 
+size_t mask_bytes(const Mask *m) {
+        return m ? m->bytes : 0;
+}
+
+uint64_t mask_steps(const Mask *m) {
+        return finder_steps(m->finder);
+}
+
 /* Adding. */
 
-static unsigned head_of(const uint8_t *p) {
-        uint32_t word;
-
-        memcpy(&word, p, sizeof(word));
-        return (unsigned) (word * UINT32_C(2654435761) >> 22);
-}
-
-static const uint8_t *bytes_of(const Mask *m, const MaskPattern *p) {
-        return m->bytes + p->at;
-}
-
-static int mask_make_room(Mask *m, size_t size) {
-        size_t room = MAX_OF(m->room, (size_t) BYTES_MIN);
-        uint8_t *bytes;
-
-        if (m->room - m->used >= size)
-                return 0;
-        while (room - m->used < size)
-                room *= 2;
-        bytes = secret_alloc(room);
-        if (!bytes)
-                return -ENOMEM;
-        if (m->used > 0)
-                memcpy(bytes, m->bytes, m->used);
-        secret_free(m->bytes, m->room);
-        m->bytes = bytes;
-        m->room = room;
-        return 0;
-}
-
-/* failure[i]: how many bytes of the beginning also end at i. */
-static uint32_t *make_failure(const uint8_t *p, size_t size) {
-        uint32_t *failure = calloc(size, sizeof(*failure)), k = 0;
-
-        for (size_t i = 1; failure && i < size; i++) {
-                while (k > 0 && p[k] != p[i])
-                        k = failure[k - 1];
-                k += p[k] == p[i];
-                failure[i] = k;
-        }
-        return failure;
-}
-
-static bool has_pattern(const Mask *m, const void *data, size_t size) {
-        for (size_t i = 0; i < m->n; i++)
-                if (m->patterns[i].size == size && memcmp(bytes_of(m, m->patterns + i), data, size) == 0)
+static bool has_hash(const Mask *m, const uint8_t *hash) {
+        for (size_t i = 0; i < m->n_values; i++)
+                if (memcmp(m->hashes + i * SECRET_HASH_SIZE, hash, SECRET_HASH_SIZE) == 0)
                         return true;
         return false;
 }
 
 bool mask_has(const Mask *m, const void *value, size_t size) {
-        return m && has_pattern(m, value, size);
+        uint8_t hash[SECRET_HASH_SIZE];
+
+        if (!m || m->n_values == 0)
+                return false;
+        secret_hash(value, size, hash);
+        return has_hash(m, hash);
 }
 
-/* 1: added. */
+/* In parts of about the same size, where it is long. */
 static int add_pattern(Mask *m, const void *data, size_t size) {
-        uint32_t *failure = NULL;
-        MaskPattern *p;
-        int r;
+        size_t n = (size + FINDER_WORD_MAX - 1) / FINDER_WORD_MAX;
+        int r = 0;
 
-        if (size < MASK_MIN || has_pattern(m, data, size))
-                return 0;
-        r = mask_make_room(m, size);
-        if (r < 0)
-                return r;
-        if (ARRAY_EXTEND(m->patterns, m->n) < 0)
-                return -ENOMEM;
-        if (size >= LONG && !(failure = make_failure(data, size)))
-                return -ENOMEM;
+        for (size_t i = 0; i < n && size >= MASK_MIN && r >= 0; i++) {
+                size_t from = i * size / n, to = (i + 1) * size / n;
 
-        p = m->patterns + m->n;
-        *p = (MaskPattern) { .at = m->used, .size = size, .next = NONE, .failure = failure };
-        memcpy(m->bytes + m->used, data, size);
-        m->used += size;
-        if (failure)
-                m->n_long++;
-        else {
-                unsigned head = head_of(data);
-
-                p->next = m->heads[head];
-                m->heads[head] = (uint32_t) m->n;
+                r = finder_add(m->finder, (const uint8_t *) data + from, to - from);
         }
-        m->n++;
-        m->longest = MAX_OF(m->longest, size);
-        return 1;
+        return r;
 }
 
 /* As it stands in the base64 of a text that has it `shift` bytes behind a multiple of three: only the characters that say nothing
@@ -205,101 +136,95 @@ static int add_lines(Mask *m, const char *value, size_t size) {
         return r;
 }
 
+static size_t bare_size(const char *value, size_t size) {
+        while (size > 0 && (value[size - 1] == '\r' || value[size - 1] == '\n'))
+                size--;
+        return size;
+}
+
+static bool has_base64(size_t bare) {
+        return bare >= MASK_BASE64_MIN && bare <= MASK_BASE64_MAX;
+}
+
+/* How many bytes are looked for at most. */
+static size_t value_cost(const char *value, size_t size) {
+        size_t cost = size, n_lines = 0, bare = bare_size(value, size);
+
+        for (size_t i = 0; i < bare; i++)
+                n_lines += value[i] == '\n';
+        if (n_lines > 0)
+                cost += 2 * bare + n_lines;
+        if (has_base64(bare))
+                cost += 6 * SECRET_BASE64_SIZE(bare + 2);
+        return cost;
+}
+
+bool mask_fits(const Mask *m, const void *value, size_t size) {
+        return m->n_values < MASK_VALUES_MAX && m->bytes + value_cost(value, size) <= MASK_BYTES_MAX;
+}
+
 int mask_add(Mask *m, const void *value, size_t size) {
-        size_t bare = size;
+        size_t bare = bare_size(value, size);
+        uint8_t hash[SECRET_HASH_SIZE];
         int r;
 
-        if (size < MASK_MIN || has_pattern(m, value, size))
+        if (size < MASK_MIN)
                 return 0;
-        if (m->n_values >= MASK_VALUES_MAX)
+        secret_hash(value, size, hash);
+        if (has_hash(m, hash))
+                return 0;
+        if (!mask_fits(m, value, size))
                 return -E2BIG;
-        while (bare > 0 && strchr("\r\n", ((const char *) value)[bare - 1]) && ((const char *) value)[bare - 1] != '\0')
-                bare--;
-        r = add_pattern(m, value, size);
+        r = secret_reserve(&m->hashes, &m->hashes_room, (m->n_values + 1) * sizeof(hash));
+        if (r >= 0)
+                r = add_pattern(m, value, size);
         if (r >= 0)
                 r = add_pattern(m, value, bare);
         if (r >= 0 && memchr(value, '\n', bare))
                 r = add_lines(m, value, bare);
-        for (size_t shift = 0; shift < 3 && r >= 0 && bare >= MASK_BASE64_MIN && bare <= MASK_BASE64_MAX; shift++)
+        for (size_t shift = 0; shift < 3 && r >= 0 && has_base64(bare); shift++)
                 r = add_base64(m, value, bare, shift);
         if (r < 0)
                 return r;
-        m->n_values++;
+        memcpy(m->hashes + m->n_values++ * sizeof(hash), hash, sizeof(hash));
+        m->bytes += value_cost(value, size);
         return 1;
 }
 
 /* Looking. */
 
-/* How long the longest short value is that begins here; beyond the text: only whether its beginning does. */
-static size_t match_at(const Mask *m, const uint8_t *data, size_t size, size_t at, bool *pending) {
-        size_t left = size - at, best = 0;
+/* Backwards, since a value is known by its end. Returns the first byte that is not hidden and may be part of what begins in the last `pending` ones. */
+static size_t hide(uint8_t *data, size_t size, const uint16_t *ends, size_t pending) {
+        size_t shown = size, left = 0;
 
-        if (left < MASK_MIN) {
-                for (size_t i = 0; i < m->n && !*pending; i++)
-                        *pending = memcmp(bytes_of(m, m->patterns + i), data + at, left) == 0;
-                return 0;
+        for (size_t i = size; i-- > 0;) {
+                left = MAX_OF(left, (size_t) ends[i]);
+                if (left > 0) {
+                        data[i] = HIDDEN; /* also where another value may begin: that hides it too */
+                        left--;
+                } else if (i >= size - pending)
+                        shown = i;
         }
-        for (uint32_t i = m->heads[head_of(data + at)]; i != NONE; i = m->patterns[i].next) {
-                const MaskPattern *p = m->patterns + i;
-
-                if (p->size <= best && p->size <= left)
-                        continue;
-                if (memcmp(bytes_of(m, p), data + at, MIN_OF(p->size, left)) != 0)
-                        continue;
-                if (p->size <= left)
-                        best = p->size;
-                else
-                        *pending = true;
-        }
-        return best;
-}
-
-/* reach[i]: how far a long value goes that begins at i. Returns where the longest beginning of it begins that the text ends with. */
-static size_t find_long(const Mask *m, const MaskPattern *p, const uint8_t *data, size_t size, uint32_t *reach) {
-        const uint8_t *value = bytes_of(m, p);
-        uint32_t k = 0;
-
-        for (size_t i = 0; i < size; i++) {
-                while (k > 0 && value[k] != data[i])
-                        k = p->failure[k - 1];
-                k += value[k] == data[i];
-                if (k == p->size) {
-                        reach[i + 1 - k] = MAX_OF(reach[i + 1 - k], k);
-                        k = p->failure[k - 1];
-                }
-        }
-        return size - k;
+        return shown;
 }
 
 int mask_apply(const Mask *m, void *data, size_t size, size_t *ret_shown) {
-        size_t covered = 0, held = size, shown = size;
-        uint32_t *reach = NULL;
-        uint8_t *bytes = data;
+        _cleanup_free_ uint16_t *ends = NULL;
+        size_t found, pending, shown = size;
+        FinderState state = 0;
+        int r;
 
-        if (!mask_is_empty(m) && m->n_long > 0) {
-                reach = calloc(MAX_OF(size, (size_t) 1), sizeof(*reach));
-                if (!reach)
+        if (!mask_is_empty(m) && size > 0) {
+                r = finder_prepare(m->finder);
+                if (r < 0)
+                        return r;
+                ends = reallocarray(NULL, size, sizeof(*ends));
+                if (!ends)
                         return -ENOMEM;
-                for (size_t i = 0; i < m->n; i++)
-                        if (m->patterns[i].failure)
-                                held = MIN_OF(held, find_long(m, m->patterns + i, bytes, size, reach));
+                found = finder_look(m->finder, &state, data, size, ends);
+                pending = finder_pending(m->finder, state);
+                shown = found > 0 ? hide(data, size, ends, pending) : size - pending;
         }
-        /* A byte is not needed any more when everything that begins at it has been looked for. */
-        for (size_t i = 0; i < size && !mask_is_empty(m); i++) {
-                bool pending = false;
-                size_t n = match_at(m, bytes, size, i, &pending);
-
-                if (pending)
-                        held = MIN_OF(held, i);
-                if (reach)
-                        n = MAX_OF(n, (size_t) reach[i]);
-                covered = MAX_OF(covered, i + n);
-                if (i < covered)
-                        bytes[i] = HIDDEN; /* also where another value may begin: that hides it too */
-                else if (i >= held)
-                        shown = MIN_OF(shown, i);
-        }
-        free(reach);
         if (ret_shown)
                 *ret_shown = shown;
         return 0;
@@ -325,7 +250,7 @@ static ssize_t pread_full(int fd, void *buffer, size_t size, uint64_t offset) {
 }
 
 ssize_t mask_pread(const Mask *m, int fd, uint64_t end, bool final, void *buffer, size_t size, uint64_t offset) {
-        size_t around = mask_is_empty(m) ? 0 : m->longest - 1, before = (size_t) MIN_OF(offset, (uint64_t) around), shown;
+        size_t around = mask_is_empty(m) ? 0 : finder_longest(m->finder) - 1, before = (size_t) MIN_OF(offset, (uint64_t) around), shown;
         _cleanup_free_ uint8_t *text = NULL;
         uint64_t from = offset - before, to;
         ssize_t n;
@@ -368,7 +293,7 @@ int mask_shown_end(const Mask *m, int fd, uint64_t end, bool final, uint64_t *re
                 *ret = end;
                 return 0;
         }
-        from = end - MIN_OF(end, (uint64_t) m->longest);
+        from = end - MIN_OF(end, (uint64_t) finder_longest(m->finder));
         tail = malloc((size_t) (end - from));
         if (!tail)
                 return -ENOMEM;

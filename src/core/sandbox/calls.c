@@ -13,9 +13,15 @@ typedef struct SandboxCall {
         struct SandboxCall *prev, *next;
 } SandboxCall;
 
+/* Those that change its row when they are done: they are not begun where it cannot be written. An end is not kept from anybody. */
+static const bool calls_change_row[_CALL_MAX] = { [CALL_PAUSE] = true, [CALL_RESUME] = true, [CALL_STOP] = true, [CALL_PARK] = true };
+
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata) {
         SandboxCall *call;
+        int r = done && calls_change_row[kind] ? sandbox_row_try(sb) : 0; /* what nobody waits for is the clock's, and is not put off */
 
+        if (r < 0)
+                return r;
         call = calloc(1, sizeof(*call));
         if (!call)
                 return -ENOMEM;
@@ -46,8 +52,11 @@ bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind) {
  * it has ended, and has no calls then. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {
         SandboxCall *call;
+        Error unwritten;
         bool gone;
 
+        if (!error && calls_change_row[kind] && sandbox_row_error(sb, &unwritten))
+                error = &unwritten;
         (void) sandbox_ref(sb);
         while ((call = next_of_kind(sb, kind))) {
                 SandboxCall copy = *call;

@@ -47,13 +47,14 @@ int sandbox_delete_row(Sandbox *sb) {
                 return r;
         }
         m->total_destroyed++;
+        sb->unwritten = 0;
         return 0;
 }
 
 static void finish_end(Sandbox *sb, SandboxStatus status) {
         char *reason = sb->reason ? strdup(sb->reason) : NULL;
 
-        (void) store_footprint_remove(sb->manager->store, sb->id);
+        store_may_lose(store_footprint_remove(sb->manager->store, sb->id), "that nothing is left of a sandbox"); /* which is looked for, then */
         (void) sandbox_move(sb, (SandboxState) { .status = status, .parked = sb->parked }, reason);
         (void) sandbox_arm_timers(sb);
         free(reason);
@@ -91,7 +92,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
                 if (delete) { /* where it leads is part of the truth */
                         free(sb->reason);
                         sb->reason = strdup(reason);
-                        (void) store_sandbox_update(sb->manager->store, sb);
+                        sandbox_row_wrote(sb, store_sandbox_update(sb->manager->store, sb), "that it is deleted");
                 }
                 return;
         }
@@ -159,6 +160,7 @@ static void ending_let_go(Sandbox *sb) {
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         Sandbox *sb = manager_by_id(m, id);
         bool delete;
+        int r = 0;
 
         if (error) {
                 log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
@@ -175,10 +177,16 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         network_gone(sb); /* also for good */
         if (delete) {
                 journals_recycle(sb); /* before its row: what has none is never removed */
-                (void) sandbox_delete_row(sb);
+                r = sandbox_delete_row(sb);
         }
-        if (fail_creators(sb) && delete) /* who may take the name at once */
+        if (!fail_creators(sb) || !delete) /* who may take the name at once */
+                return;
+        if (r >= 0) {
                 ending_let_go(sb);
+                return;
+        }
+        ending_retry_later(m, id);
+        (void) sandbox_call_finish(sb, CALL_DELETE, &(Error) { r, "the sandbox has ended, but its row cannot be deleted: make room; it is tried again until then" });
 }
 
 int sandbox_forget(Sandbox *sb) {

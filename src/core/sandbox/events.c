@@ -33,6 +33,11 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
 void sandbox_on_ready(Sandbox *sb) {
         if (sandbox_boot_heard(sb, NULL) || sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL) < 0)
                 return;
+        if (sb->unwritten < 0) { /* the next start would not find one that is ready */
+                sb->create_error = sb->unwritten;
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "it could not be written down that it is ready");
+                return;
+        }
         (void) sandbox_arm_timers(sb);
         (void) sandbox_call_finish(sb, CALL_CREATE, NULL);
 }
@@ -109,7 +114,7 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
                 core_events_wake(sb);
         if (!error) {
                 (void) sandbox_arm_timers(sb);
-                (void) store_sync(sb->manager->store);
+                store_may_lose(store_sync(sb->manager->store), "a pause, so that it outlives the machine");
         }
         (void) sandbox_call_finish(sb, frozen ? CALL_PAUSE : CALL_RESUME, error);
 }
@@ -154,9 +159,8 @@ static void on_exec_exited(Sandbox *sb, const ProviderEnd *e, void *userdata) {
                 sandbox_probe_on_exited(sb, e);
                 return;
         }
-        if (x)
-                execution_on_exited(x, e);
-        (void) p->ops->forget(p, sb, e->number);
+        if (!x || execution_on_exited(x, e))
+                (void) p->ops->forget(p, sb, e->number);
 }
 
 static void on_exec_channel(Sandbox *sb, uint64_t exec, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {

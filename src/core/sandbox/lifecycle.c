@@ -12,7 +12,7 @@ static void core_lifecycle_answer(Sandbox *sb, int r, const char *text, SandboxD
         if (!done)
                 return;
         if (r < 0)
-                (void) error_set(&error, r, "%s", text);
+                (void) error_set(&error, r, "%s: %m", text);
         done(sb, r < 0 ? &error : NULL, userdata);
 }
 
@@ -141,13 +141,18 @@ void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userda
 }
 
 void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
-        if (sb->status == SANDBOX_STOPPED && !sandbox_is_unloading(sb))
-                (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY, .activity = sb->activity }, NULL);
-        else if (!sandbox_is_up(sb)) {
+        bool stopped = sb->status == SANDBOX_STOPPED && !sandbox_is_unloading(sb);
+        int r = stopped ? sandbox_row_try(sb) : 0;
+
+        if (!stopped && !sandbox_is_up(sb)) {
                 refuse_state(sb, "start", done, userdata);
                 return;
         }
-        core_lifecycle_answer(sb, 0, NULL, done, userdata);
+        if (stopped && r >= 0) {
+                (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY, .activity = sb->activity }, NULL);
+                r = sb->unwritten;
+        }
+        core_lifecycle_answer(sb, r, "cannot start the sandbox", done, userdata);
 }
 
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
@@ -209,7 +214,7 @@ void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata) {
         }
         r = sandbox_call_add(sb, CALL_DELETE, done, userdata);
         if (r < 0) {
-                core_lifecycle_answer(sb, r, "out of memory", done, userdata);
+                core_lifecycle_answer(sb, r, "cannot delete the sandbox", done, userdata);
                 return;
         }
         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "deleted");

@@ -170,7 +170,7 @@ static int park_write_down(void *object, Error *reterr) {
         shift->sandbox->shift = NULL;
         (void) sandbox_move(shift->sandbox, (SandboxState) { .status = SANDBOX_PAUSED, .parked = true }, shift->reason);
         (void) sandbox_arm_timers(shift->sandbox);
-        (void) store_sync(shift->sandbox->manager->store);
+        store_may_lose(store_sync(shift->sandbox->manager->store), "a pause to disk, so that it outlives the machine");
         return STEP_DONE;
 }
 
@@ -248,7 +248,7 @@ bool sandbox_on_unloaded(Sandbox *sb) {
         if (sb->provider_data)
                 p->ops->release(p, sb);
         sb->pid = 0;
-        (void) store_footprint_remove(sb->manager->store, sb->id);
+        store_may_lose(store_footprint_remove(sb->manager->store, sb->id), "that nothing of a sandbox is left in the kernel"); /* which is looked for, then */
         if (!sb->parked)
                 sandbox_end_executions(sb, sb->shift->why);
         if (sb->activity == ACTIVITY_UNLOADING)
@@ -302,7 +302,7 @@ static int boot_ready(void *object, Error *reterr) {
         sandbox_time_goes_on(sb);
         (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL);
         (void) sandbox_arm_timers(sb);
-        (void) store_sync(sb->manager->store);
+        store_may_lose(store_sync(sb->manager->store), "a start, so that it outlives the machine");
         return STEP_DONE;
 }
 

@@ -318,7 +318,7 @@ static int quarantine_write_down(Sandbox *sb, Error *reterr) {
         if (r >= 0) {
                 r = store_sync(sb->manager->store);
                 if (r < 0)
-                        (void) store_sandbox_delete(sb->manager->store, sb->id);
+                        store_may_lose(store_sandbox_delete(sb->manager->store, sb->id), "that a sandbox was not restored"); /* then it is, at the next start */
         }
         return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
 }

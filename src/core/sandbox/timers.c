@@ -58,9 +58,9 @@ int sandbox_retry_later(Sandbox *sb, void (*again)(Sandbox *sb)) {
 static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
         if (!error || sb->status == SANDBOX_PAUSED || sandbox_is_ending(sb))
                 return;
-        if (error->code == -EBUSY) { /* its disk is being copied, or it is stopped: in a moment */
+        if (error->code == -EBUSY || error_is_shortage(error->code)) { /* its disk is being copied, or it is stopped, or there is no room: in a moment */
                 sb->expires_at = clock_wall_usec() + BUSY_RETRY;
-                (void) store_sandbox_update(sb->manager->store, sb);
+                sandbox_row_wrote(sb, store_sandbox_update(sb->manager->store, sb), "its time");
                 (void) sandbox_arm_timers(sb);
                 return;
         }
@@ -74,7 +74,7 @@ static void expire_live(Sandbox *sb) {
 
         sandbox_event(sb, "timeout", NULL, "%s", on_timeout_name(sb->spec.on_timeout));
         sb->expires_at = 0;
-        (void) store_sandbox_update(sb->manager->store, sb);
+        sandbox_row_wrote(sb, store_sandbox_update(sb->manager->store, sb), "its time");
         if (sb->spec.on_timeout == ON_TIMEOUT_KILL)
                 sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
         else if (!sandbox_is_up(sb))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "gate/control.h"
 #include "gate/credential/credential-internal.h"
 
 static const struct {
@@ -154,13 +155,11 @@ static int credential_read_one(json_t *item, Credential *c, size_t *n_values, Er
         if (r >= 0)
                 r = credential_read_places(json_object_get(item, "in"), &c->places, reterr);
         if (r >= 0)
-                r = credential_read_text(item, "value", CREDENTIAL_VALUE_MIN, CREDENTIAL_VALUE_MAX, &value, &n_value, reterr);
+                r = credential_read_text(item, "value", 0, SIZE_MAX, &value, &n_value, reterr);
+        if (r >= 0)
+                r = control_check_value(value, n_value, n_values, reterr);
         if (r < 0)
                 return r;
-        *n_values += n_value;
-        if (*n_values > CREDENTIAL_VALUES_MAX)
-                return error_set(reterr, -E2BIG, "value: has %zu bytes with those before it, all of a sandbox may have %d: use shorter ones, or fewer",
-                                *n_values, CREDENTIAL_VALUES_MAX);
         if (placeholder[strspn(placeholder, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")])
                 return error_set(reterr, -EINVAL, "placeholder: must be letters, digits, '-', '_' and '.'");
         r = credential_read_headers(json_object_get(item, "headers"), c->headers, reterr);

@@ -14,9 +14,6 @@
 #define CREDENTIALS_MAX           64
 #define CREDENTIAL_PLACEHOLDER_MIN 12 /* so that nobody writes one by chance */
 #define CREDENTIAL_PLACEHOLDER_MAX 128
-#define CREDENTIAL_VALUE_MIN      4   /* what is shorter cannot be told from ordinary text when it comes back */
-#define CREDENTIAL_VALUE_MAX      16384
-#define CREDENTIAL_VALUES_MAX     16384 /* of a sandbox, together: each byte that comes back is compared with all of them */
 
 typedef struct Credentials Credentials;
 

@@ -210,7 +210,7 @@ static void dns_message_put_header(DnsMessageWriter *w, const DnsQuestion *q, co
         put16(w, q->edns ? 1 : 0);
 }
 
-static void dns_message_put_address(DnsMessageWriter *w, const DnsQuestion *q, const EgressAddress *address, uint32_t ttl) {
+static void dns_message_put_address(DnsMessageWriter *w, const DnsQuestion *q, const IpAddress *address, uint32_t ttl) {
         uint16_t size = q->type == DNS_TYPE_A ? 4 : 16;
 
         put16(w, POINTER_TO_NAME);

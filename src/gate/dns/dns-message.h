@@ -59,7 +59,7 @@ int dns_question_parse(const uint8_t *data, size_t size, DnsQuestion *ret);
 
 typedef struct DnsAnswer {
         DnsRcode rcode;
-        const EgressAddress *addresses; /* of the family of the question's type */
+        const IpAddress *addresses; /* of the family of the question's type */
         size_t n_addresses;
         uint32_t ttl;
         DnsExtended extended;

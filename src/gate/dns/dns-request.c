@@ -102,7 +102,7 @@ static DnsRequest *dns_request_new(DnsServer *v, const DnsClient *client, const 
 }
 
 /* Addresses that may not be reached are left out: the first such verdict is kept, for when none is left. */
-static size_t keep_reachable(const DnsRequest *r, const ResolverAnswer *a, EgressAddress *ret, EgressQuestion *eq, EgressVerdict *ret_verdict) {
+static size_t keep_reachable(const DnsRequest *r, const ResolverAnswer *a, IpAddress *ret, EgressQuestion *eq, EgressVerdict *ret_verdict) {
         bool denied = false;
         size_t n = 0;
 
@@ -125,7 +125,7 @@ static size_t keep_reachable(const DnsRequest *r, const ResolverAnswer *a, Egres
 }
 
 /* Before the guest knows of an address, connections to it must find the pin. What cannot be pinned is not told. */
-static size_t pin_all(GateSandbox *s, const char *name, const EgressAddress *addresses, size_t n) {
+static size_t pin_all(GateSandbox *s, const char *name, const IpAddress *addresses, size_t n) {
         size_t done = 0;
 
         while (done < n && pins_add(s->pins, name, addresses + done, clock_usec()) >= 0)
@@ -134,7 +134,7 @@ static size_t pin_all(GateSandbox *s, const char *name, const EgressAddress *add
 }
 
 static void send_addresses(DnsRequest *r, const ResolverAnswer *a) {
-        EgressAddress reachable[RESOLVER_ADDRESSES_MAX];
+        IpAddress reachable[RESOLVER_ADDRESSES_MAX];
         DnsServer *v = r->server;
         EgressVerdict verdict;
         EgressQuestion eq;
@@ -277,9 +277,9 @@ static void take_group(DnsServer *v, const DnsClient *client, const DnsQuestion 
         const EgressVerdict verdict = { .action = EGRESS_DENY, .reason = EGRESS_NO_NETWORK, .rule = -1 };
         const char *text = group_address(v->sandbox, q->name);
         EgressQuestion eq = egress_question(q);
-        EgressAddress address;
+        IpAddress address;
 
-        if (!text || egress_address_parse(text, &address) < 0)
+        if (!text || ip_parse(text, &address) < 0)
                 send_denial(v, client, q, &verdict, &eq);
         else if (q->type == DNS_TYPE_A)
                 dns_send(v, client, q, &(DnsAnswer) { .addresses = &address, .n_addresses = 1, .ttl = GROUP_TTL });

@@ -15,12 +15,12 @@ typedef struct Pin {
         usec_t told_at;
         UT_hash_handle hh;
         /* the key: */
-        EgressAddress address;
+        IpAddress address;
         char name[];
 } Pin;
 
 struct PinAddress {
-        EgressAddress address;
+        IpAddress address;
         Pin *names;
         UT_hash_handle hh;
 };
@@ -34,11 +34,11 @@ struct Pins {
 
 /* Address and name in one piece, as they lie in a Pin. */
 typedef struct PinKey {
-        EgressAddress address;
+        IpAddress address;
         char name[EGRESS_DOMAIN_MAX];
 } PinKey;
 
-static size_t pins_key_make(PinKey *key, const char *name, const EgressAddress *address) {
+static size_t pins_key_make(PinKey *key, const char *name, const IpAddress *address) {
         size_t length = strlen(name);
 
         if (length == 0 || length >= sizeof(key->name))
@@ -48,7 +48,7 @@ static size_t pins_key_make(PinKey *key, const char *name, const EgressAddress *
         return sizeof(key->address) + length;
 }
 
-static Pin *pin_find(const Pins *p, const char *name, const EgressAddress *address) {
+static Pin *pin_find(const Pins *p, const char *name, const IpAddress *address) {
         PinKey key;
         size_t size = pins_key_make(&key, name, address);
         Pin *pin = NULL;
@@ -58,14 +58,14 @@ static Pin *pin_find(const Pins *p, const char *name, const EgressAddress *addre
         return pin;
 }
 
-static PinAddress *address_find(const Pins *p, const EgressAddress *address) {
+static PinAddress *address_find(const Pins *p, const IpAddress *address) {
         PinAddress *a;
 
         HASH_FIND(hh, p->by_address, address, sizeof(*address), a);
         return a;
 }
 
-static PinAddress *address_get(Pins *p, const EgressAddress *address) {
+static PinAddress *address_get(Pins *p, const IpAddress *address) {
         PinAddress *a = address_find(p, address);
 
         if (a)
@@ -105,7 +105,7 @@ static void pin_renew(Pins *p, Pin *pin, usec_t now) {
         DL_PREPEND2(pin->of->names, pin, name_prev, name_next);
 }
 
-static int pin_insert(Pins *p, const char *name, const EgressAddress *address, usec_t now) {
+static int pin_insert(Pins *p, const char *name, const IpAddress *address, usec_t now) {
         size_t length = strlen(name);
         PinAddress *a;
         Pin *pin;
@@ -147,7 +147,7 @@ Pins *pins_free(Pins *p) {
         return NULL;
 }
 
-int pins_add(Pins *p, const char *name, const EgressAddress *address, usec_t now) {
+int pins_add(Pins *p, const char *name, const IpAddress *address, usec_t now) {
         Pin *pin;
 
         pins_expire(p, now);
@@ -161,11 +161,11 @@ int pins_add(Pins *p, const char *name, const EgressAddress *address, usec_t now
         return pin_insert(p, name, address, now);
 }
 
-bool pins_has(const Pins *p, const char *name, const EgressAddress *address) {
+bool pins_has(const Pins *p, const char *name, const IpAddress *address) {
         return pin_find(p, name, address);
 }
 
-size_t pins_names(const Pins *p, const EgressAddress *address, const char **ret, size_t max) {
+size_t pins_names(const Pins *p, const IpAddress *address, const char **ret, size_t max) {
         const PinAddress *a = address_find(p, address);
         size_t n = 0;
         const Pin *pin;

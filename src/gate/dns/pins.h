@@ -18,8 +18,8 @@ Pins *pins_free(Pins *p);
 
 /* name: normalised. Told again, it is the newest again. What was told too long ago goes now, so the lookups need no clock: with nothing new,
  * the old stays. */
-int pins_add(Pins *p, const char *name, const EgressAddress *address, usec_t now);
-bool pins_has(const Pins *p, const char *name, const EgressAddress *address);
+int pins_add(Pins *p, const char *name, const IpAddress *address, usec_t now);
+bool pins_has(const Pins *p, const char *name, const IpAddress *address);
 /* The names that this address was told under, the newest first, up to max. They are good until the next pins_add(). */
-size_t pins_names(const Pins *p, const EgressAddress *address, const char **ret, size_t max);
+size_t pins_names(const Pins *p, const IpAddress *address, const char **ret, size_t max);
 size_t pins_count(const Pins *p);

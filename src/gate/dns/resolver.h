@@ -23,7 +23,7 @@ typedef struct ResolverCall ResolverCall;
 
 typedef struct ResolverAnswer {
         int error; /* 0; -ENOENT: no such name; -ENODATA; -ETIMEDOUT, -EHOSTUNREACH: upstream is down; -EBADMSG; -EBUSY: too many at once */
-        EgressAddress addresses[RESOLVER_ADDRESSES_MAX];
+        IpAddress addresses[RESOLVER_ADDRESSES_MAX];
         size_t n_addresses;
         uint32_t ttl; /* seconds that are left, at least RESOLVER_TTL_MIN */
 } ResolverAnswer;

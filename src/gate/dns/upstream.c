@@ -121,7 +121,7 @@ static void read_a(const unsigned char *data, int size, ResolverAnswer *ret, int
 
         *ret_status = ares_parse_a_reply(data, size, NULL, found, &n);
         for (int i = 0; *ret_status == ARES_SUCCESS && i < n; i++) {
-                EgressAddress *a = ret->addresses + ret->n_addresses++;
+                IpAddress *a = ret->addresses + ret->n_addresses++;
 
                 a->bytes[10] = a->bytes[11] = 0xff;
                 memcpy(a->bytes + 12, &found[i].ipaddr, 4);
@@ -135,7 +135,7 @@ static void read_aaaa(const unsigned char *data, int size, ResolverAnswer *ret, 
 
         *ret_status = ares_parse_aaaa_reply(data, size, NULL, found, &n);
         for (int i = 0; *ret_status == ARES_SUCCESS && i < n; i++) {
-                EgressAddress *a = ret->addresses + ret->n_addresses++;
+                IpAddress *a = ret->addresses + ret->n_addresses++;
 
                 memcpy(a->bytes, &found[i].ip6addr, sizeof(a->bytes));
                 ret->ttl = MIN_OF(ret->ttl, (uint32_t) MAX_OF(found[i].ttl, 0));

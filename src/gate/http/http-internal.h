@@ -84,7 +84,7 @@ struct HttpExchange {
         bool tls;
         bool approved;                /* by somebody, for all of this connection, as far as it is for this host: */
         char approved_host[EGRESS_DOMAIN_MAX];
-        EgressAddress address;
+        IpAddress address;
         uint16_t port;
         char host[EGRESS_DOMAIN_MAX]; /* TLS: the only one */
         Credentials *credentials;     /* as they were when the request came */

@@ -106,7 +106,7 @@ int http_fail(HttpExchange *x, const char *why) {
         const char *host = x->asked.question.host;
         char text[EGRESS_TEXT_MAX], number[46];
 
-        egress_address_format(&x->address, number);
+        ip_format(&x->address, number);
         (void) snprintf(text, sizeof(text), "%s port %u is allowed, but it failed: %s", host ? host : number, (unsigned) x->port, why);
         log_sandbox("debug", x->sandbox->id, "%s", text);
         return gate_http_refuse(x, &v, text, NULL);

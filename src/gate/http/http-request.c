@@ -95,7 +95,7 @@ static void write_authority(HttpExchange *x, const HttpAuthority *from) {
         HttpAsked *a = &x->asked;
 
         if (from->is_address) {
-                egress_address_format(&from->address, number);
+                ip_format(&from->address, number);
                 name = number;
         }
         if (from->port != 0)

@@ -140,7 +140,7 @@ int http_authority_parse(const char *text, HttpAuthority *ret) {
         strcpy(copy, text);
         if (authority_cut(copy, &host, &a, &brackets) < 0)
                 return -EBADMSG;
-        a.is_address = egress_address_parse(host, &a.address) >= 0;
+        a.is_address = ip_parse(host, &a.address) >= 0;
         if (a.is_address ? brackets != (strchr(host, ':') != NULL) : brackets)
                 return -EBADMSG;
         if (!a.is_address && egress_host_normalise(host, strlen(host), a.host) < 0)

@@ -27,7 +27,7 @@ int http_path_normalise(const char *path, size_t size, char **ret);
 typedef struct HttpAuthority {
         char host[EGRESS_DOMAIN_MAX]; /* normalised; "" when it is an address */
         bool is_address;
-        EgressAddress address;
+        IpAddress address;
         uint16_t port; /* 0: none given */
 } HttpAuthority;
 

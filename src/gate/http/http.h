@@ -19,7 +19,7 @@ typedef struct HttpStart {
         GateSandbox *sandbox;
         int fd;                   /* the guest's side; taken. Nothing has been read from it (peeked at only) */
         bool tls;                 /* the guest speaks TLS: open it with a certificate for `host` */
-        EgressAddress address;    /* where it wanted to go; the upstream connection goes there and nowhere else */
+        IpAddress address;    /* where it wanted to go; the upstream connection goes there and nowhere else */
         uint16_t port;
         const char *host;         /* TLS: the checked SNI. Plain: NULL, each request's Host is checked against the pins */
         bool approved;            /* somebody has been asked about this connection, and said yes */

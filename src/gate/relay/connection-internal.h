@@ -13,7 +13,7 @@ struct Connection {
         GateSandbox *sandbox;
         int fd;                   /* the guest's side; -EBADF: http.c has it */
         int upstream_fd;
-        EgressAddress address;    /* where it wants to go */
+        IpAddress address;    /* where it wants to go */
         uint16_t port;
         EgressProtocol protocol;  /* what it is taken for */
         char host[EGRESS_DOMAIN_MAX]; /* by which name; "": by number */

@@ -6,9 +6,9 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
+#include "base/address.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "gate/address.h"
 #include "gate/dns/dns.h"
 #include "gate/relay/connection-internal.h"
 #include "gate/relay/listener.h"
@@ -189,18 +189,18 @@ void connection_open(Connection *c) {
 
 /* Coming and going. */
 
-static int find_destination(int fd, EgressAddress *ret, uint16_t *ret_port) {
+static int find_destination(int fd, IpAddress *ret, uint16_t *ret_port) {
         SocketAddress a;
         socklen_t size = sizeof(a);
 
         if (getsockname(fd, &a.any, &size) < 0)
                 return -errno;
-        return address_from_socket(&a, ret, ret_port);
+        return address_from_socket(&a.any, ret, ret_port);
 }
 
 void connection_take(GateSandbox *s, int fd) {
         _cleanup_close_ int owned = fd;
-        EgressAddress address;
+        IpAddress address;
         Connection *c;
         uint16_t port;
 

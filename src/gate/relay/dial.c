@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
+#include "base/address.h"
 #include "base/fd.h"
-#include "gate/address.h"
 
 #define TIMER_SLACK    (250 * USEC_PER_MSEC)
 #define KEEPALIVE_SECS 120 /* an upstream that is gone without a word: nobody else would notice */
@@ -49,7 +49,7 @@ static int dial_on_timeout(sd_event_source *source, uint64_t usec, void *userdat
         return 0;
 }
 
-static int dial_open_socket(const EgressAddress *address, uint16_t port) {
+static int dial_open_socket(const IpAddress *address, uint16_t port) {
         SocketAddress to;
         socklen_t size = address_to_socket(address, port, &to);
         _cleanup_close_ int fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -64,7 +64,7 @@ static int dial_open_socket(const EgressAddress *address, uint16_t port) {
         return TAKE_FD(fd);
 }
 
-int dial_new(Gate *g, const EgressAddress *address, uint16_t port, void (*done)(int error, int fd, void *userdata), void *userdata, Dial **ret) {
+int dial_new(Gate *g, const IpAddress *address, uint16_t port, void (*done)(int error, int fd, void *userdata), void *userdata, Dial **ret) {
         int r, fd = dial_open_socket(address, port);
         Dial *d;
 

@@ -6,7 +6,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "gate/address.h"
 #include "gate/dns/dns.h"
 #include "gate/relay/connection-internal.h"
 
@@ -308,7 +307,7 @@ void judge_accepted(Connection *c) {
         const char *host = NULL;
         EgressVerdict raw;
 
-        if (!gate_is_reachable(s->gate, &c->address) && (egress_address_is_special(&c->address) || address_is_own(&c->address))) {
+        if (!gate_is_reachable(s->gate, &c->address)) {
                 judge_deny(c, EGRESS_SPECIAL_ADDRESS);
                 return;
         }

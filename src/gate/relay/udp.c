@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
+#include "base/address.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "gate/address.h"
 #include "gate/dns/pins.h"
 #include "gate/relay/bucket.h"
 #include "gate/share.h"
@@ -23,7 +23,7 @@
 
 /* Who speaks to whom; all of it is the key. */
 typedef struct UdpEnds {
-        EgressAddress local, remote; /* the guest's, the world's */
+        IpAddress local, remote; /* the guest's, the world's */
         uint16_t local_port, remote_port;
 } UdpEnds;
 
@@ -236,8 +236,8 @@ static int connect_outside(const UdpEnds *ends) {
 static void ask_for_inside(const UdpFlow *f) {
         char local[46], remote[46];
 
-        egress_address_format(&f->ends.local, local);
-        egress_address_format(&f->ends.remote, remote);
+        ip_format(&f->ends.local, local);
+        ip_format(&f->ends.remote, remote);
         gate_event_send(f->sandbox->gate,
                         json_pack("{s:s, s:s, s:I, s:s, s:i, s:s, s:i}", "event", "flow", "id", f->sandbox->id, "token", (json_int_t) f->token,
                                         "local", local, "localPort", (int) f->ends.local_port, "remote", remote, "remotePort",
@@ -333,6 +333,23 @@ static void datagram_arrived(GateSandbox *s, const UdpEnds *ends, const void *da
                 (void) udp_pass_out(f, data, size);
 }
 
+/* Where the guest sent it to, before the rule brought it here. */
+static bool address_original(struct msghdr *m, SocketAddress *ret) {
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+                size_t size = 0;
+
+                if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_ORIGDSTADDR)
+                        size = sizeof(ret->v4);
+                else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_ORIGDSTADDR)
+                        size = sizeof(ret->v6);
+                if (size == 0 || c->cmsg_len < CMSG_LEN(size))
+                        continue;
+                memcpy(ret, CMSG_DATA(c), size);
+                return true;
+        }
+        return false;
+}
+
 /* 1: one more, 0: no more for now. */
 static int udp_datagram_take(GateSandbox *s, int fd) {
         uint8_t buffer[DATAGRAM_MAX];
@@ -355,8 +372,8 @@ static int udp_datagram_take(GateSandbox *s, int fd) {
 
         if (size < 0)
                 return errno == EAGAIN ? 0 : 1;
-        if (!address_original(&m, &to) || address_from_socket(&from, &ends.local, &ends.local_port) < 0 ||
-                        address_from_socket(&to, &ends.remote, &ends.remote_port) < 0 || ends.remote_port == 0)
+        if (!address_original(&m, &to) || address_from_socket(&from.any, &ends.local, &ends.local_port) < 0 ||
+                        address_from_socket(&to.any, &ends.remote, &ends.remote_port) < 0 || ends.remote_port == 0)
                 return 1;
         datagram_arrived(s, &ends, buffer, (size_t) size);
         return 1;

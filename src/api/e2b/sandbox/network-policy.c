@@ -19,7 +19,7 @@
 #define V4_BITS     96
 
 typedef struct Lists {
-        EgressRange allowed[LIST_MAX], denied[LIST_MAX];
+        IpRange allowed[LIST_MAX], denied[LIST_MAX];
         const char *domains[LIST_MAX];
         size_t n_allowed, n_denied, n_domains;
         bool all_denied;
@@ -32,7 +32,7 @@ static int network_policy_read_deny(const char *text, Lists *l, Error *reterr) {
                 l->all_denied = true;
                 return 0;
         }
-        if (egress_range_parse(text, &l->denied[l->n_denied]) < 0)
+        if (ip_range_parse(text, &l->denied[l->n_denied]) < 0)
                 return error_set(reterr, -EINVAL, "invalid denied CIDR %.100s", text);
         l->n_denied++;
         return 0;
@@ -42,7 +42,7 @@ static int network_policy_read_allow(const char *text, Lists *l, Error *reterr) 
         char host[EGRESS_DOMAIN_MAX];
         const char *name = strncmp(text, "*.", 2) == 0 ? text + 2 : text;
 
-        if (egress_range_parse(text, &l->allowed[l->n_allowed]) >= 0) {
+        if (ip_range_parse(text, &l->allowed[l->n_allowed]) >= 0) {
                 l->n_allowed++;
                 return 0;
         }
@@ -74,19 +74,19 @@ static int network_policy_read_list(const json_t *network, const char *field, in
 
 /* Writing. */
 
-static void put_range(json_t *list, const EgressRange *r) {
+static void put_range(json_t *list, const IpRange *r) {
         char address[46];
         json_t *cidr;
         bool v4;
 
-        egress_address_format(&r->base, address);
+        ip_format(&r->base, address);
         v4 = !strchr(address, ':');
         cidr = json_sprintf("%s/%d", address, v4 ? r->bits - V4_BITS : r->bits);
         (void) json_array_append_new(list, json_pack("{s:o, s:[s, s]}", "cidr", cidr, "protocols", "tcp", "udp"));
 }
 
-static EgressRange half(const EgressRange *r, bool upper) {
-        EgressRange h = *r;
+static IpRange half(const IpRange *r, bool upper) {
+        IpRange h = *r;
 
         if (upper)
                 h.base.bytes[r->bits / 8] |= (uint8_t) (0x80U >> (r->bits % 8));
@@ -95,14 +95,14 @@ static EgressRange half(const EgressRange *r, bool upper) {
 }
 
 /* What of it is not allowed again. */
-static void put_rest(json_t *list, const EgressRange *denied, const Lists *l) {
+static void put_rest(json_t *list, const IpRange *denied, const Lists *l) {
         for (size_t i = 0; i < l->n_allowed; i++) {
-                const EgressRange *a = l->allowed + i;
+                const IpRange *a = l->allowed + i;
 
-                if (a->bits <= denied->bits && egress_range_has(a, &denied->base))
+                if (a->bits <= denied->bits && ip_range_has(a, &denied->base))
                         return;
-                if (a->bits > denied->bits && egress_range_has(denied, &a->base)) {
-                        EgressRange lower = half(denied, false), upper = half(denied, true);
+                if (a->bits > denied->bits && ip_range_has(denied, &a->base)) {
+                        IpRange lower = half(denied, false), upper = half(denied, true);
 
                         put_rest(list, &lower, l);
                         put_rest(list, &upper, l);
@@ -112,9 +112,9 @@ static void put_rest(json_t *list, const EgressRange *denied, const Lists *l) {
         put_range(list, denied);
 }
 
-static bool is_denied(const Lists *l, const EgressRange *r) {
+static bool is_denied(const Lists *l, const IpRange *r) {
         for (size_t i = 0; i < l->n_denied; i++)
-                if (l->denied[i].bits <= r->bits && egress_range_has(l->denied + i, &r->base))
+                if (l->denied[i].bits <= r->bits && ip_range_has(l->denied + i, &r->base))
                         return true;
         return false;
 }
@@ -124,9 +124,9 @@ static void put_everything(json_t *allow, const Lists *l) {
 
         (void) json_array_append_new(allow, json_pack("{s:s, s:[s], s:[s, s, s, s]}", "domain", "*", "ports", "1-65535", "protocols", "http", "https", "tcp", "udp"));
         for (size_t i = 0; i < ELEMENTSOF(all); i++) {
-                EgressRange r;
+                IpRange r;
 
-                if (egress_range_parse(all[i], &r) >= 0 && !is_denied(l, &r))
+                if (ip_range_parse(all[i], &r) >= 0 && !is_denied(l, &r))
                         put_range(allow, &r);
         }
 }

@@ -248,7 +248,7 @@ static BuildRecord *templates_build_record_of(ApiRequest *q, bool own) {
 }
 
 void e2b_template_start(ApiRequest *q) {
-        _cleanup_(build_request_done) BuildRequest request = { .context_fd = -EBADF };
+        _cleanup_(build_request_done) BuildRequest request = { 0 };
         _cleanup_json_ json_t *root = NULL;
         BuildRecord *k = templates_build_record_of(q, /* own= */ true);
         Error error = { 0 };

@@ -1,123 +1,22 @@
-/* templates-files.c: files that come along with a build: a link to send them to, and where they are kept until they are needed.
- *
- * Kept below the state directory under a name made of whose they are and the sender's hash, so that nobody gets another's. What was not used for a week goes, and the
- * oldest go when all together are too much: whoever needs them sends them again, for the link says that they are not there. */
+/* templates-files.c: files that come along with a build: a link to send them to, and how they come. Kept by uploads.h. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <utlist.h>
 
 #include "api/e2b/template/templates.h"
-#include "base/directory.h"
 #include "base/fd.h"
 #include "base/parse.h"
 #include "build/steps.h"
 #include "config/config.h"
 #include "core/secret.h"
 
-#define DIRECTORY   "uploads"
-#define LINK_LIFE   3600           /* seconds */
-#define KEPT_SECS   (7 * 24 * 3600)
-#define KEPT_FILES  1000
-#define KEPT_FACTOR 4              /* times what one build may send */
-#define NAME_LENGTH 64
-#define SIGNED      "e2b-upload"
-
-static int templates_files_open_directory(ApiRequest *q) {
-        _cleanup_free_ char *path = NULL;
-        int fd;
-
-        if (asprintf(&path, "%s/" DIRECTORY, q->manager->config.state_dir) < 0) {
-                path = NULL;
-                return -ENOMEM;
-        }
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-                return -errno;
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return fd < 0 ? -errno : fd;
-}
-
-static void templates_files_name_of(const char *tenant, const char *hash, char ret[static NAME_LENGTH + 1]) {
-        char text[ACCESS_NAME_MAX + STEPS_HASH + 2];
-        uint8_t sum[SECRET_SHA256_SIZE];
-
-        (void) snprintf(text, sizeof(text), "%.*s\n%.*s", ACCESS_NAME_MAX, tenant, STEPS_HASH, hash);
-        secret_sha256(text, strlen(text), sum);
-        secret_hex(sum, sizeof(sum), ret);
-}
+#define LINK_LIFE 3600 /* seconds */
+#define SIGNED    "e2b-upload"
 
 int e2b_upload_open(ApiRequest *q, const char *hash) {
-        _cleanup_close_ int directory = templates_files_open_directory(q);
-        char name[NAME_LENGTH + 1];
-        int fd;
-
-        if (directory < 0)
-                return directory;
-        templates_files_name_of(e2b_own_tenant(q), hash, name);
-        fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        (void) utimensat(directory, name, /* times= */ NULL, AT_SYMLINK_NOFOLLOW); /* it is of use */
-        return fd;
-}
-
-/* What is there, the oldest first. */
-
-typedef struct TemplatesFilesKept {
-        char name[NAME_LENGTH + 1];
-        time_t at;
-        uint64_t bytes;
-} TemplatesFilesKept;
-
-static int compare_kept(const void *a, const void *b) {
-        const TemplatesFilesKept *x = a, *y = b;
-
-        return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static size_t list_kept(int directory, TemplatesFilesKept *ret, size_t max) {
-        _cleanup_directory_ DIR *d = directory_open(directory, ".");
-        const struct dirent *e;
-        size_t n = 0;
-
-        while ((e = directory_next(d))) {
-                struct stat st;
-
-                if (strlen(e->d_name) != NAME_LENGTH || fstatat(directory, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                        continue;
-                if (n == max) {
-                        (void) unlinkat(directory, e->d_name, 0);
-                        continue;
-                }
-                memcpy(ret[n].name, e->d_name, sizeof(ret[n].name));
-                ret[n].at = st.st_mtime;
-                ret[n++].bytes = (uint64_t) st.st_size;
-        }
-        qsort(ret, n, sizeof(*ret), compare_kept);
-        return n;
-}
-
-/* Until there is room for so many bytes more. */
-static void templates_files_sweep(int directory, uint64_t bytes, uint64_t bytes_max) {
-        TemplatesFilesKept *list = calloc(KEPT_FILES, sizeof(*list));
-        const time_t old = time(NULL) - KEPT_SECS;
-        uint64_t sum = bytes;
-        size_t n;
-
-        if (!list)
-                return;
-        n = list_kept(directory, list, KEPT_FILES);
-        for (size_t i = 0; i < n; i++)
-                sum += list[i].bytes;
-        for (size_t i = 0; i < n && (list[i].at < old || sum > bytes_max || n - i >= KEPT_FILES); i++)
-                if (unlinkat(directory, list[i].name, 0) >= 0)
-                        sum -= list[i].bytes;
-        free(list);
+        return e2b_uploads_open(e2b_uploads_of(q->api), e2b_own_tenant(q), hash);
 }
 
 /* GET /templates/{id}/files/{hash}: the link says whose, which and until when; nothing else may be sent by it. */
@@ -152,32 +51,14 @@ void e2b_upload_link(ApiRequest *q) {
 /* PUT /templates/upload/{hash} */
 
 typedef struct TemplatesFilesUpload {
-        int fd;
-        uint64_t size, max;
-        char name[NAME_LENGTH + 1];
-        char tenant[ACCESS_NAME_MAX + 1];
-        struct TemplatesFilesUpload *prev, *next;
+        Spool *spool;
+        uint64_t max;
 } TemplatesFilesUpload;
-
-static TemplatesFilesUpload *arriving; /* nothing of these is in the directory yet, and all of it is on the disk */
-
-/* All at once have no more room than what is kept, and a team's no more than one build. */
-static bool is_room(const TemplatesFilesUpload *u, size_t more) {
-        uint64_t all = more, own = more;
-        const TemplatesFilesUpload *other;
-
-        DL_FOREACH(arriving, other) {
-                all += other->size;
-                own += strcmp(other->tenant, u->tenant) == 0 ? other->size : 0;
-        }
-        return all <= u->max * KEPT_FACTOR && own <= u->max;
-}
 
 static void templates_files_upload_destroy(ApiRequest *q, bool answered) {
         TemplatesFilesUpload *u = q->state;
 
-        DL_DELETE(arriving, u);
-        (void) fd_close(u->fd);
+        u->spool = spool_unref(u->spool);
 }
 
 /* -EPERM: it was not we who made that link. -ESTALE: its time is over. */
@@ -207,42 +88,22 @@ int e2b_upload_identify(ApiRequest *q) {
 }
 
 void e2b_upload_begin(ApiRequest *q) {
-        const uint64_t max = q->manager->settings->build.context_bytes_max;
-        _cleanup_close_ int directory = -EBADF;
-        const char *tenant = e2b_own_tenant(q);
-        TemplatesFilesUpload *u;
+        TemplatesFilesUpload *u = api_keep_state(q, sizeof(*u), templates_files_upload_destroy);
+        Error error = { 0 };
+        int r;
 
-        directory = templates_files_open_directory(q);
-        if (directory < 0) {
-                (void) e2b_errno(q, directory, NULL);
-                return;
-        }
-        u = api_keep_state(q, sizeof(*u), templates_files_upload_destroy);
         if (!u)
                 return;
-        u->max = max;
-        templates_files_name_of(tenant, q->parameters[0], u->name);
-        (void) snprintf(u->tenant, sizeof(u->tenant), "%s", tenant);
-        DL_APPEND(arriving, u);
-        u->fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (u->fd < 0)
-                (void) e2b_error(q, 500, "cannot keep what comes: %s", strerror(errno));
+        u->max = q->manager->settings->build.context_bytes_max;
+        r = spool_new(q->manager, e2b_own_tenant(q), &u->spool, &error);
+        if (r < 0)
+                (void) e2b_errno(q, r, error.text);
 }
 
 static void upload_end(ApiRequest *q, TemplatesFilesUpload *u) {
-        _cleanup_close_ int directory = templates_files_open_directory(q);
-        char self[64];
-        int r = directory < 0 ? directory : 0;
+        _cleanup_spool_ Spool *spool = TAKE_PTR(u->spool);
+        int r = e2b_uploads_keep(e2b_uploads_of(q->api), e2b_own_tenant(q), q->parameters[0], spool);
 
-        if (r >= 0) {
-                templates_files_sweep(directory, u->size, u->max * KEPT_FACTOR);
-                (void) snprintf(self, sizeof(self), "/proc/self/fd/%d", u->fd);
-                (void) unlinkat(directory, u->name, 0);
-                if (linkat(AT_FDCWD, self, directory, u->name, AT_SYMLINK_FOLLOW) < 0)
-                        r = -errno;
-        }
-        u->fd = fd_close(u->fd);
-        u->size = 0; /* counted there from now on */
         if (r < 0)
                 (void) e2b_errno(q, r, "cannot keep what came");
         else
@@ -251,23 +112,20 @@ static void upload_end(ApiRequest *q, TemplatesFilesUpload *u) {
 
 ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size) {
         TemplatesFilesUpload *u = q->state;
+        Error error = { 0 };
         int r;
 
-        if (q->answered || !u || u->fd < 0)
+        if (q->answered || !u || !u->spool)
                 return -ECANCELED;
         if (size == 0) {
                 upload_end(q, u);
                 return 0;
         }
-        if (u->size + size > u->max)
-                return e2b_error(q, 413, "the files have more than %llu bytes (build.maxContext of cove.yaml)", (unsigned long long) u->max);
-        if (!is_room(u, size)) {
-                (void) http_add_header(q->http, "Retry-After", "5");
-                return e2b_error(q, 503, "files of other builds are on their way, which have all the room there is: send it again when they are through");
-        }
-        u->size += size;
-        r = fd_write_all(u->fd, data, size);
-        if (r < 0)
-                return e2b_errno(q, r, r == -ENOSPC ? "there is no room for what comes" : "cannot keep what comes");
-        return (ssize_t) size;
+        r = spool_size(u->spool) + size > u->max ?
+                        error_set(&error, -EFBIG, "the files have more than %llu bytes (build.maxContext of cove.yaml)", (unsigned long long) u->max) :
+                        spool_write(u->spool, data, size, &error);
+        if (r >= 0)
+                return (ssize_t) size;
+        u->spool = spool_unref(u->spool); /* now: whoever was refused need not hang up */
+        return e2b_errno(q, r, error.text);
 }

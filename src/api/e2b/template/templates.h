@@ -12,6 +12,7 @@
 #pragma once
 
 #include "api/e2b/e2b.h"
+#include "api/e2b/template/uploads.h"
 #include "build/book.h"
 #include "image/names.h"
 
@@ -66,6 +67,9 @@ const BuildRecord *e2b_record_of(ApiRequest *q, const E2bFound *t, const char *d
 /* NULL: answered: 501. */
 Images *e2b_images(ApiRequest *q);
 Builds *e2b_builds(ApiRequest *q);
+
+/* surface.c: what it has of its own. */
+E2bUploads *e2b_uploads_of(const Api *api);
 
 /* templates-files.c */
 int e2b_upload_open(ApiRequest *q, const char *hash); /* a descriptor; -ENOENT: it did not come */

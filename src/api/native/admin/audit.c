@@ -9,6 +9,7 @@
 
 #include "api/native/routes/routes.h"
 #include "api/native/values.h"
+#include "api/wait.h"
 #include "core/secret.h"
 #include "observe/audit.h"
 
@@ -183,18 +184,15 @@ static void native_audit_list(ApiRequest *q) {
 /* Is the chain whole? */
 
 typedef struct NativeAuditCheck {
-        ApiRequest *q;
+        ApiSlices slices;
         AuditVerifier verifier;
-        sd_event_source *defer;
 } NativeAuditCheck;
 
 static void check_destroy(ApiRequest *q, bool answered) {
         NativeAuditCheck *c = q->state;
 
         audit_verify_done(&c->verifier);
-        sd_event_source_disable_unref(c->defer);
-        free(c);
-        q->state = NULL;
+        api_slices_stop(&c->slices);
 }
 
 typedef struct NativeVerdict {
@@ -225,45 +223,35 @@ static const Shape native_audit_verdict_answer = SHAPE_FIELDS(
         { "failing", SHAPE_BOOL,    offsetof(NativeVerdict, failing) },
         { "problem", SHAPE_POINTER, offsetof(NativeVerdict, problem), .shape = &audit_problem_shape });
 
-static void answer_verdict(NativeAuditCheck *c) {
-        const AuditVerdict *v = &c->verifier.verdict;
+static int answer_verdict(ApiRequest *q, const AuditVerdict *v) {
         AuditStats stats;
 
-        audit_stats(c->q->api->rooms.audit, &stats);
-        (void) api_show(c->q, 200, &(NativeVerdict) { v, v->intact ? NULL : v, stats.error < 0 });
+        audit_stats(q->api->rooms.audit, &stats);
+        return api_show(q, 200, &(NativeVerdict) { v, v->intact ? NULL : v, stats.error < 0 });
 }
 
-static int on_slice(sd_event_source *source, void *userdata) {
-        NativeAuditCheck *c = userdata;
+static int check_slice(ApiRequest *q) {
+        NativeAuditCheck *c = q->state;
         int r = audit_verify_slice(&c->verifier, SLICE);
 
         if (r > 0)
-                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-        if (r < 0)
-                (void) native_core_error(c->q, r, "cannot read the audit log");
-        else
-                answer_verdict(c);
+                return 1;
+        (void) (r < 0 ? native_core_error(q, r, "cannot read the audit log") : answer_verdict(q, &c->verifier.verdict));
         return 0;
 }
 
 static void native_audit_verify(ApiRequest *q) {
         Audit *audit = native_audit_room(q);
-        NativeAuditCheck *c = audit ? calloc(1, sizeof(*c)) : NULL;
+        NativeAuditCheck *c = audit ? api_keep_state(q, sizeof(*c), check_destroy) : NULL;
         AuditHead head;
         int r;
 
-        if (!c) {
-                if (audit)
-                        (void) api_errno(q, -ENOMEM, NULL);
+        if (!c)
                 return;
-        }
-        c->q = q;
-        q->state = c;
-        q->destroy = check_destroy;
         audit_head(audit, &head);
         r = audit_verify_begin(&c->verifier, audit_directory(audit), secret_sha256, &head);
         if (r >= 0)
-                r = sd_event_add_defer(q->manager->event, &c->defer, on_slice, c);
+                r = api_slices_start(&c->slices, q, check_slice);
         if (r < 0)
                 (void) native_core_error(q, r, "cannot read the audit log");
 }

@@ -32,10 +32,16 @@ static const ShapeField usage_disk_fields[] = {
         KIND("snapshots", LEDGER_SNAPSHOT),
         KIND("journals", LEDGER_JOURNAL),
         KIND("artifacts", LEDGER_ARTIFACT),
+        KIND("recordings", LEDGER_RECORDING),
+        KIND("spools", LEDGER_SPOOL),
+        KIND("uploads", LEDGER_UPLOAD),
+        KIND("templates", LEDGER_TEMPLATE),
 };
 static const Shape usage_disk_shape = SHAPE_BODY(usage_disk_fields);
 
 SHAPE_SHOWN(usage_show_tenant, NativeUsage, u, json_text_or_null(*u->tenant ? u->tenant : NULL));
+
+SHAPE_SHOWN(usage_show_gate_cpu, NativeUsage, u, json_real((double) u->kinds[LEDGER_GATE_CPU].bytes / USEC_PER_SEC));
 
 static const Shape usage_row_shape = SHAPE_FIELDS(
         { "tenant", SHAPE_TEXT, 0, .json = SHAPE_SHOW(usage_show_tenant) },
@@ -47,6 +53,7 @@ static const Shape usage_row_shape = SHAPE_FIELDS(
         NUMBER("descriptors", LEDGER_DESCRIPTORS),
         NUMBER("memoryBytes", LEDGER_MEMORY),
         KIND("answers", LEDGER_ANSWER),
+        { "gateCpuSeconds", SHAPE_DOUBLE, 0, .json = SHAPE_SHOW(usage_show_gate_cpu) },
         { "disk", SHAPE_OBJECT, 0, .shape = &usage_disk_shape });
 
 typedef struct UsageAnswer {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agent/glob.h"
 #include "api/native/routes/routes.h"
 #include "api/native/values.h"
 #include "api/wait.h"
@@ -120,7 +121,10 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
         int r = 0;
 
         for (size_t i = 0; i < b->capture.n && r >= 0; i++)
-                if (b->capture.items[i][0] == '/' || b->capture.items[i][0] == '\0' || climbs(b->capture.items[i]))
+                if (strlen(b->capture.items[i]) > GLOB_PATTERN_MAX)
+                        r = json_complain(c, "capturePatterns", "'%.40s…' has %zu bytes, and a pattern has at most %d", b->capture.items[i], strlen(b->capture.items[i]),
+                                        GLOB_PATTERN_MAX);
+                else if (b->capture.items[i][0] == '/' || b->capture.items[i][0] == '\0' || climbs(b->capture.items[i]))
                         r = json_complain(c, "capturePatterns", "'%.100s' must be a pattern for paths below the workspace, without '..'",
                                         b->capture.items[i]);
         return r;

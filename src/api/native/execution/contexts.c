@@ -171,11 +171,15 @@ static void native_context_delete(ApiRequest *q) {
 
 static void native_context_restart(ApiRequest *q) {
         Context *x = contexts_find(q);
+        Error error = { 0 };
+        int r;
 
         if (!x)
                 return;
         coderun_await_context(q);
-        context_restart(x, contexts_on_begun, q);
+        r = context_restart(x, contexts_on_begun, q, &error);
+        if (r < 0)
+                contexts_answer_failure(q, r, error.text);
 }
 
 static void native_context_interrupt(ApiRequest *q) {

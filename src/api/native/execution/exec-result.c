@@ -19,10 +19,13 @@
 
 /* An answer under way: the execution object, to which both streams are added from the journals, a piece at a time, as the client reads. */
 typedef struct ExecResult {
+        ApiSlices looking; /* before it is told */
         Feed feed;
         bool gone;              /* the journals were removed to make room */
         bool text[_STREAM_MAX]; /* all of it is UTF-8, but for a character that our own cut has torn; else base64 */
-        ExecutionStream stream; /* being told */
+        bool cut[_STREAM_MAX];
+        bool looked;            /* at both streams, so that it is known how they are told */
+        ExecutionStream stream; /* being looked at, or told */
         bool begun;             /* … and its name has been */
         bool over;
         Text ready; /* not sent yet, from `sent` on */
@@ -30,6 +33,7 @@ typedef struct ExecResult {
 } ExecResult;
 
 static void exec_result_done(ExecResult *s) {
+        api_slices_stop(&s->looking);
         feed_close(&s->feed);
         text_done(&s->ready);
 }
@@ -39,38 +43,42 @@ static bool exec_result_is_last(const ExecResult *s, size_t n, size_t size) {
         return n < size || s->feed.journals[s->stream].offset + n >= s->feed.journals[s->stream].limit;
 }
 
-/* Reads through a stream before any of it is told: how it is told depends on its last byte. The cursor is at the beginning again. */
-static int exec_result_look(ExecResult *s, ExecutionStream stream) {
-        FeedJournal *j = &s->feed.journals[stream];
-        bool whole = j->limit <= OUTPUT_MAX, text = true;
+/* Reads through the streams before any of them is told: how one is told depends on its last byte. 1: there is more to look at. */
+static int exec_result_look(ExecResult *s) {
+        FeedJournal *j = &s->feed.journals[s->stream];
         char piece[FEED_PIECE_MAX];
-        ssize_t n = 0;
+        ssize_t n = s->text[s->stream] ? feed_peek(&s->feed, s->stream, piece, sizeof(piece)) : 0;
 
-        s->stream = stream;
-        j->limit = MIN_OF(j->limit, OUTPUT_MAX);
-        while (text && (n = feed_peek(&s->feed, stream, piece, sizeof(piece))) > 0) {
-                bool cut, last = exec_result_is_last(s, (size_t) n, sizeof(piece));
-                size_t valid = utf8_prefix(piece, (size_t) n, &cut);
+        if (n < 0)
+                return (int) n;
+        if (n > 0) {
+                bool torn, last = exec_result_is_last(s, (size_t) n, sizeof(piece));
+                size_t valid = utf8_prefix(piece, (size_t) n, &torn);
 
-                text = valid == (size_t) n || (cut && (!last || !whole));
-                feed_advance(&s->feed, stream, last ? (size_t) n : valid);
+                s->text[s->stream] = valid == (size_t) n || (torn && (!last || s->cut[s->stream]));
+                feed_advance(&s->feed, s->stream, last ? (size_t) n : valid);
+                return 1;
         }
-        s->text[stream] = text;
         j->offset = 0;
-        return n < 0 ? (int) n : 0;
+        s->looked = ++s->stream == _STREAM_MAX;
+        if (s->looked)
+                s->stream = STREAM_STDOUT;
+        return !s->looked;
 }
 
 static int exec_result_open(ExecResult *s, Execution *x) {
         static const FeedReader reader = { 0 };
         int r = feed_open(&s->feed, x, (uint64_t[]) { 0, 0 }, &reader, s);
 
-        s->gone = r == -ENODATA;
-        if (s->gone)
-                return 0;
-        for (ExecutionStream k = 0; k < _STREAM_MAX && r >= 0; k++)
-                r = exec_result_look(s, k);
-        s->stream = STREAM_STDOUT;
-        return r;
+        s->gone = s->looked = r == -ENODATA;
+        for (ExecutionStream k = 0; k < _STREAM_MAX && r >= 0; k++) {
+                FeedJournal *j = &s->feed.journals[k];
+
+                s->text[k] = true;
+                s->cut[k] = j->limit > OUTPUT_MAX;
+                j->limit = MIN_OF(j->limit, OUTPUT_MAX);
+        }
+        return s->gone ? 0 : r;
 }
 
 /* The execution object, which is left open where streams follow. */
@@ -177,12 +185,25 @@ static int exec_result_build(ExecResult *s, Execution *x, bool with_output) {
         if (x->journals[STREAM_STDOUT].bytes + x->journals[STREAM_STDERR].bytes > WHOLE_MAX)
                 return r;
         while (r >= 0 && !s->over)
-                r = exec_result_put_output(s);
+                r = s->looked ? exec_result_put_output(s) : exec_result_look(s);
         return r;
+}
+
+static int exec_result_slice(ApiRequest *q) {
+        ExecResult *s = q->state;
+        int r = s->looked ? 0 : exec_result_look(s);
+
+        if (r > 0)
+                return 1;
+        if (r < 0)
+                return api_errno(q, r, "cannot read the output");
+        q->answered = true;
+        return MIN_OF(http_answer_stream(q->http, 200, "application/json", UINT64_MAX, exec_result_stream_next, s), 0);
 }
 
 static int answer_now(ApiRequest *q, Execution *x, bool with_output) {
         _cleanup_(exec_result_done) ExecResult s = { 0 };
+        Error error = { 0 };
         ExecResult *kept;
         int r = exec_result_build(&s, x, with_output);
 
@@ -192,14 +213,16 @@ static int answer_now(ApiRequest *q, Execution *x, bool with_output) {
                 q->answered = true;
                 return http_answer_take(q->http, 200, "application/json", TAKE_PTR(s.ready.data), s.ready.size);
         }
+        if (s.ready.size > HTTP_SMALL_MAX && api_hold(q, s.ready.size, &error) < 0) /* a whole one is held by http_answer_take() */
+                return api_errno(q, -ENOBUFS, error.text);
         api_let_go(q, /* answered= */ true); /* of the wait, which is over */
         kept = api_keep_state(q, sizeof(*kept), exec_result_destroy);
         if (!kept)
                 return -ENOMEM;
         *kept = s;
         s = (ExecResult) { 0 };
-        q->answered = true;
-        return http_answer_stream(q->http, 200, "application/json", UINT64_MAX, exec_result_stream_next, kept);
+        r = api_slices_start(&kept->looking, q, exec_result_slice);
+        return r < 0 ? api_errno(q, r, "cannot read the output") : 0;
 }
 
 /* A request that waits. */

@@ -190,13 +190,20 @@ static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_jso
 }
 
 int log_put_output(Text *t, LogOutput *o, bool as_json) {
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                int r = put_stream(t, o, s, as_json);
+        int r = 0;
 
-                if (r != 0)
-                        return r;
-        }
-        return 0;
+        for (ExecutionStream s = 0; s < _STREAM_MAX && r == 0; s++)
+                r = put_stream(t, o, s, as_json);
+        feed_rest(&o->feed);
+        o->stirred = r > 0;
+        return r;
+}
+
+void log_put_lost(Text *t, const LogOutput *o, bool as_json) {
+        LogEvent lost = { .at = clock_wall_usec(), .type = (char *) "exec.lost", .execution = (char *) o->feed.id };
+
+        lost.text = (char *) "the rest of its output was removed before it was read";
+        log_put_event(t, &lost, as_json);
 }
 
 int log_output_open(const Execution *x, const LogSpan *span, const FeedReader *reader, void *userdata, LogOutput **ret) {
@@ -208,11 +215,13 @@ int log_output_open(const Execution *x, const LogSpan *span, const FeedReader *r
         if (!o)
                 return -ENOMEM;
         o->started_at = x->started_at;
+        o->stirred = true;
         r = feed_open(&o->feed, (Execution *) x, cursors, reader, userdata);
         if (r < 0) {
                 free(o);
-                return r == -ENOMEM ? r : 0; /* removed to make room, or with its sandbox */
+                return error_is_shortage(r) ? r : 0; /* removed to make room, or with its sandbox */
         }
+        feed_rest(&o->feed);
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                 o->feed.journals[s].limit = MIN_OF(o->feed.journals[s].limit, span->to[s]);
         *ret = o;

@@ -4,6 +4,7 @@
  * it. Journals are read backwards, and not for ever: beyond a budget the tail begins where the budget ended. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,100 +16,117 @@
 #define BLOCK  ((size_t) 64 << 10)
 #define BUDGET ((uint64_t) 32 << 20) /* bytes of journals that one request may look through */
 
-typedef struct LogTail {
-        uint64_t left;   /* entries that are still wanted */
-        uint64_t budget; /* bytes that may still be looked at */
-} LogTail;
-
-/* The offset at which the last t->left lines begin; fewer are taken from t->left when there are fewer. */
-static int count_back(LogTail *t, const Execution *x, ExecutionStream stream, int fd, uint64_t size, uint64_t *ret) {
-        _cleanup_free_ char *block = malloc(BLOCK);
-        uint64_t end = size;
-
-        if (!block)
-                return -ENOMEM;
-        while (end > 0) {
-                uint64_t start = end > BLOCK ? end - BLOCK : 0;
-                ssize_t n = execution_read_output(x, stream, fd, block, (size_t) (end - start), start);
-
-                if (n != (ssize_t) (end - start) || t->budget < (uint64_t) n) {
-                        *ret = end;
-                        t->left = 0;
-                        return n < 0 ? (int) n : 0;
-                }
-                t->budget -= (uint64_t) n;
-                for (uint64_t i = end; i > start; i--)
-                        if (block[i - 1 - start] == '\n' && i < size && --t->left == 0) {
-                                *ret = i;
-                                return 0;
-                        }
-                end = start;
-        }
-        t->left--; /* the first line has no newline before it */
-        *ret = 0;
-        return 0;
-}
-
-static int tail_stream(LogTail *t, const Execution *x, ExecutionStream stream, LogSpan *span) {
-        _cleanup_close_ int fd = -EBADF;
-
-        if (x->spec.pty && stream == STREAM_STDERR)
-                return 0;
-        fd = execution_open_output(x, stream);
-        if (fd < 0)
-                return 0;
-        span->to[stream] = span->from[stream] = execution_output_size(x, stream, fd);
-        if (t->left == 0 || span->to[stream] == 0)
-                return 0;
-        return count_back(t, x, stream, fd, span->to[stream], span->from + stream);
-}
-
-static int add_part(LogParts *parts, const LogPart *part) {
-        if (ARRAY_EXTEND(parts->items, parts->n) < 0)
-                return -ENOMEM;
-        parts->items[parts->n++] = *part;
-        return 0;
-}
-
-/* stderr is told after stdout, so it is the first from behind. */
-static int tail_execution(LogTail *t, const Execution *x, LogParts *parts) {
+static int add_part(LogTail *t, const char *id) {
         LogPart part = { 0 };
-        int r;
 
-        memcpy(part.id, x->id, sizeof(part.id));
-        r = tail_stream(t, x, STREAM_STDERR, &part.span);
-        if (r >= 0)
-                r = tail_stream(t, x, STREAM_STDOUT, &part.span);
-        return r < 0 ? r : add_part(parts, &part);
+        if (ARRAY_EXTEND(t->parts.items, t->parts.n) < 0)
+                return -ENOMEM;
+        (void) snprintf(part.id, sizeof(part.id), "%s", id);
+        t->parts.items[t->parts.n++] = part;
+        return 0;
 }
 
-static int tail_running(LogTail *t, const Sandbox *sb, LogParts *parts) {
+int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n) {
         const Execution *x;
         int r = 0;
 
+        *t = (LogTail) { .left = n, .budget = BUDGET, .event = q->n, .fd = -EBADF };
         for (x = sb->executions; x && r >= 0; x = x->hh.next)
                 if (!execution_ended(x))
-                        r = tail_execution(t, x, parts);
+                        r = add_part(t, x->id);
         return r;
 }
 
-int log_tail(LogQueue *q, const Sandbox *sb, uint64_t n, LogParts *parts) {
-        LogTail t = { .left = n, .budget = BUDGET };
-        size_t i = q->n;
-        int r;
+void log_tail_done(LogTail *t) {
+        if (t->parts.items && t->fd >= 0)
+                t->fd = fd_close(t->fd);
+        free(t->parts.items);
+        t->parts = (LogParts) { 0 };
+}
 
-        r = tail_running(&t, sb, parts);
-        while (r >= 0 && t.left > 0 && i > q->first) {
-                const LogEvent *e = q->events + --i;
-                const Execution *x = NULL;
+static LogPart *current_part(LogTail *t) {
+        return t->parts.items + t->n_begun - 1;
+}
 
-                t.left--;
-                if (e->execution && strcmp(e->type, "exec.exit") == 0)
-                        x = manager_find_execution((Sandbox *) sb, e->execution);
-                if (x)
-                        r = tail_execution(&t, x, parts);
+/* One block backwards: t->left lines from the end is where it begins. 1: not found yet. */
+static int count_block(LogTail *t, const Execution *x) {
+        uint64_t *from = current_part(t)->span.from + t->n_streams, start = t->end > BLOCK ? t->end - BLOCK : 0;
+        char block[BLOCK];
+        ssize_t n = t->end > 0 ? execution_read_output(x, t->n_streams, t->fd, block, (size_t) (t->end - start), start) : 0;
+
+        if (t->end == 0) {
+                t->left--; /* the first line has no newline before it */
+                *from = 0;
+                return 0;
         }
-        while (q->first < i)
-                log_event_done(q->events + q->first++);
+        if (n != (ssize_t) (t->end - start) || t->budget < (uint64_t) n) {
+                *from = t->end;
+                t->left = 0;
+                return n < 0 ? (int) n : 0;
+        }
+        t->budget -= (uint64_t) n;
+        for (uint64_t i = t->end; i > start; i--)
+                if (block[i - 1 - start] == '\n' && i < t->size && --t->left == 0) {
+                        *from = i;
+                        return 0;
+                }
+        t->end = start;
+        return 1;
+}
+
+static void open_stream(LogTail *t, const Execution *x) {
+        LogSpan *span = &current_part(t)->span;
+        ExecutionStream stream = t->n_streams;
+
+        t->fd = x && !(x->spec.pty && stream == STREAM_STDERR) ? execution_open_output(x, stream) : -EBADF;
+        if (t->fd < 0)
+                return;
+        span->to[stream] = span->from[stream] = t->end = t->size = execution_output_size(x, stream, t->fd);
+        if (t->left == 0 || t->size == 0)
+                t->fd = fd_close(t->fd);
+}
+
+/* The next part: of what runs, then of what has ended. 1: there is one. */
+static int log_tail_next_part(LogTail *t, const LogQueue *q) {
+        int r = 0;
+
+        while (t->n_begun == t->parts.n && r >= 0) {
+                const LogEvent *e;
+
+                if (t->left == 0 || t->event == q->first)
+                        return 0;
+                e = q->events + --t->event;
+                t->left--;
+                if (e->execution && strcmp(e->type, "exec.exit") == 0)
+                        r = add_part(t, e->execution);
+        }
+        if (r < 0)
+                return r;
+        t->n_begun++;
+        t->n_streams = _STREAM_MAX; /* stderr is told after stdout, so it is the first from behind */
+        return 1;
+}
+
+int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb) {
+        uint64_t enough = t->budget - MIN_OF(t->budget, (uint64_t) BLOCK);
+        int r = 1;
+
+        do {
+                const Execution *x = sb && t->n_begun > 0 ? manager_find_execution(sb, current_part(t)->id) : NULL;
+
+                if (t->fd >= 0) {
+                        r = x ? count_block(t, x) : 0;
+                        if (r <= 0)
+                                t->fd = fd_close(t->fd);
+                        r = r == 0 ? 1 : r; /* there is the next stream */
+                } else if (t->n_streams > 0) {
+                        t->n_streams--;
+                        open_stream(t, x);
+                } else
+                        r = log_tail_next_part(t, q);
+        } while (r > 0 && t->budget > enough);
+        if (r == 0)
+                while (q->first < t->event)
+                        log_event_done(q->events + q->first++);
         return r;
 }

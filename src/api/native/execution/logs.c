@@ -11,9 +11,11 @@
 #include "api/native/execution/exec.h"
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/values.h"
+#include "api/wait.h"
 #include "base/fd.h"
 
 #define BATCH_SIZE ((size_t) 64 << 10)
+#define LAST_SIZE  ((size_t) 256 << 10) /* of what is taken when the sandbox goes */
 #define TEXT_MAX   ((size_t) 1 << 20)
 
 typedef struct LogStream {
@@ -23,7 +25,8 @@ typedef struct LogStream {
         bool ended;        /* nothing will be added */
         bool told_running; /* those that run have been opened; again and again while we follow */
         usec_t since;
-        LogParts parts;
+        LogTail tail;
+        ApiSlices looking; /* for the tail, before anything is told */
         LogQueue queue;
         LogOutput *running;  /* behind the history */
         LogOutput *draining; /* of the execution whose end comes next */
@@ -34,17 +37,29 @@ typedef struct LogStream {
 static void native_logs_on_feed(Feed *f, void *userdata) {
         LogStream *s = userdata;
 
+        ((LogOutput *) f)->stirred = true;
         http_request_continue(s->q->http);
 }
 
-/* The rows go with the sandbox: what they say is taken while they are there. */
+static int native_logs_slice(ApiRequest *q);
+static int native_logs_fill(LogStream *s, size_t enough);
+
+/* The rows and the journals go with the sandbox: what they say is taken while they are there. Of output that is more than our memory is for, one
+ * execution's is held open; a reader who is further behind loses the rest, and is told so. */
 static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         LogStream *s = userdata;
 
         if (sandbox_status_is_ended(sb->status)) {
+                s->tail.budget = 0; /* it goes, too */
+                while (!s->q->answered && native_logs_slice(s->q) > 0)
+                        ;
+                api_slices_stop(&s->looking);
                 (void) log_queue_load(&s->queue, sb->manager, sb->id, s->since);
                 s->ended = true;
                 sandbox_unwatch(&s->watch);
+                (void) native_logs_fill(s, LAST_SIZE);
+                if (s->draining)
+                        feed_hold(&s->draining->feed);
         }
         http_request_continue(s->q->http);
 }
@@ -59,7 +74,8 @@ static void native_logs_stream_destroy(ApiRequest *q, bool answered) {
         log_output_free(s->draining);
         log_queue_done(&s->queue);
         text_done(&s->text);
-        free(s->parts.items);
+        api_slices_stop(&s->looking);
+        log_tail_done(&s->tail);
 }
 
 static LogOutput *find_running(LogStream *s, const char *id) {
@@ -84,15 +100,15 @@ static LogSpan take_span(LogStream *s, const Execution *x) {
 
         for (ExecutionStream k = 0; k < _STREAM_MAX; k++)
                 span.to[k] = UINT64_MAX;
-        for (size_t i = 0; i < s->parts.n; i++)
-                if (strcmp(s->parts.items[i].id, x->id) == 0) {
-                        span = s->parts.items[i].span;
-                        s->parts.items[i].id[0] = '\0';
+        for (size_t i = 0; i < s->tail.parts.n; i++)
+                if (strcmp(s->tail.parts.items[i].id, x->id) == 0) {
+                        span = s->tail.parts.items[i].span;
+                        s->tail.parts.items[i].id[0] = '\0';
                 }
-        for (ExecutionStream k = 0; k < _STREAM_MAX && !execution_ended(x); k++)
+        for (ExecutionStream k = 0; k < _STREAM_MAX; k++)
                 if (s->follow)
                         span.to[k] = UINT64_MAX;
-                else if (span.to[k] == UINT64_MAX)
+                else if (span.to[k] == UINT64_MAX && !execution_ended(x))
                         span.to[k] = output_size(x, k);
         return span;
 }
@@ -140,6 +156,8 @@ static int put_next_event(LogStream *s) {
                 r = log_put_output(&s->text, s->draining, s->as_json);
                 if (r != 0)
                         return r;
+                if (s->draining->feed.lost)
+                        log_put_lost(&s->text, s->draining, s->as_json);
                 s->draining = log_output_free(s->draining);
         }
         log_put_event(&s->text, e, s->as_json);
@@ -174,6 +192,8 @@ static int put_running(LogStream *s) {
         int some = 0, r;
 
         DL_FOREACH(s->running, o) {
+                if (!o->stirred)
+                        continue;
                 r = log_put_output(&s->text, o, s->as_json);
                 if (r < 0)
                         return r;
@@ -182,10 +202,10 @@ static int put_running(LogStream *s) {
         return some;
 }
 
-static int native_logs_fill(LogStream *s) {
+static int native_logs_fill(LogStream *s, size_t enough) {
         int r = 1;
 
-        while (r > 0 && s->text.size < BATCH_SIZE) {
+        while (r > 0 && s->text.size < enough) {
                 if (s->queue.first == s->queue.n && !s->ended) {
                         r = log_queue_load(&s->queue, s->q->manager, s->q->about->id, s->since);
                         if (r < 0)
@@ -207,7 +227,7 @@ static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, voi
 
         if (s->sent == s->text.size) {
                 s->text.size = s->sent = 0;
-                r = native_logs_fill(s);
+                r = native_logs_fill(s, BATCH_SIZE);
                 if (r < 0)
                         return r;
                 if (s->text.size == 0) {
@@ -216,6 +236,21 @@ static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, voi
                 }
         }
         return (ssize_t) text_copy(&s->text, &s->sent, buffer, size);
+}
+
+static int native_logs_answer(LogStream *s) {
+        s->q->answered = true;
+        (void) http_answer_stream(s->q->http, 200, s->as_json ? "application/x-ndjson" : "text/plain; charset=utf-8", UINT64_MAX, native_logs_stream_next, s);
+        return 0;
+}
+
+static int native_logs_slice(ApiRequest *q) {
+        LogStream *s = q->state;
+        int r = log_tail_slice(&s->tail, &s->queue, sandbox_unless_gone(q->about));
+
+        if (r > 0)
+                return 1;
+        return r < 0 ? api_errno(q, r, "cannot read the output") : native_logs_answer(s);
 }
 
 /* What was asked for. */
@@ -238,14 +273,15 @@ static int read_format(ApiRequest *q, bool *ret_json) {
 static int native_logs_begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
         int r = log_queue_load(&s->queue, sb->manager, sb->id, s->since);
 
-        if (r >= 0 && has_tail)
-                r = log_tail(&s->queue, sb, tail, &s->parts);
         if (r < 0)
                 return r;
         s->ended = sandbox_status_is_ended(sb->status);
         if (s->follow && !s->ended)
                 sandbox_watch(sb, &s->watch);
-        return 0;
+        if (!has_tail)
+                return native_logs_answer(s);
+        r = log_tail_begin(&s->tail, &s->queue, sb, tail);
+        return r < 0 ? r : api_slices_start(&s->looking, s->q, native_logs_slice);
 }
 
 void native_sandbox_logs(ApiRequest *q) {
@@ -275,11 +311,6 @@ void native_sandbox_logs(ApiRequest *q) {
                 .text = TEXT_INIT(TEXT_MAX),
         };
         r = native_logs_begin(s, q->sandbox, has_tail > 0, tail);
-        if (r < 0) {
+        if (r < 0)
                 (void) api_errno(q, r, "cannot read the events");
-                return;
-        }
-        q->answered = true;
-        (void) http_answer_stream(q->http, 200, as_json ? "application/x-ndjson" : "text/plain; charset=utf-8",
-                        UINT64_MAX, native_logs_stream_next, s);
 }

@@ -36,10 +36,11 @@ typedef struct LogSpan {
         uint64_t from[_STREAM_MAX], to[_STREAM_MAX];
 } LogSpan;
 
-/* The output of one execution, while it is told. */
+/* The output of one execution, while it is told. There may be hundreds: each feed rests. */
 typedef struct LogOutput {
-        Feed feed;
+        Feed feed; /* first */
         usec_t started_at;
+        bool stirred; /* there may be more to read than when it was looked at last */
         struct LogOutput *prev, *next; /* in the list of those that run */
 } LogOutput;
 
@@ -51,9 +52,9 @@ LogOutput *log_output_free(LogOutput *o);
 void log_put_event(Text *t, const LogEvent *e, bool as_json);
 /* 1: put some; 0: there is nothing for now, or ever: feed_drained() tells. */
 int log_put_output(Text *t, LogOutput *o, bool as_json);
+/* It was gone before all of it was told. */
+void log_put_lost(Text *t, const LogOutput *o, bool as_json);
 
-/* Where to begin for the last n entries: drops events from the queue, and says which part of the output of executions is
- * told. Those that are not named are told as a whole. The caller frees the list, also after a failure. */
 typedef struct LogPart {
         char id[EXECUTION_ID_MAX];
         LogSpan span;
@@ -62,4 +63,20 @@ typedef struct LogParts {
         LogPart *items;
         size_t n;
 } LogParts;
-int log_tail(LogQueue *q, const Sandbox *sb, uint64_t n, LogParts *parts);
+
+/* Where to begin for the last n entries: drops events from the queue, and says which part of the output of executions is
+ * told. Those that are not named are told as a whole. Journals are looked through a slice at a time. */
+typedef struct LogTail {
+        uint64_t left;   /* entries that are still wanted */
+        uint64_t budget; /* bytes that may still be looked at; 0: then it begins no earlier than where it has come */
+        LogParts parts;  /* those of what runs are named from the beginning */
+        size_t n_begun;  /* parts; of the last one … */
+        ExecutionStream n_streams; /* … so many streams are still to be counted */
+        size_t event;    /* from here on events are gone through */
+        int fd;          /* of the stream that is being counted; -EBADF: none */
+        uint64_t size, end;
+} LogTail;
+
+int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n);
+int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb); /* 1: there is more to do. sb may be NULL: it is gone */
+void log_tail_done(LogTail *t); /* idempotent; also of one that is all zero */

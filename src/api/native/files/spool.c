@@ -1,75 +1,65 @@
-/* spool.c: a streamed body goes into a file without a name below the state directory, so that a caller who leaves in the middle leaves nothing behind. */
+/* spool.c: a streamed body goes into a spool, which goes with the request unless somebody has taken a reference. */
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "api/native/template/templates.h"
-#include "base/fd.h"
 
-typedef struct Spool {
-        int fd;
-        uint64_t size, max;
+typedef struct SpooledBody {
+        Spool *spool;
+        uint64_t max;
         SpoolDone done;
-} Spool;
+} SpooledBody;
 
 static void spool_destroy(ApiRequest *q, bool answered) {
-        Spool *s = q->state;
+        SpooledBody *b = q->state;
 
-        (void) fd_close(s->fd);
-        free(s);
-        q->state = NULL;
+        b->spool = spool_unref(b->spool);
 }
 
 void spool_begin(ApiRequest *q, uint64_t max, SpoolDone done) {
-        Spool *s = calloc(1, sizeof(*s));
+        SpooledBody *b = api_keep_state(q, sizeof(*b), spool_destroy);
+        Error error = { 0 };
         int r;
 
-        if (!s) {
-                (void) api_errno(q, -ENOMEM, NULL);
+        if (!b)
                 return;
-        }
-        *s = (Spool) { .max = max, .done = done };
-        s->fd = open(q->manager->config.state_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        r = s->fd < 0 ? -errno : 0;
-        q->state = s;
-        q->destroy = spool_destroy;
+        b->max = max;
+        b->done = done;
+        r = spool_new(q->manager, q->who.tenant, &b->spool, &error);
         if (r < 0)
-                (void) api_errno(q, r, NULL);
+                (void) api_errno(q, r, error.text);
 }
 
-static void spool_end(ApiRequest *q, Spool *s) {
-        int fd = TAKE_FD(s->fd);
+static void spool_end(ApiRequest *q, SpooledBody *b) {
+        _cleanup_spool_ Spool *spool = TAKE_PTR(b->spool);
+        int r = spool_rewind(spool);
 
-        if (lseek(fd, 0, SEEK_SET) < 0) {
-                (void) fd_close(fd);
-                (void) api_errno(q, -EIO, NULL);
-                return;
-        }
-        s->done(q, fd, s->size);
+        if (r < 0)
+                (void) api_errno(q, r, NULL);
+        else
+                b->done(q, spool);
 }
 
 ssize_t native_spool_data(ApiRequest *q, const void *data, size_t size) {
-        Spool *s = q->state;
+        SpooledBody *b = q->state;
+        Error error = { 0 };
         int r;
 
-        if (q->answered || !s || s->fd < 0)
+        if (q->answered || !b || !b->spool)
                 return -ECANCELED;
         if (size == 0) {
-                spool_end(q, s);
+                spool_end(q, b);
                 return 0;
         }
-        s->size += size;
-        if (s->size > s->max) {
-                (void) api_error(q, 413, "too_large", "images.maxSize is the limit", "the body has more than %llu bytes", (unsigned long long) s->max);
+        if (spool_size(b->spool) + size > b->max) {
+                b->spool = spool_unref(b->spool);
+                (void) api_error(q, 413, "too_large", "images.maxSize is the limit", "the body has more than %llu bytes", (unsigned long long) b->max);
                 return -EFBIG;
         }
-        r = fd_write_all(s->fd, data, size);
+        r = spool_write(b->spool, data, size, &error);
         if (r < 0) {
-                (void) api_errno(q, r, r == -ENOSPC ? "there is no room for what comes" : "cannot keep what comes");
+                b->spool = spool_unref(b->spool); /* now: whoever was refused need not hang up */
+                (void) api_errno(q, r, error.text);
                 return r;
         }
         return (ssize_t) size;

@@ -101,10 +101,10 @@ static void native_build_start(ApiRequest *q, BuildBody *b) {
 
 /* By JSON: nothing but a text. */
 
-static void from_json(ApiRequest *q, int fd, uint64_t size) {
+static void from_json(ApiRequest *q, Spool *body) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
-        _cleanup_(build_body_done) BuildBody b = { .request = { .context_fd = -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
-        _cleanup_close_ int body = fd;
+        _cleanup_(build_body_done) BuildBody b = { .request = { .arguments = STRV_INIT(ARGUMENTS_MAX) } };
+        const uint64_t size = spool_size(body);
         _cleanup_free_ char *text = NULL;
         Error error = { 0 };
         int r;
@@ -114,7 +114,7 @@ static void from_json(ApiRequest *q, int fd, uint64_t size) {
                 return;
         }
         text = malloc(size + 1);
-        if (!text || pread(body, text, size, 0) != (ssize_t) size) {
+        if (!text || pread(spool_fd(body), text, size, 0) != (ssize_t) size) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
@@ -153,12 +153,11 @@ static int take_query(const char *name, const char *value, void *userdata) {
         return 0;
 }
 
-static void from_archive(ApiRequest *q, int fd, uint64_t size) {
-        _cleanup_(build_body_done) BuildBody b = { .request = { .context_fd = size > 0 ? fd : -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
+static void from_archive(ApiRequest *q, Spool *body) {
+        _cleanup_(build_body_done) BuildBody b = { .request = { .arguments = STRV_INIT(ARGUMENTS_MAX) } };
         int r = http_query_each(q->http, take_query, &b);
 
-        if (size == 0)
-                (void) fd_close(fd);
+        b.request.context = spool_size(body) > 0 ? spool_ref(body) : NULL;
         if (r == -EINVAL)
                 (void) native_complain(q, "arg", "must be NAME=VALUE");
         else if (r == -EBADMSG)

@@ -239,10 +239,10 @@ static void native_template_push(ApiRequest *q) {
 
 /* Import. */
 
-static void import_begin(ApiRequest *q, int fd, uint64_t size) {
+static void import_begin(ApiRequest *q, Spool *body) {
         Error error = { 0 };
         Making *k = NULL;
-        int r = images_import(q->api->rooms.images, &q->who, http_query(q->http, "name"), fd, &k, &error);
+        int r = images_import(q->api->rooms.images, &q->who, http_query(q->http, "name"), body, &k, &error);
 
         native_answer_making(q, k, r, &error);
 }
