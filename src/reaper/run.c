@@ -209,10 +209,11 @@ static bool has_strays(const ReaperRun *run) {
 
 static int on_work(sd_event_source *source, uint64_t usec, void *userdata) {
         ReaperRun *run = userdata;
-        bool over = run->reconcile && (run->phase == RUN_SCAN || run->phase == RUN_VERIFY) ? reconcile_slice(run) :
-                run->phase == RUN_SCAN ? scan_slice(run) : run->phase == RUN_ACT ? sweep_run_act_slice(run) : true;
+        bool over;
 
         (void) turn_again(source); /* unless what follows pauses it, or is its end */
+        over = run->reconcile && (run->phase == RUN_SCAN || run->phase == RUN_VERIFY) ? reconcile_slice(run) :
+                run->phase == RUN_SCAN ? scan_slice(run) : run->phase == RUN_ACT ? sweep_run_act_slice(run) : true;
         if (!over)
                 return 0;
         if (run->phase == RUN_SCAN)
