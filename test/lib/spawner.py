@@ -139,7 +139,6 @@ class Spawner:
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.run_dir = covetest.make_temporary_directory("spawner")
         os.chmod(self.run_dir, 0o755)
-        self.serial = 0
         self.instance = instance or "test" + make_id()[:8]
         program = program or covetest.cove_path().parent / "cove-spawner"
         self.process = subprocess.Popen([*prefix, str(program), "--channel", str(theirs.fileno()), "--instance", self.instance, *options],
@@ -148,9 +147,9 @@ class Spawner:
         self.hello()
 
     def hello(self):
-        """Whoever speaks for the first time says who he is."""
+        """Whoever speaks for the first time says who he is, and from where on what is asked of him is numbered."""
         data, _ = receive(self.channel)
-        kind, _, _, self.privileged, _, self.depot, size = struct.unpack_from("<HHIBBBH", data)
+        kind, _, self.serial, self.privileged, _, self.depot, size = struct.unpack_from("<HHIBBBH", data)
         assert kind == HELLO and len(data) == 13 + size
         self.depot_reason = data[13:].decode()
 
