@@ -111,7 +111,8 @@ typedef struct ProviderOps {
 
 typedef struct ProviderPause {
         int (*freeze)(Provider *p, Sandbox *sb, bool freeze); /* frozen() */
-        int (*freeze_id)(Provider *p, const char *id); /* one that the core has no row of; nobody is told. NULL: cannot */
+        int (*set_aside)(Provider *p, const char *id, bool may_go); /* one that the core has no row of, or doubts it. 0: it stands still, and nobody is told; 1: nobody is
+                                                                     * in it and it may go: destroyed(). NULL: cannot */
         int (*reclaim)(Provider *p, Sandbox *sb); /* memory of a frozen one, as far as the host can: reclaimed(), possibly much later. NULL: cannot */
 } ProviderPause;
 

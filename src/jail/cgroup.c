@@ -232,6 +232,28 @@ int cgroup_kill_listed(const CgroupDir *dir) {
         return (int) n;
 }
 
+static bool cgroup_dir_is_empty(const CgroupDir *dir, bool v2) {
+        char path[CGROUP_FILE_MAX], text[256];
+        int r;
+
+        cgroup_file_path(dir, v2 ? "cgroup.events" : "cgroup.procs", path, sizeof(path));
+        r = file_read(AT_FDCWD, path, text, sizeof(text));
+        return r >= 0 && (v2 ? strstr(text, "populated 0\n") != NULL : text[0] == '\0');
+}
+
+bool cgroup_is_empty(const Cgroup *cg) {
+        bool found = false;
+
+        for (size_t i = 0; i < ELEMENTSOF(cg->dirs); i++) {
+                if (!cg->dirs[i].path[0])
+                        continue;
+                found = true;
+                if (!cgroup_dir_is_empty(cg->dirs + i, cg->version == CGROUP_V2))
+                        return false;
+        }
+        return found;
+}
+
 int cgroup_limit(const CgroupDir *dir, const char *file, uint64_t value, Error *reterr) {
         int r = file_write_format(dir->fd, file, "%llu", (unsigned long long) value);
         if (r < 0)

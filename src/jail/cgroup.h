@@ -113,6 +113,9 @@ int cgroup_usage(const Cgroup *cg, CgroupUsage *ret);
 /* CPU time of the whole tree so far; the one counter that is read while it runs. */
 int cgroup_cpu_usec(const Cgroup *cg, usec_t *ret);
 
+/* That nobody is in it, nor below it. Takes no right but to read. */
+bool cgroup_is_empty(const Cgroup *cg);
+
 /* Stops all processes of a lasting group where they are, or lets them go on. -EAGAIN: it is on its way, call again.
  * -EOPNOTSUPP: no freezer here. -ENOENT: the group is gone. */
 int cgroup_freeze(const Cgroup *cg, bool freeze);

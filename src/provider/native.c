@@ -30,11 +30,16 @@ static int native_freeze(Provider *p, Sandbox *sb, bool freeze) {
         return native_request((Native *) p, freeze ? SPAWN_FREEZE : SPAWN_THAW, &m, sb, NULL, 0);
 }
 
-static int native_freeze_id(Provider *p, const char *id) {
+static int native_set_aside(Provider *p, const char *id, bool may_go) {
+        Native *n = (Native *) p;
+        Cgroup cg = CGROUP_EMPTY;
         SpawnMessage m = { 0 };
+        bool empty = may_go && cgroup_find(n->config.instance, id, &cg) >= 0 && cgroup_is_empty(&cg);
+        int r;
 
         copy_id(&m, id);
-        return native_request((Native *) p, SPAWN_FREEZE, &m, /* sb= */ NULL, NULL, 0);
+        r = native_request(n, empty ? SPAWN_DESTROY : SPAWN_FREEZE, &m, /* sb= */ NULL, NULL, 0);
+        return r < 0 ? r : empty;
 }
 
 static int native_reclaim(Provider *p, Sandbox *sb) {
@@ -117,7 +122,7 @@ static Provider *native_free(Provider *p) {
         return NULL;
 }
 
-static const ProviderPause native_pause = { .freeze = native_freeze, .freeze_id = native_freeze_id, .reclaim = native_reclaim };
+static const ProviderPause native_pause = { .freeze = native_freeze, .set_aside = native_set_aside, .reclaim = native_reclaim };
 
 static const ProviderOps native_ops = {
         .name = "native",

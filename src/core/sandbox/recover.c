@@ -282,16 +282,21 @@ void recover_on_destroyed(Manager *m, const char *id) {
         answered(m, id);
 }
 
-/* It may be somebody's work, and the store not the one that knows of it. */
+/* It may be somebody's work, and the store not the one that knows of it. Where nobody is in it there is no work: a spawner that was dying with its daemon has made
+ * it after its row was gone. */
 static void recover_put_aside(Manager *m, const char *id) {
         Provider *p = m->provider;
+        bool gone;
 
         if (quarantine_find(m, QUARANTINE_SANDBOX, id))
                 return;
+        gone = provider_has(p, PROVIDER_PAUSE) && p->pause->set_aside && p->pause->set_aside(p, id, /* may_go= */ !manager_by_id(m, id)) > 0;
+        if (gone && recover_expect(m, id, NULL)) {
+                m->recovery->n_swept++;
+                return;
+        }
         m->recovery->n_unknown++;
         (void) quarantine_add(m, QUARANTINE_SANDBOX, id, /* bytes= */ 0);
-        if (provider_has(p, PROVIDER_PAUSE) && p->pause->freeze_id)
-                (void) p->pause->freeze_id(p, id);
 }
 
 void recover_on_listed(Manager *m, const char *id) {
