@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../unit/tar-block.h"
 #include "base/fd.h"
 #include "tree/place.h"
 #include "tree/unpack.h"
-
-#define BLOCK 512
 
 static char top[] = "/dev/shm/fuzz-layer-XXXXXX"; /* in memory: a disk is ten times slower */
 static int top_fd = -EBADF;
@@ -86,27 +85,16 @@ static void unpack(const uint8_t *data, size_t size) {
         check_outside();
 }
 
-static void fit_checksum(uint8_t *block) {
-        unsigned sum = 0;
-        char text[16];
-
-        memset(block + 148, ' ', 8);
-        for (size_t i = 0; i < BLOCK; i++)
-                sum += block[i];
-        (void) snprintf(text, sizeof(text), "%06o", sum);
-        memcpy(block + 148, text, 7);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         uint8_t *copy = malloc(size + 1);
 
         MUST(copy);
         set_up();
         unpack(data, size);
-        if (size >= BLOCK) {
+        if (size >= TAR_BLOCK) {
                 memcpy(copy, data, size);
-                for (size_t i = 0; i + BLOCK <= size; i += BLOCK)
-                        fit_checksum(copy + i);
+                for (size_t i = 0; i + TAR_BLOCK <= size; i += TAR_BLOCK)
+                        tar_fit_checksum(copy + i);
                 unpack(copy, size);
         }
         free(copy);
