@@ -13,6 +13,8 @@
 
 static const char *const severity_words[_SEVERITY_MAX] = { "info", "warning", "critical" };
 static const char *const channel_words[_CHANNEL_MAX] = { "log", "slack", "webhook", "pagerduty", "email" };
+static const char *const preset_words[_ALERT_PRESET_MAX] = { "machine", "seeds" };
+static const ShapeNames alert_preset_names = SHAPE_WORDS(preset_words);
 const ShapeNames alert_severity_names = SHAPE_WORDS(severity_words), channel_kind_names = SHAPE_WORDS(channel_words);
 
 static const ShapeField channel_config_fields[] = {
@@ -138,6 +140,8 @@ static const ShapeYaml rules_yaml = { .words = "a map of NAME: rule", .item = "r
 static const ShapeField alerts_config_fields[] = {
         { "enabled", KEY_BOOL(AlertsConfig, enabled), .initial = "true", .help = "whether rules are looked at" },
         { "interval", KEY_TIME(AlertsConfig, interval_usec), .min = 0.01, .max = 86400, .initial = "10s", .help = "how often" },
+        { "preset", KEY_ENUM(AlertsConfig, preset, alert_preset_names), .initial = "machine",
+          .help = "how many active sandboxes are too many: machine: 75 % and 90 % of those that the daemon allows; seeds: 50 and 20" },
         { "cooldown", KEY_TIME(AlertsConfig, cooldown_usec), .initial = "1h", .help = "the same alert is not sent again within it" },
         { "maxAttempts", KEY_COUNT(AlertsConfig, attempts_max), .min = 1, .max = 100, .initial = "5", .help = "to deliver one" },
         { "backoff", KEY_TIME(AlertsConfig, backoff_usec), .min = 0.01, .max = 300, .initial = "1s",

@@ -110,8 +110,12 @@ static void on_below(AlertEngine *e, const AlertRule *effective, Alert *a, doubl
         alert_resolve(e, a, now, text);
 }
 
+static unsigned alert_engine_cap(const AlertEngine *e) {
+        return e->hooks.cap ? e->hooks.cap(e->hooks.userdata) : 0;
+}
+
 static void alert_engine_look(AlertEngine *e, const AlertRule *rule, usec_t passed, const AlertsConfig *config, AlertNow now) {
-        AlertRule effective = alert_rule_effective(rule, config);
+        AlertRule effective = alert_rule_effective(rule, config, alert_engine_cap(e));
         Alert *a = e->active[alert_rule_index(rule)];
         double value = effective.enabled ? e->hooks.read(rule->signal, e->hooks.userdata) : NAN;
 
@@ -176,7 +180,7 @@ int alert_engine_raise(AlertEngine *e, const AlertsConfig *config, AlertNow now,
         if (rule && !alert_rule_is_event(rule))
                 return -EINVAL; /* that one is measured */
         if (rule) {
-                AlertRule effective = alert_rule_effective(rule, config);
+                AlertRule effective = alert_rule_effective(rule, config, alert_engine_cap(e));
 
                 if (!effective.enabled)
                         return 0;

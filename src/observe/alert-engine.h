@@ -49,6 +49,7 @@ typedef struct AlertHooks {
         double (*read)(Signal s, void *userdata); /* NAN: nothing to go by */
         void (*tell)(const Alert *a, AlertNews news, void *userdata);
         void *userdata;
+        unsigned (*cap)(void *userdata); /* sandboxes that the daemon allows; 0: not known; NULL likewise */
 } AlertHooks;
 
 typedef struct AlertEngine AlertEngine;

@@ -10,6 +10,9 @@
 #define RULE(n, t, s, sig, u, th, sec, run, desc)                                                            \
         { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = SIGNAL_##sig, .unit = ALERT_UNIT_##u,      \
           .threshold = (th), .sustained_usec = (sec) * USEC_PER_SEC, .runbook = (run), .description = (desc), .enabled = true },
+#define CAP_RULE(n, t, s, sig, sh, th, run, desc)                                                            \
+        { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = SIGNAL_##sig, .unit = ALERT_UNIT_COUNT,    \
+          .share_of_cap = (sh), .threshold = (th), .runbook = (run), .description = (desc), .enabled = true },
 #define EVENT(n, t, s, run, desc)                                                                            \
         { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = _SIGNAL_MAX, .runbook = (run),       \
           .description = (desc), .enabled = true },
@@ -17,15 +20,18 @@ static const AlertRule rules[] = {
 #include "observe/alert-rules.def"
 };
 #undef RULE
+#undef CAP_RULE
 #undef EVENT
 
 #define RULE(n, ...)  #n,
+#define CAP_RULE(n, ...) #n,
 #define EVENT(n, ...) #n,
 static const char *const names[] = {
 #include "observe/alert-rules.def"
         NULL,
 };
 #undef RULE
+#undef CAP_RULE
 #undef EVENT
 
 size_t alert_rules(const AlertRule **ret) {
@@ -44,9 +50,11 @@ const char *const *alert_rule_names(void) {
         return names;
 }
 
-AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config) {
+AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config, unsigned cap) {
         AlertRule e = *rule;
 
+        if (rule->share_of_cap > 0 && cap > 0 && config->preset == ALERT_PRESET_MACHINE)
+                e.threshold = floor(rule->share_of_cap * cap);
         for (size_t i = 0; i < config->n_overrides; i++) {
                 const AlertOverride *o = &config->overrides[i];
 

@@ -17,6 +17,7 @@ typedef struct AlertRule {
         Signal signal; /* _SIGNAL_MAX: an event */
         AlertUnit unit;
         double threshold; /* fires above it */
+        double share_of_cap; /* above this share of the sandboxes that the daemon allows, unless the preset says otherwise; 0: above the threshold */
         usec_t sustained_usec;
         const char *runbook, *description;
         bool enabled;
@@ -30,8 +31,8 @@ size_t alert_rules(const AlertRule **ret); /* as the table has them */
 const AlertRule *alert_rule_find(const char *name); /* NULL: there is none */
 const char *const *alert_rule_names(void);          /* NULL-terminated */
 
-/* With what the configuration says of it. */
-AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config);
+/* With what the configuration says of it. cap: sandboxes that the daemon allows; 0: not known. */
+AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config, unsigned cap);
 
 const char *alert_severity_name(AlertSeverity s);
 extern const ShapeNames alert_unit_names;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/admission.h"
 #include "core/store.h"
 #include "observe/alert-engine.h"
 #include "observe/alert-json.h"
@@ -39,6 +40,15 @@ static double read_signal(Signal s, void *userdata) {
         const Alerts *a = userdata;
 
         return observe_signal(a->observe, s);
+}
+
+static unsigned alert_cap(void *userdata) {
+        const Alerts *a = userdata;
+        AdmissionStats s = { 0 };
+
+        if (a->manager->admission)
+                admission_stats(a->manager->admission, &s);
+        return s.cap;
 }
 
 static void alert_tell(const Alert *alert, AlertNews news, void *userdata) {
@@ -191,7 +201,7 @@ json_t *alerts_rules_json(Alerts *a) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < n; i++) {
-                AlertRule effective = alert_rule_effective(&rules[i], config_of(a));
+                AlertRule effective = alert_rule_effective(&rules[i], config_of(a), alert_cap(a));
                 double value = alert_rule_is_event(&effective) ? NAN : read_signal(effective.signal, a);
 
                 (void) json_array_append_new(list, alert_rule_json(&effective, value));
@@ -221,7 +231,7 @@ Notify *alerts_notify(Alerts *a) {
 /* Life. */
 
 static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
-        const AlertHooks hooks = { read_signal, alert_tell, a };
+        const AlertHooks hooks = { read_signal, alert_tell, a, alert_cap };
         Manager *m = a->manager;
         int r;
 

@@ -7,6 +7,7 @@
 #include "observe/internal.h"
 
 #define RATE_SAMPLES_MIN 10 /* sandboxes that have ended in the last hour */
+#define RATE_ERRORS_MIN  5  /* answers of the last five minutes that were errors */
 
 static double measure_share(double part, double whole) {
         return whole > 0 ? part / whole : NAN;
@@ -45,12 +46,17 @@ static double answers(Observe *o, const char *class) {
         return observe_count(o, METRIC_HTTP_REQUESTS, /* label= */ NULL, class, WINDOW_5M);
 }
 
+/* Two calls that were refused on an idle server are a large share, and no reason to wake anybody up: nothing to go by. */
+static double answers_rate(Observe *o, double errors) {
+        return errors > 0 && errors < RATE_ERRORS_MIN ? NAN : measure_share(errors, answers(o, NULL));
+}
+
 static double http_error_rate(Observe *o) {
-        return measure_share(answers(o, "5xx"), answers(o, NULL));
+        return answers_rate(o, answers(o, "5xx"));
 }
 
 static double http_timeout_rate(Observe *o) {
-        return measure_share(observe_count(o, METRIC_HTTP_TIMEOUTS, NULL, NULL, WINDOW_5M), answers(o, NULL));
+        return answers_rate(o, observe_count(o, METRIC_HTTP_TIMEOUTS, NULL, NULL, WINDOW_5M));
 }
 
 static double measure_p95(Observe *o, Metric m) {
@@ -68,8 +74,15 @@ static double store_p95(Observe *o) {
         return measure_p95(o, METRIC_STORE_SECONDS);
 }
 
+/* A program that runs into its limits breaks no rule, and a full disk is no attack: such events are written down and counted, and
+ * violate nothing. Every other kind does, also one that is not thought of yet. */
 static double security_events(Observe *o) {
-        return observe_count(o, METRIC_SECURITY_EVENTS, NULL, NULL, WINDOW_1H);
+        static const char *const harmless[] = { "limit-kill", "oom-kill", "disk-kill", "audit-failed" };
+        double n = observe_count(o, METRIC_SECURITY_EVENTS, NULL, NULL, WINDOW_1H);
+
+        for (size_t i = 0; i < ELEMENTSOF(harmless); i++)
+                n -= observe_count(o, METRIC_SECURITY_EVENTS, harmless[i], NULL, WINDOW_1H);
+        return n;
 }
 
 static double cleanup_failures(Observe *o) {

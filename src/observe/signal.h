@@ -18,7 +18,7 @@ typedef enum Signal {
         SIGNAL_QUEUE_P95,           /* seconds, last 5 minutes */
         SIGNAL_STORE_P95,           /* seconds of one store transaction, last 5 minutes */
         SIGNAL_POOL_WAIT,           /* seconds that the longest waiting caller waits, now */
-        SIGNAL_SECURITY_EVENTS,     /* in the last hour */
+        SIGNAL_SECURITY_EVENTS,     /* violations in the last hour; limits that killed are none */
         SIGNAL_SWEEP_LATENESS,      /* seconds beyond its interval that the last sweep is ago; 0: in time */
         SIGNAL_SWEEP_FAILURE_RATE,  /* of the last 10 runs of any layer */
         SIGNAL_CLEANUP_FAILURES,    /* items that could not be cleaned, last hour */

@@ -46,10 +46,10 @@ static json_t *rules_json(void) {
 
         for (size_t i = 0; i < n; i++)
                 if (!alert_rule_is_event(&rules[i]))
-                        (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:s,s:s}", "name", rules[i].name,
+                        (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:s,s:s}", "name", rules[i].name,
                                         "title", rules[i].title, "severity", alert_severity_name(rules[i].severity),
                                         "signal", signal_name(rules[i].signal), "unit", shape_name(&alert_unit_names, (int) rules[i].unit),
-                                        "threshold", rules[i].threshold, "seconds", (double) rules[i].sustained_usec / USEC_PER_SEC,
+                                        "threshold", rules[i].threshold, "shareOfCap", rules[i].share_of_cap, "seconds", (double) rules[i].sustained_usec / USEC_PER_SEC,
                                         "runbook", rules[i].runbook, "description", rules[i].description));
         return list;
 }

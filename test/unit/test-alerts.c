@@ -24,6 +24,7 @@ typedef struct World {
         AlertEngine *engine;
         Store *store;
         char told[8192]; /* "fired:name " … */
+        unsigned cap;
 } World;
 
 static double read_signal(Signal s, void *userdata) {
@@ -38,8 +39,12 @@ static void tell(const Alert *a, AlertNews news, void *userdata) {
                         a->row.name);
 }
 
+static unsigned read_cap(void *userdata) {
+        return ((World *) userdata)->cap;
+}
+
 static void world_engine(World *w) {
-        const AlertHooks hooks = { read_signal, tell, w };
+        const AlertHooks hooks = { read_signal, tell, w, read_cap };
 
         assert_int_equal(alert_engine_new(w->store, &hooks, w->now, &w->engine, NULL), 0);
 }
@@ -159,6 +164,45 @@ TEST(rules_114_115) {
         check_string("title", alert_rule_find("sandbox_timeout_high")->title, "High Sandbox Timeout Rate");
         check_rule("sandbox_leak_detected", SIGNAL_ACTIVE, SEVERITY_CRITICAL, 20, 0);
         check_string("title", alert_rule_find("sandbox_leak_detected")->title, "Sandbox Leak Detected");
+}
+
+/* The numbers of 066 and 115 are the preset's; a machine has its own. */
+TEST(active_is_a_share_of_what_is_allowed) {
+        AlertOverride o = { .name = "sandbox_leak_detected", .said = 1 << OVERRIDE_THRESHOLD, .threshold = 30 };
+        World w;
+
+        world_init(&w);
+        w.cap = 800;
+        w.signals[SIGNAL_ACTIVE] = 600;
+        pass(&w, MINUTE);
+        check_told(&w, "");
+        w.signals[SIGNAL_ACTIVE] = 601;
+        pass(&w, MINUTE);
+        check_told(&w, "fired:warning:sandbox_active_high ");
+        w.signals[SIGNAL_ACTIVE] = 721;
+        pass(&w, MINUTE);
+        check_told(&w, "fired:critical:sandbox_leak_detected ");
+        w.signals[SIGNAL_ACTIVE] = 32;
+        pass(&w, MINUTE);
+        check_told(&w, "resolved:warning:sandbox_active_high resolved:critical:sandbox_leak_detected ");
+        override(&w, &o);
+        pass(&w, 0);
+        check_int("what is written down counts", status_of(&w, "sandbox_leak_detected"), ALERT_FIRING);
+        world_done(&w);
+
+        world_init(&w);
+        w.cap = 800;
+        w.config.preset = ALERT_PRESET_SEEDS;
+        w.signals[SIGNAL_ACTIVE] = 20;
+        pass(&w, MINUTE);
+        check_told(&w, "");
+        w.signals[SIGNAL_ACTIVE] = 21;
+        pass(&w, MINUTE);
+        check_told(&w, "fired:critical:sandbox_leak_detected ");
+        w.signals[SIGNAL_ACTIVE] = 51;
+        pass(&w, MINUTE);
+        check_told(&w, "fired:warning:sandbox_active_high ");
+        world_done(&w);
 }
 
 TEST(rules_189_to_192) {

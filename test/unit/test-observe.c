@@ -142,6 +142,43 @@ TEST(061_timeouts_are_not_expiries) {
         watched_close(&x);
 }
 
+/* Limits that killed are written down, and violate nothing. */
+TEST(402_only_what_breaks_a_rule_is_a_violation) {
+        static const char *const limits[] = { "limit-kill", "oom-kill", "disk-kill", "audit-failed" };
+        static const char *const violations[] = { "auth-failed", "network", "path-refused", "policy", "a-kind-of-tomorrow" };
+        Watched x;
+
+        watched_new(&x, "violations");
+        for (size_t i = 0; i < ELEMENTSOF(limits); i++)
+                observe_security(x.w.manager, limits[i], NULL, "told");
+        check_near("counted", total(&x, METRIC_SECURITY_EVENTS, NULL, NULL), ELEMENTSOF(limits));
+        check_near("no violation", observe_signal(x.o, SIGNAL_SECURITY_EVENTS), 0);
+        for (size_t i = 0; i < ELEMENTSOF(violations); i++) {
+                observe_security(x.w.manager, violations[i], NULL, "told");
+                check_near(violations[i], observe_signal(x.o, SIGNAL_SECURITY_EVENTS), (double) (i + 1));
+        }
+        watched_close(&x);
+}
+
+/* Of ten answers two were refused: a fifth, and no rate. */
+TEST(189_a_few_errors_are_no_rate) {
+        Watched x;
+
+        watched_new(&x, "refused");
+        check_true("no answers", isnan(observe_signal(x.o, SIGNAL_HTTP_ERROR_RATE)));
+        metric_add2(x.o, METRIC_HTTP_REQUESTS, "GET /", "2xx", 8);
+        check_near("no errors", observe_signal(x.o, SIGNAL_HTTP_ERROR_RATE), 0);
+        metric_add2(x.o, METRIC_HTTP_REQUESTS, "POST /", "5xx", 2);
+        metric_add(x.o, METRIC_HTTP_TIMEOUTS, NULL, 2);
+        check_true("two errors", isnan(observe_signal(x.o, SIGNAL_HTTP_ERROR_RATE)));
+        check_true("two timeouts", isnan(observe_signal(x.o, SIGNAL_HTTP_TIMEOUT_RATE)));
+        metric_add2(x.o, METRIC_HTTP_REQUESTS, "POST /", "5xx", 6);
+        metric_add(x.o, METRIC_HTTP_TIMEOUTS, NULL, 6);
+        check_near("eight errors", observe_signal(x.o, SIGNAL_HTTP_ERROR_RATE), 0.5);
+        check_near("eight timeouts", observe_signal(x.o, SIGNAL_HTTP_TIMEOUT_RATE), 0.5);
+        watched_close(&x);
+}
+
 TEST(agent_types_beyond_the_limit_are_other) {
         Watched x;
         char name[32];
