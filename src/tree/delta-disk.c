@@ -86,6 +86,19 @@ static void make_text(const char *ours, bool with_user, const DeltaSide *now, De
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
 }
 
+/* The host's settings of pip, as the jail writes them. Disks of earlier versions have none, so that nothing is missed. */
+static void make_pip(int base, DeltaSide *ret) {
+        static char text[FURNITURE_PIP_BYTES];
+        char host[FURNITURE_PIP_BYTES / 2] = "";
+        _cleanup_close_ int fd = openat(base, FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        struct stat st;
+
+        if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size < (off_t) sizeof(host))
+                (void) fd_read_full(fd, host, sizeof(host) - 1);
+        furniture_write_pip(text, sizeof(text), host);
+        *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
+}
+
 static const struct {
         const char *path, *text;
         bool with_user, for_root;
@@ -111,11 +124,16 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         return DISK_BEFORE;
 }
 
-/* Something of ours lay there, or leads to what is there. */
-static bool is_place_of_ours(const char *path, const struct stat *st) {
+/* Something of ours lay there, or leads to what is there. The name for python3 is ours on the host's files only: in an image it is the image's, or
+ * its builder's. */
+static bool is_place_of_ours(bool on_host, const char *path, const DeltaSide *now) {
+        const size_t n = strlen(FURNITURE_PYTHON_TARGET);
+        char target[16];
+
         if (strcmp(path, &FURNITURE_SUDO[1]) == 0)
-                return S_ISREG(st->st_mode) && st->st_size == 0;
-        return strcmp(path, &FURNITURE_PYTHON[1]) == 0 && S_ISLNK(st->st_mode) && st->st_size == strlen(FURNITURE_PYTHON_TARGET);
+                return S_ISREG(now->st.st_mode) && now->st.st_size == 0;
+        return on_host && strcmp(path, &FURNITURE_PYTHON[1]) == 0 && S_ISLNK(now->st.st_mode) &&
+               readlinkat(now->dirfd, now->name, target, sizeof(target)) == (ssize_t) n && memcmp(target, FURNITURE_PYTHON_TARGET, n) == 0;
 }
 
 /* Of /etc/skel; whose it is now is the user. */
@@ -133,24 +151,28 @@ static DiskJudgement judge_home(int base, const char *path, const DeltaSide *now
         return DISK_BEFORE;
 }
 
-DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSide *now, DeltaSide *ret) {
+DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path, const DeltaSide *now, DeltaSide *ret) {
         DiskJudgement j = DISK_GUEST;
 
         if (delta_disk_has(&furniture_names, path))
                 return DISK_NOTHING;
-        if (strcmp(path, FURNITURE_EMPTIED) == 0 && now && now->st.st_size == 0)
+        if (on_host && strcmp(path, FURNITURE_EMPTIED) == 0 && now && now->st.st_size == 0)
                 return DISK_NOTHING;
-        if (now && is_place_of_ours(path, &now->st))
+        if (now && is_place_of_ours(on_host, path, now))
                 return DISK_NOTHING;
         if (now && S_ISDIR(now->st.st_mode))
-                j = judge_directory(on_host, path, &now->st, ret);
-        if (j != DISK_GUEST || !on_host)
+                j = judge_directory(in_root, path, &now->st, ret);
+        if (j != DISK_GUEST || !in_root)
                 return j;
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 if (strcmp(texts[i].path, path) == 0) {
                         make_text(texts[i].text, texts[i].with_user, now, ret);
                         return DISK_BEFORE;
                 }
+        if (strcmp(path, FURNITURE_PIP) == 0) {
+                make_pip(base, ret);
+                return DISK_BEFORE;
+        }
         if (is_place(path) && now && S_ISREG(now->st.st_mode) && now->st.st_size == 0)
                 return DISK_NOTHING; /* the place of a bind */
         j = judge_home(base, path, now, ret);

@@ -14,7 +14,8 @@ typedef enum DiskJudgement {
 } DiskJudgement;
 
 /* now: NULL: it is not there any more. */
-DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSide *now, DeltaSide *ret);
+/* on_host: the disk stands on the host's files; in_root: and this is its root directory, not the upper of an overlay in it. */
+DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path, const DeltaSide *now, DeltaSide *ret);
 
 /* Of the host's: "upper-etc-alternatives" for the place of an overlay; false: the path is none. */
 bool disk_upper_name(const char *path, char *ret, size_t size);

@@ -204,7 +204,7 @@ static int delta_visit(TreeDeltaWalk *w, int now_fd, int before_fd, const char *
         was = r >= 0;
 
         if (w->base >= 0)
-                j = disk_judge(w->base, w->on_host && rules->host_root, w->path, is ? &now : NULL, &made);
+                j = disk_judge(w->base, w->on_host, w->on_host && rules->host_root, w->path, is ? &now : NULL, &made);
         if (j == DISK_NOTHING)
                 return 0;
         if (j == DISK_BEFORE) {
