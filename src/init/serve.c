@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/meminfo.h"
 #include "confine/rlimits.h"
 #include "confine/seccomp.h"
 #include "init/begin.h"
@@ -37,6 +39,7 @@ typedef struct Serve {
         InitLink link;
         Stop stop;
         NetworkFds network;
+        int meminfo_fd, usage_fd; /* the specification's, where no child of ours has them; -EBADF: none */
         Sudo sudo;
         bool to_tell;  /* something may be untold */
         bool no_room;  /* … and waits for the reader; until then we read nothing either */
@@ -56,8 +59,31 @@ static _noreturn_ void serve_fail(const InitServe *spec, const char *step, int e
         _exit(1);
 }
 
+static int serve_keep(const InitServe *spec, int fd) {
+        int kept = fd >= 0 ? private_fd_consume(fd) : -EBADF;
+
+        if (fd >= 0 && kept < 0)
+                serve_fail(spec, "descriptors", -kept);
+        return kept;
+}
+
 static void serve_watch(Serve *s) {
         atomic_store(&s->executions.pool.setting.board->watched, s->end_list || s->stop.active);
+}
+
+/* Before each command, and not in between: one who waits for nothing is not woken for it. */
+static __attribute__((noinline)) void serve_write_meminfo(const Serve *s) {
+        char text[MEMINFO_MAX];
+        ssize_t n;
+
+        if (s->meminfo_fd < 0 || s->usage_fd < 0)
+                return;
+        n = pread(s->usage_fd, text, sizeof(text) - 1, 0);
+        if (n <= 0)
+                return;
+        text[n] = '\0';
+        n = (ssize_t) meminfo_format(s->spec->memory_bytes, strtoull(text, NULL, 10), text);
+        (void) pwrite(s->meminfo_fd, text, (size_t) n, 0);
 }
 
 /* Requests. A false one ends the connection: whoever sends such a thing is not our daemon. */
@@ -73,6 +99,7 @@ static bool on_exec(Serve *s, const ServeRequest *q) {
         const GuestExec *exec = &q->message->exec;
         int r;
 
+        serve_write_meminfo(s);
         if (s->stop.active) {
                 answer.exec_failed = (GuestExecFailed) { .exec = exec->exec, .error = ESHUTDOWN, .step = "stop" };
                 r = -ESHUTDOWN;
@@ -387,6 +414,8 @@ static Serve *serve_new(const InitServe *spec) {
         r = network_keep(spec->net_fds, &s->network);
         if (r < 0)
                 serve_fail(spec, "network", -r);
+        s->meminfo_fd = serve_keep(spec, spec->meminfo_fd);
+        s->usage_fd = serve_keep(spec, spec->usage_fd);
         *setting = (ShimSetting) {
                 .serve = spec,
                 .board = map_zeroed(spec, sizeof(Board), MAP_SHARED),

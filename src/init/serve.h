@@ -27,6 +27,8 @@ typedef struct InitServe {
         int holder_fd;  /* kept open for as long as we live; -EBADF: none */
         uint8_t network;    /* SpawnNetwork */
         const int *net_fds; /* what GUEST_SOCKETS brings; kept likewise, out of the reach of everybody else */
+        int meminfo_fd;     /* what guests see as /proc/meminfo; -EBADF: nothing of ours */
+        int usage_fd;       /* how much memory they use; -EBADF: nobody counts */
         uint64_t guards_missing; /* GuardSet; told in READY */
         bool has_quota;          /* its disk is part of a larger one */
         bool single_id;          /* one id only, which is `uid` and `gid` */

@@ -117,6 +117,13 @@ int cgroup_usage(const Cgroup *cg, CgroupUsage *ret) {
         return 0;
 }
 
+int cgroup_open_memory_usage(const Cgroup *cg) {
+        const char *file = cg->version == CGROUP_V2 ? "memory.current" : "memory.usage_in_bytes";
+        int fd = openat(cg->dirs[CGROUP_MEMORY].fd, file, O_RDONLY | O_CLOEXEC); /* the first, which is v2's for all */
+
+        return fd < 0 ? -errno : fd;
+}
+
 int cgroup_cpu_usec(const Cgroup *cg, usec_t *ret) {
         if (cg->version == CGROUP_NONE)
                 return -EOPNOTSUPP;

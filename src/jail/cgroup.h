@@ -110,6 +110,9 @@ int cgroup_enter(const int *fds, size_t n_fds);
 
 int cgroup_usage(const Cgroup *cg, CgroupUsage *ret);
 
+/* A descriptor that says in bytes, as often as it is read from its beginning, how much memory is used. */
+int cgroup_open_memory_usage(const Cgroup *cg);
+
 /* CPU time of the whole tree so far; the one counter that is read while it runs. */
 int cgroup_cpu_usec(const Cgroup *cg, usec_t *ret);
 

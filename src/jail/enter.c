@@ -19,6 +19,7 @@
 #include "jail/apart.h"
 #include "jail/content.h"
 #include "jail/paths.h"
+#include "jail/view.h"
 #include "wire/channel.h"
 
 /* A guard that is not there may be left out only if the caller named it. */
@@ -111,6 +112,8 @@ static int enter_outside(Enter *e, Error *reterr) {
         r = enter_take_network(e, fds, n_fds, &first, reterr);
         if (r < 0)
                 return r;
+        if (e->spec->detached && !(e->missing & GUARD_BIT(GUARD_MEMORY)) && n_fds > first)
+                e->usage_fd = TAKE_FD(fds[--n_fds]);
         r = cgroup_enter(fds + first, n_fds - first);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
@@ -166,6 +169,13 @@ static int enter_complete(Enter *e, Error *reterr) {
         return rootfs_complete(e->fs, e->spec, reterr);
 }
 
+/* The boot id's name is free again, and as unlikely as before. */
+static int enter_view(Enter *e, Error *reterr) {
+        int r = view_attach(e->spec, e->fs->boot.name, e->spec->detached ? &e->meminfo_fd : NULL, reterr);
+
+        return r < 0 ? r : view_take_cores(e->spec, reterr);
+}
+
 static int enter_binds(Enter *e, Error *reterr) {
         return content_put(e->fs, e->spec, reterr);
 }
@@ -180,12 +190,14 @@ static int enter_keyring(Enter *e, Error *reterr) {
         return 0;
 }
 
+#define FIRST_AWAY_FD 16 /* beyond all places */
+
 static int move_away(int *fd) {
         int moved;
 
         if (*fd < 0)
                 return 0;
-        moved = fcntl(*fd, F_DUPFD_CLOEXEC, 10);
+        moved = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_AWAY_FD);
         if (moved < 0)
                 return -errno;
         *fd = moved;
@@ -194,11 +206,11 @@ static int move_away(int *fd) {
 
 static int enter_descriptors(Enter *e, Error *reterr) {
         int *const kept[] = {
-                &e->control_fd, &e->listen_fd, &e->holder_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2,
+                &e->control_fd, &e->listen_fd, &e->holder_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2, &e->meminfo_fd, &e->usage_fd,
         };
         int place = ENTER_CONTROL_FD, r;
 
-        /* First out of the way of 0–8, then into place. */
+        /* First out of the way of 0–10, then into place. */
         for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
                 r = move_away(kept[i]);
                 if (r < 0)
@@ -304,6 +316,7 @@ static const struct {
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
         { "outside",      enter_outside      }, /* before the caller's files are written: they count */
+        { "view",         enter_view         }, /* over the kernel's own files, before the caller's mounts */
         { "binds",        enter_binds        }, /* last of the caller's mounts: they may cover anything */
         { "paths",        enter_paths        }, /* rules hold for all that is there now */
         { "keyring",      enter_keyring      },
@@ -338,6 +351,8 @@ void enter_run(Enter *e, JailMain main, void *arg) {
                 .holder_fd = e->holder_fd,
                 .network = e->missing & GUARD_BIT(GUARD_NETNS) ? SPAWN_NETWORK_NONE : e->spec->network.shape,
                 .net_fds = e->net_fds,
+                .meminfo_fd = e->meminfo_fd,
+                .usage_fd = e->usage_fd,
                 .missing = e->missing,
                 .single_id = !e->privileged,
         }, arg);

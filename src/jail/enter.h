@@ -18,6 +18,8 @@ typedef struct JailInside {
         int holder_fd; /* holds the range of ids for as long as PID 1 lives; -EBADF: none */
         SpawnNetwork network;
         const int *net_fds; /* as many as that shape has (net.h) */
+        int meminfo_fd; /* what lies over /proc/meminfo, to be written anew; -EBADF: nothing does */
+        int usage_fd;   /* the memory in use, to be read anew; -EBADF: nobody counts it */
         GuardSet missing;
         bool single_id;
 } JailInside;
@@ -30,6 +32,7 @@ typedef struct Enter {
         int control_fd;
         int listen_fd, holder_fd; /* -EBADF: none */
         int net_fds[NET_SOCKETS_MAX]; /* likewise */
+        int meminfo_fd, usage_fd; /* likewise */
         int stdio[3];
         bool privileged;
         GuardSet missing; /* known before clone; steps add to it */

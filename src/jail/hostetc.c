@@ -238,11 +238,24 @@ static int for_each(PerPath function, const JailSpec *spec, int host_root_fd, co
         return 0;
 }
 
+static int hostetc_put_pip(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        _cleanup_close_ int fd = openat(host_root_fd, FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        char host[FURNITURE_PIP_BYTES / 2] = "", text[FURNITURE_PIP_BYTES];
+        struct stat st;
+
+        if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size < (off_t) sizeof(host))
+                (void) fd_read_full(fd, host, sizeof(host) - 1);
+        furniture_write_pip(text, sizeof(text), host);
+        return hostetc_write_file(spec, "/" FURNITURE_PIP, text, reterr);
+}
+
 static int hostetc_take_files(const JailSpec *spec, int host_root_fd, Error *reterr) {
         int r = for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied, reterr);
 
         if (r >= 0)
                 r = for_each(link_one, spec, host_root_fd, &furniture_links, reterr);
+        if (r >= 0)
+                r = hostetc_put_pip(spec, host_root_fd, reterr);
         return r >= 0 && jail_is_for_root(spec) ? for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr) : r;
 }
 
@@ -267,7 +280,7 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, co
                 r = attach_all(spec, etc, reterr);
         if (r < 0)
                 return r;
-        if (jail_is_for_root(spec) && etc->has_dpkg && !jail_is_kept(spec))
+        if (jail_is_for_root(spec) && etc->has_dpkg && !setting->lived_in)
                 empty_overrides();
         if (!spec->furnished)
                 return 0;

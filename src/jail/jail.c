@@ -311,7 +311,8 @@ static int jail_not_told(int r, Error *reterr) {
 /* What came with the network goes to the PID 1 of a detached one. Otherwise somebody attends to it already. */
 static int send_outside(Jail *j, const JailSpec *spec, const Network *network, Error *reterr) {
         const WireMessage m = { .type = WIRE_OUTSIDE, .outside.guards_missing = j->missing };
-        int fds[1 + NET_SOCKETS_MAX + _CGROUP_CONTROLLER_MAX], r;
+        int fds[1 + NET_SOCKETS_MAX + _CGROUP_CONTROLLER_MAX + 1], r;
+        _cleanup_close_ int usage = -EBADF;
         size_t n = 0;
 
         if (network->netns_fd >= 0)
@@ -319,6 +320,12 @@ static int send_outside(Jail *j, const JailSpec *spec, const Network *network, E
         for (size_t i = 0; i < network->n_fds && spec->detached; i++)
                 fds[n++] = network->fds[i];
         n += cgroup_enter_fds(&j->cgroup, fds + n);
+        if (spec->detached && !(j->missing & GUARD_BIT(GUARD_MEMORY))) {
+                usage = cgroup_open_memory_usage(&j->cgroup);
+                if (usage < 0)
+                        return error_set(reterr, usage, "cannot open the memory counter of the sandbox's cgroup: %m");
+                fds[n++] = usage;
+        }
         r = channel_send(j->control_fd, &m, fds, n);
         return r < 0 ? jail_not_told(r, reterr) : 0;
 }
@@ -346,6 +353,8 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         .listen_fd = spec->detached ? spec->listen_fd : -EBADF,
                         .holder_fd = spec->detached ? j->id_holder_fd : -EBADF,
                         .net_fds = { -EBADF, -EBADF, -EBADF },
+                        .meminfo_fd = -EBADF,
+                        .usage_fd = -EBADF,
                         .stdio = { stdio[0], stdio[1], stdio[2] },
                         .privileged = privileged,
                         .missing = j->missing,

@@ -186,6 +186,21 @@ static int put_texts(int to) {
         return r < 0 ? r : sharedetc_put_text(to, "resolv.conf", NAMES_NO_NETWORK);
 }
 
+/* The host's, and ours with it. */
+static int put_pip(const SharedetcMaking *m) {
+        _cleanup_close_ int fd = open("/" FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        char host[FURNITURE_PIP_BYTES / 2] = "", text[FURNITURE_PIP_BYTES];
+        struct stat st;
+        int r = strv_push(m->sources, "/" FURNITURE_PIP);
+
+        if (r < 0)
+                return r;
+        if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && may_everybody(&st) && st.st_size < (off_t) sizeof(host))
+                (void) fd_read_full(fd, host, sizeof(host) - 1);
+        furniture_write_pip(text, sizeof(text), host);
+        return sharedetc_put_text(m->to, &FURNITURE_PIP[strlen("etc/")], text);
+}
+
 static int put_directories(int to) {
         for (size_t i = 0; i < furniture_n_directories; i++) {
                 const FurnitureDirectory *d = furniture_directories + i;
@@ -209,6 +224,8 @@ static int sharedetc_make(SharedEtc *ret, Error *reterr) {
                 r = put_lists(&m);
         if (r >= 0)
                 r = put_texts(tree);
+        if (r >= 0)
+                r = put_pip(&m);
         if (r < 0)
                 return error_set(reterr, r, "cannot copy the host's /etc: %m");
         ret->stamp = stamp_of(&ret->sources);

@@ -76,6 +76,7 @@ typedef struct JailSpec {
         bool net_host;
         Network network;      /* its shape, unless net_host; with a namespace that was made ahead (net.h), if it is detached */
         JailLimits limits;
+        unsigned first_core; /* with a CPU limit, where its cores begin; modulo those that there are. Neighbours who differ spread */
         GuardSet allow_missing;
         JailBind *binds;
         size_t n_binds;

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "jail/jail.h"
+#include "jail/view.h"
 #include "spawner/ground.h"
 #include "spawner/inside.h"
 #include "spawner/task.h"
@@ -132,6 +133,8 @@ static int creation_start(Spawner *s, const Creation *c, Child *child, Error *re
         if (r < 0)
                 return r;
         dev = spec.dev_fd = ahead_take_dev(&s->ahead);
+        spec.first_core = s->next_core;
+        s->next_core += view_count_cores(&spec);
         r = jail_start(&spec, no_stdio, inside_main, &spec, &jail, reterr);
         spawner_bind_to_keeper(s);
         if (r < 0)

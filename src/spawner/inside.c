@@ -13,6 +13,8 @@ void inside_main(const JailInside *inside, void *arg) {
                 .holder_fd = inside->holder_fd,
                 .network = inside->network,
                 .net_fds = inside->net_fds,
+                .meminfo_fd = inside->meminfo_fd,
+                .usage_fd = inside->usage_fd,
                 .guards_missing = inside->missing,
                 .has_quota = jail_is_kept(spec),
                 .single_id = inside->single_id,

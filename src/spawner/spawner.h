@@ -60,6 +60,7 @@ typedef struct Spawner {
         uint32_t first_serial; /* of what is asked of us */
         bool privileged;
         bool has_cgroups; /* in which sandboxes can be found again */
+        unsigned next_core; /* where those of the next sandbox begin that has a CPU limit */
         int signal_fd;
         Ahead ahead;
         Outbox outbox;

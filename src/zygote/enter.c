@@ -141,6 +141,15 @@ static int then_time(const ZygoteFork *f, const int *fds) {
         return r;
 }
 
+/* As PID 1 has them. Who cannot be asked has more cores than there are names for, and all of them. */
+static int then_cores(const ZygoteFork *f, const int *fds) {
+        cpu_set_t cores;
+
+        if (sched_getaffinity(1, sizeof(cores), &cores) < 0)
+                return 0;
+        return sched_setaffinity(0, sizeof(cores), &cores) < 0 ? -errno : 0;
+}
+
 static int then_keyring(const ZygoteFork *f, const int *fds) {
         return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS ? -errno : 0;
 }
@@ -201,6 +210,7 @@ static const EnterStep then[] = {
         { "cgroups",     then_cgroups     },
         { "descriptors", then_descriptors }, /* nothing of the zygote's, and of its mounts, is open from here on */
         { "time",        then_time        },
+        { "cores",       then_cores       },
         { "keyring",     then_keyring     },
         { "landlock",    then_landlock    },
         { "settle",      then_settle      },

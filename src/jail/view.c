@@ -1,0 +1,175 @@
+#include "jail/view.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/meminfo.h"
+#include "jail/tree.h"
+
+#define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define PLACE_MAX  128
+#define CPUINFO    "/proc/cpuinfo"
+#define BLOCK_MAX  4096 /* of one core in it */
+
+unsigned view_count_cores(const JailSpec *spec) {
+        return (spec->limits.cpu_milli + 999) / 1000;
+}
+
+int view_take_cores(const JailSpec *spec, Error *reterr) {
+        unsigned wanted = view_count_cores(spec), n, first, seen = 0;
+        cpu_set_t have, chosen;
+
+        /* More cores than a cpu_set_t has names for: then there are enough of them. */
+        if (wanted == 0 || sched_getaffinity(0, sizeof(have), &have) < 0)
+                return 0;
+        n = (unsigned) CPU_COUNT(&have);
+        if (wanted >= n)
+                return 0;
+        first = spec->first_core % n;
+        CPU_ZERO(&chosen);
+        for (unsigned core = 0; core < CPU_SETSIZE; core++)
+                if (CPU_ISSET(core, &have)) {
+                        if ((seen + n - first) % n < wanted)
+                                CPU_SET(core, &chosen);
+                        seen++;
+                }
+        return sched_setaffinity(0, sizeof(chosen), &chosen) < 0 ? error_set(reterr, -errno, "cores") : 0;
+}
+
+/* The file loses its name when it is in place, and PID 1 keeps what it is open by. */
+static int view_cover(const char *name, const char *target, const char *text, size_t size, int *ret_fd, Error *reterr) {
+        _cleanup_close_ int fd = -EBADF;
+        char place[PLACE_MAX];
+        int r;
+
+        if (faccessat(AT_FDCWD, target, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? 0 : error_set(reterr, -errno, "%s", target);
+        (void) snprintf(place, sizeof(place), "/dev/shm/%s", name);
+        fd = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+        r = fd < 0 ? -errno : fd_write_all(fd, text, size);
+        if (r >= 0)
+                r = tree_bind(place, target, ATTRIBUTES, /* recursive= */ false);
+        if (fd >= 0 && unlink(place) < 0 && r >= 0)
+                r = -errno;
+        if (r < 0)
+                return error_set(reterr, r, "%s", target);
+        if (ret_fd)
+                *ret_fd = TAKE_FD(fd);
+        return 0;
+}
+
+static int cover_meminfo(const JailSpec *spec, const char *name, int *ret_fd, Error *reterr) {
+        uint64_t total = spec->limits.memory_bytes;
+        char text[MEMINFO_MAX];
+        struct sysinfo host;
+
+        if (total == 0 || total == UINT64_MAX)
+                return 0;
+        if (sysinfo(&host) == 0 && (uint64_t) host.totalram * host.mem_unit <= total)
+                return 0;
+        return view_cover(name, "/proc/meminfo", text, meminfo_format(total, 0, text), ret_fd, reterr);
+}
+
+/* Whole blocks of lines, one for each core, with an empty line after each. Returns their length; 0: there are not so many. */
+static size_t blocks_length(const char *text, unsigned cores) {
+        const char *p = text;
+
+        for (unsigned i = 0; i < cores; i++) {
+                p = strstr(p, "\n\n");
+                if (!p)
+                        return 0;
+                p += 2;
+        }
+        return (size_t) (p - text);
+}
+
+/* As much of the beginning as fits: that of a large machine is long, and we need the first cores. */
+static ssize_t read_beginning(const char *path, char *text, size_t size) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        ssize_t n = 1;
+        size_t have = 0;
+
+        if (fd < 0)
+                return -errno;
+        while (n > 0 && have < size - 1) {
+                n = read(fd, text + have, size - 1 - have);
+                if (n < 0)
+                        return -errno;
+                have += (size_t) n;
+        }
+        text[have] = '\0';
+        return (ssize_t) have;
+}
+
+/* A kernel that tells of its cores in another way, or at greater length, is left to do so. */
+static int cover_cpuinfo(unsigned cores, const char *name, Error *reterr) {
+        size_t size = (size_t) cores * BLOCK_MAX + 1, length = 0;
+        char *text = malloc(size);
+        int r = 0;
+
+        if (!text)
+                return error_set(reterr, -ENOMEM, CPUINFO);
+        if (read_beginning(CPUINFO, text, size) > 0)
+                length = blocks_length(text, cores);
+        if (length > 0)
+                r = view_cover(name, CPUINFO, text, length, NULL, reterr);
+        free(text);
+        return r;
+}
+
+static int put_online(int tree, unsigned cores) {
+        static const char *const directories[] = { "devices", "devices/system", "devices/system/cpu" };
+        _cleanup_close_ int fd = -EBADF;
+        char text[32];
+
+        for (size_t i = 0; i < ELEMENTSOF(directories); i++)
+                if (mkdirat(tree, directories[i], 0555) < 0)
+                        return -errno;
+        fd = openat(tree, "devices/system/cpu/online", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+        if (fd < 0)
+                return -errno;
+        (void) snprintf(text, sizeof(text), cores > 1 ? "0-%u\n" : "0\n", cores - 1);
+        return fd_write_all(fd, text, strlen(text));
+}
+
+/* A file system of its own: the empty directory beneath lies over others too (proc.c). "possible" is not there, on purpose: by that, programs
+ * make arrays for the numbers of cores that they run on, which are the host's. */
+static int cover_sys(unsigned cores, Error *reterr) {
+        static const FsOption options[] = {
+                { "size",      "64k"  },
+                { "nr_inodes", "8"    },
+                { "mode",      "0555" },
+        };
+        _cleanup_close_ int tree = tree_make("tmpfs", options, ELEMENTSOF(options), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+        int r = tree < 0 ? tree : put_online(tree, cores);
+
+        if (r >= 0)
+                r = tree_restrict(tree, ATTRIBUTES, /* userns_fd= */ -EBADF, /* recursive= */ false);
+        if (r >= 0)
+                r = tree_attach(tree, AT_FDCWD, "/sys");
+        return r < 0 ? error_set(reterr, r, "/sys") : 0;
+}
+
+/* /proc/stat stays the kernel's: whoever reads it wants counters that go on. */
+static int cover_cores(const JailSpec *spec, const char *name, Error *reterr) {
+        unsigned cores = view_count_cores(spec);
+        int r;
+
+        if (cores == 0 || cores >= (unsigned) get_nprocs())
+                return 0;
+        r = cover_cpuinfo(cores, name, reterr);
+        return r < 0 ? r : cover_sys(cores, reterr);
+}
+
+int view_attach(const JailSpec *spec, const char *name, int *ret_meminfo_fd, Error *reterr) {
+        int r = cover_meminfo(spec, name, ret_meminfo_fd, reterr);
+
+        return r < 0 ? r : cover_cores(spec, name, reterr);
+}
