@@ -15,6 +15,7 @@
 
 #define COLLECT_FIRST 4096
 
+static const char body_not_ignored[] = "this request takes no body: one of up to 64 KiB is ignored, this one is larger";
 static const char body_too_large[] = "the body is larger than this request may have";
 
 static void body_start_stream(HttpRequest *r) {
@@ -94,10 +95,35 @@ static void body_answer_early(HttpRequest *r) {
         free(text);
 }
 
+/* Of these methods a body means nothing (RFC 9110, 9.3), and some clients send one all the same: "{}" mostly. */
+static bool body_means_nothing(const HttpRequest *r) {
+        static const char *const bare[] = { MHD_HTTP_METHOD_GET, MHD_HTTP_METHOD_HEAD, MHD_HTTP_METHOD_DELETE };
+
+        for (size_t i = 0; i < ELEMENTSOF(bare); i++)
+                if (strcmp(r->method, bare[i]) == 0)
+                        return true;
+        return false;
+}
+
+static void body_ignore(HttpRequest *r) {
+        if (!body_means_nothing(r))
+                http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, "too_large", "this request takes no body: send none");
+        else if (r->length != UINT64_MAX && r->length > HTTP_IGNORED_MAX)
+                http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, "too_large", body_not_ignored);
+        else
+                r->ignoring = true;
+}
+
+/* It is read, so that the next request of the connection is found. */
+static void body_drop(HttpRequest *r, size_t size) {
+        if (r->received + size > HTTP_IGNORED_MAX)
+                http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, "too_large", body_not_ignored);
+}
+
 void http_body_begin(HttpRequest *r) {
         if (!r->answered) {
                 if (r->plan.mode == HTTP_BODY_NONE && r->length > 0)
-                        http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, "too_large", "this request takes no body");
+                        body_ignore(r);
                 else if (r->plan.mode == HTTP_BODY_COLLECT && r->length != UINT64_MAX && r->length > r->plan.body_max)
                         http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, "too_large", body_too_large);
                 else if (r->plan.mode == HTTP_BODY_STREAM)
@@ -133,6 +159,8 @@ enum MHD_Result http_body_piece(HttpRequest *r, const char *data, size_t *size) 
         if (!r->answered && !r->discarding) {
                 if (r->plan.mode == HTTP_BODY_STREAM)
                         left = body_stream(r, data, *size);
+                else if (r->ignoring)
+                        body_drop(r, *size);
                 else
                         body_collect(r, data, *size);
         }

@@ -39,6 +39,7 @@ typedef struct HttpTls HttpTls;
  * it after every request, so more would cost each of them time. */
 #define HTTP_CONNECTION_MEMORY STRANGER_CONNECTION_BYTES
 #define HTTP_STREAM_BLOCK      ((size_t) 256 << 10) /* of a stream whose size is known */
+#define HTTP_IGNORED_MAX       ((uint64_t) 64 << 10) /* of a body that means nothing: with GET, HEAD, DELETE */
 #define HTTP_DISCARD_QUIETLY   ((uint64_t) 1 << 20)  /* so much of a body that nobody wants is awaited before the answer */
 #define HTTP_RESERVE(max)      MIN_OF((max) / 4 + 16, 64u) /* connections of a listener beyond the limit, to be told so */
 
@@ -82,6 +83,7 @@ struct HttpRequest {
         size_t body_size, body_room;
         uint64_t received, discarded;
         bool discarding; /* answered, or about to be: the rest of the body is dropped */
+        bool ignoring;   /* the body is dropped, and the request served all the same */
         bool unframed;   /* nobody knows where the body ends */
         bool is_last;    /* of its connection: where it ends could be read in two ways, so nothing is read behind it */
 

@@ -30,7 +30,7 @@ typedef struct HttpRequest HttpRequest;
 #define HTTP_SMALL_MAX ((size_t) 16 << 10)
 
 typedef enum HttpBodyMode {
-        HTTP_BODY_NONE,    /* a body is refused (413 above 0 bytes) */
+        HTTP_BODY_NONE,    /* none is wanted: with GET, HEAD and DELETE a small one is read and dropped, all others are refused (413) */
         HTTP_BODY_COLLECT, /* up to body_max, then handle() */
         HTTP_BODY_STREAM,  /* handle() first, then body() for each piece and once with size 0 at its end */
 } HttpBodyMode;

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "api/account.h"
+#include "api/cors.h"
 #include "api/router.h"
 #include "base/log.h"
 #include "base/parse.h"
@@ -136,12 +137,20 @@ static const struct {
         { ENOMEM,       503, "unavailable",     "out of memory: try again later"          },
 };
 
+/* What makes a sandbox ready that is not. */
+static const char *surface_cure(const ApiRequest *q, int r) {
+        if (r != -ESTALE || !q->sandbox)
+                return NULL;
+        return q->sandbox->status == SANDBOX_PAUSED ? "go on with it: `cove resume`, POST /api/sandbox/{id}/resume"
+                : q->sandbox->status == SANDBOX_STOPPED ? "make it ready again: `cove start`, POST /api/sandbox/{id}/start" : NULL;
+}
+
 int api_errno(ApiRequest *q, int r, const char *text) {
         const char *words = text && *text ? text : NULL;
 
         for (size_t i = 0; i < ELEMENTSOF(errors); i++)
                 if (errors[i].error == -r)
-                        return api_error(q, errors[i].status, errors[i].code, NULL, "%s", words ? words : errors[i].message);
+                        return api_error(q, errors[i].status, errors[i].code, surface_cure(q, r), "%s", words ? words : errors[i].message);
         log_error("%s %s: %s", http_method(q->http), http_path(q->http), words ? words : strerror(-r));
         return api_error(q, 500, "internal", NULL, "%s", words ? words : strerror(-r));
 }
@@ -498,6 +507,8 @@ static int surface_claim(ApiRequest *q) {
                 ApiTarget target = { 0 };
                 int r = (*s)->claims ? (*s)->claims(q, &target) : 0;
 
+                if (r > 0 && !((*s)->passes_on && (*s)->passes_on(&target)) && cors_admit(q) < 0)
+                        return -ECANCELED;
                 if (r > 0)
                         r = (*s)->admit(q, &target);
                 if (r < 0 || q->route)
@@ -514,6 +525,9 @@ static int admit(ApiRequest *q) {
         r = surface_claim(q);
         if (r != 0)
                 return r < 0 ? r : check_rights(q);
+        r = cors_admit(q);
+        if (r < 0)
+                return r;
         r = router_find(q->api->tables, http_method(q->http), http_path(q->http), &m);
         if (r >= 0 && m.route->served && !m.route->served(q->manager)) {
                 router_match_done(&m);

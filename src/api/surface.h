@@ -41,6 +41,8 @@ typedef struct ApiSurface {
         int (*claims)(ApiRequest *q, ApiTarget *ret);
         /* What was claimed: sets q->route and q->who and returns 0, or answers and is negative. */
         int (*admit)(ApiRequest *q, const ApiTarget *t);
+        /* What was claimed is answered by somebody inside a sandbox, who says himself which pages may read it (cors.h). NULL: never. */
+        bool (*passes_on)(const ApiTarget *t);
         /* State of its own, for as long as the server runs; api_surface_state() finds it. Both NULL: it has none. */
         int (*start)(const Api *api, void **ret, Error *reterr);
         void (*stop)(void *state);

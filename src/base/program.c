@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,12 +47,52 @@ static int try_directory(const char *directory, const char *name, char **ret) {
         return 0;
 }
 
-int program_path(const char *name, char **ret) {
+static int program_find(const char *name, char **ret) {
         char directory[PATH_MAX];
 
         if (program_own_directory(directory, sizeof(directory)) == 0 && try_directory(directory, name, ret) == 0)
                 return 0;
         return try_directory(COVE_LIBEXEC_DIR, name, ret);
+}
+
+static struct {
+        const char *name;
+        int fd;
+} kept[PROGRAM_KEPT_MAX];
+static size_t n_kept;
+
+int program_path(const char *name, char **ret) {
+        int r = program_find(name, ret);
+
+        for (size_t i = 0; i < n_kept && r < 0 && r != -ENOMEM; i++)
+                if (strcmp(kept[i].name, name) == 0) {
+                        if (asprintf(ret, "/proc/self/fd/%d", kept[i].fd) >= 0)
+                                return 0;
+                        *ret = NULL;
+                        return -ENOMEM;
+                }
+        return r;
+}
+
+/* Above the numbers that a program's own descriptors get, which are filled before it is executed. */
+int program_keep(const char *name) {
+        _cleanup_free_ char *path = NULL;
+        _cleanup_close_ int fd = -EBADF;
+        int high, r = n_kept < PROGRAM_KEPT_MAX ? program_find(name, &path) : -ENOSPC;
+
+        if (r < 0)
+                return r;
+        fd = open(path, O_PATH | O_CLOEXEC);
+        high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, PROGRAM_FDS_MAX);
+        if (high < 0)
+                return -errno;
+        kept[n_kept].name = name;
+        kept[n_kept++].fd = high;
+        return 0;
+}
+
+void program_set_name(const char *name) {
+        (void) prctl(PR_SET_NAME, name);
 }
 
 /* Copies above all numbers that are to be filled: one would else take the place of another before that is copied. */

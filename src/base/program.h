@@ -13,11 +13,19 @@
 
 #include "base/error.h"
 
-/* Beside our own executable, as in the build directory, else in the directory of installed helpers. -ENOENT: in neither.
+/* Beside our own executable, as in the build directory, else in the directory of installed helpers, else the one that was kept. Negative: there is none.
  * The caller frees. */
 int program_path(const char *name, char **ret);
 
-#define PROGRAM_FDS_MAX 8
+#define PROGRAM_FDS_MAX  8
+#define PROGRAM_KEPT_MAX 8
+
+/* Opens a program for good. Who is another user later may not reach the directory any more, as below a home of mode 0700: program_path() then gives
+ * the path of the open file, which program_start() can execute. name: lives as long as we do. */
+int program_keep(const char *name);
+
+/* Of the calling process, as ps shows it. The kernel takes the last part of the path that was executed, which of an open file is a number. */
+void program_set_name(const char *name);
 
 typedef struct ProgramStart {
         const char *path;

@@ -50,6 +50,13 @@ static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
                                         c->secrets.environment.items[i]);
 }
 
+/* Else every build would fail, at a step that nobody has written. */
+static void check_build(Reader *r, const Config *c, const YamlNode *root) {
+        if (c->build.open && !c->network.allow_open)
+                reader_complain(r, yaml_key_place(yaml_tree_get(root, "build"), "network"),
+                                "'network' in section build: 'open' needs 'allowOpen: true' in section network, which says that sandboxes may have it");
+}
+
 static void read_root(Reader *r, const YamlNode *root, Config *c) {
         r->config = c;
         complain_duplicates(r, root);
@@ -60,6 +67,7 @@ static void read_root(Reader *r, const YamlNode *root, Config *c) {
         alerts_finish(r, c, root);
         check_artifacts(r, c, root);
         check_secrets(r, c, root);
+        check_build(r, c, root);
 }
 
 int config_parse(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,

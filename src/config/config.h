@@ -76,7 +76,10 @@ typedef struct AlertOverride { /* alerts.rules.NAME: */
         bool enabled;
 } AlertOverride;
 
+typedef enum AlertPreset { ALERT_PRESET_MACHINE, ALERT_PRESET_SEEDS, _ALERT_PRESET_MAX } AlertPreset;
+
 typedef struct AlertsConfig { /* alerts: */
+        AlertPreset preset;       /* machine: numbers of active sandboxes are shares of what the daemon allows; seeds: 50 and 20 */
         bool enabled;             /* true */
         usec_t interval_usec;     /* how often rules are looked at: 10 s */
         usec_t cooldown_usec;     /* 1 h: the same alert is not sent again within it */
@@ -148,6 +151,14 @@ typedef struct PreviewsConfig { /* previews: */
         char domain[254];      /* PORT-ID.DOMAIN leads here: localhost */
         usec_t link_usec;      /* of a signed link for which nothing else was asked: 1 h */
 } PreviewsConfig;
+
+#define CORS_ORIGINS_MAX 256
+
+typedef struct CorsConfig { /* cors: */
+        Strv origins;          /* of pages that may use the API, beside loopback: "https://app.example.org", one with "*." before its host, "*" */
+        bool loopback;         /* pages of this machine may: true */
+        usec_t max_age_usec;   /* how long a browser need not ask again: 10 min */
+} CorsConfig;
 
 typedef struct IpRange IpRange; /* policy/egress.h */
 
@@ -231,6 +242,7 @@ typedef struct Config {
         ArtifactsConfig artifacts;
         AuditConfig audit;
         PreviewsConfig previews;
+        CorsConfig cors;
         NetworkConfig network;
         SecretsConfig secrets;
         ImagesConfig images;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/origin.h"
 #include "config/schema.h"
 #include "policy/egress.h"
 
@@ -24,6 +25,17 @@ static void network_range_entry(const YamlValue *v, Strv *list) {
 
 static void network_read_ranges(const YamlValue *v) {
         yaml_read_entries(v, network_range_entry);
+}
+
+static void network_origin_entry(const YamlValue *v, Strv *list) {
+        if (!origin_pattern_is_valid(v->node->text))
+                yaml_complain(v, ": '%.100s' is no origin: write SCHEME://HOST[:PORT], as in https://app.example.org, without a path", v->node->text);
+        else
+                yaml_push(v, list, v->node->text, "may have");
+}
+
+static void network_read_origins(const YamlValue *v) {
+        yaml_read_entries(v, network_origin_entry);
 }
 
 /* ADDRESS, ADDRESS:PORT, [V6]:PORT, V6; the port is always there afterwards. */
@@ -73,6 +85,7 @@ static void network_read_servers(const YamlValue *v) {
 }
 
 static const ShapeYaml ranges_yaml = { .words = "a list of addresses and ranges", .parse = network_read_ranges };
+const ShapeYaml origins_yaml = { .words = "a list of origins", .parse = network_read_origins };
 static const ShapeYaml servers_yaml = { .words = "a list of addresses", .parse = network_read_servers };
 
 static const Shape range_config_shape = { .size = sizeof(IpRange) };

@@ -185,6 +185,15 @@ static const ShapeField previews_config_fields[] = {
 };
 static const Shape previews_config_shape = SHAPE_OF(previews_config, PreviewsConfig);
 
+static const ShapeField cors_config_fields[] = {
+        { "origins", KEY_STRINGS(CorsConfig, origins), .max = CORS_ORIGINS_MAX, .example = "[https://app.example.org]", .yaml = &origins_yaml,
+          .help = "of pages in browsers that may use the API with a key; https://*.example.org: all names below; \"*\": every page" },
+        { "loopback", KEY_BOOL(CorsConfig, loopback), .initial = "true",
+          .help = "pages of localhost, *.localhost, 127.0.0.0/8 and [::1] may too, those of sandboxes' ports aside" },
+        { "maxAge", KEY_TIME(CorsConfig, max_age_usec), .max = DAY, .initial = "10m", .help = "how long a browser need not ask again" },
+};
+static const Shape cors_config_shape = SHAPE_OF(cors_config, CorsConfig);
+
 static const ShapeField secrets_config_fields[] = {
         { "environment", KEY_STRINGS(SecretsConfig, environment), .max = SECRETS_MAX, .example = "[NPM_TOKEN]",
           .help = "variables of the daemon's environment that every sandbox may have, as secret:env:NAME; they cannot be set or listed" },
@@ -279,6 +288,7 @@ static const ShapeField config_fields[] = {
         SECTION("artifacts", artifacts, "what is kept of finished executions", artifacts_config_shape),
         SECTION("audit", audit, "who did what", audit_config_shape),
         SECTION("previews", previews, "ports inside, as URLs", previews_config_shape),
+        SECTION("cors", cors, "which pages in browsers may use the API", cors_config_shape),
         SECTION("network", network, "what is around sandboxes that have a way out", network_config_shape),
         SECTION("secrets", secrets, "secrets that others keep", secrets_config_shape),
         SECTION("images", images, "templates: registries, size, what is kept", images_config_shape),

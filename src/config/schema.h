@@ -30,7 +30,7 @@
 #define ZYGOTES_MAX 8 /* as spawner/zygote.h */
 
 extern const Shape config_shape, profile_config_shape, pool_config_shape, zygote_config_shape, alerts_config_shape, network_config_shape;
-extern const ShapeYaml profiles_yaml, pools_yaml, zygotes_yaml, daemon_yaml, policy_yaml;
+extern const ShapeYaml profiles_yaml, pools_yaml, zygotes_yaml, daemon_yaml, policy_yaml, origins_yaml;
 
 /* What is left when everything is read: what depends on something else. */
 void network_finish(Reader *r, Config *c);

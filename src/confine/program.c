@@ -178,6 +178,7 @@ int program_main(const Program *p, int argc, char **argv, void *options) {
         Error error = { 0 };
         int r;
 
+        program_set_name(p->name);
         (void) signal(SIGPIPE, SIG_IGN);
         r = program_parse(p, argc, argv, options, &error);
         if (r >= 0)

@@ -190,6 +190,14 @@ static void context_on_stream(ContextLink *l, bool is_stderr, const char *data, 
         context_runs_stream(e, is_stderr, data, size);
 }
 
+/* The limit, and the cure. */
+static void explain_memory(const ContextEntry *e, char *ret, size_t size) {
+        (void) snprintf(ret, size,
+                        "out of memory: the kernel killed the interpreter at the sandbox's limit of %" PRIu64 " MB, and its state is gone; use less memory, or make the sandbox with a larger "
+                        "limits.memoryMB",
+                        e->x.sandbox->spec.limits.memory_bytes >> 20);
+}
+
 /* The words come with the execution's end, when there is one; its channel may be the first to tell. */
 static void context_on_closed(ContextLink *l) {
         ContextEntry *e = context_entry_of(l);
@@ -197,7 +205,14 @@ static void context_on_closed(ContextLink *l) {
         if (e->execution && !execution_ended(e->execution)) {
                 context_link_close(l);
                 e->closing = true;
-                (void) execution_signal(e->execution, SIGKILL);
+                execution_sweep(e->execution); /* unlike a request to kill it, this hides no death for want of memory */
+                return;
+        }
+        if (sandbox_take_memory_kill(e->x.sandbox)) {
+                char text[400];
+
+                explain_memory(e, text, sizeof(text));
+                context_entry_over(e, "%s", text);
                 return;
         }
         context_entry_over(e, "the interpreter has ended; its state is gone");
@@ -217,7 +232,7 @@ static void explain_end(ContextEntry *e, const Execution *x, char *ret, size_t s
                 (void) snprintf(ret, size, "%s ended with code %d before it could run anything%s%.200s", e->language->program, x->exit_code,
                                 e->complaint[0] ? ": " : "", complaint && complaint[1] ? complaint + 1 : e->complaint);
         else if (x->reason == EXECUTION_REASON_MEMORY)
-                (void) snprintf(ret, size, "the interpreter was killed for want of memory; its state is gone");
+                explain_memory(e, ret, size);
         else if (x->message && x->reason != EXECUTION_REASON_EXITED && x->reason != EXECUTION_REASON_SIGNALED)
                 (void) snprintf(ret, size, "%.390s", x->message);
         else if (x->exit_code >= 0)

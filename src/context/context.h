@@ -50,6 +50,10 @@ Contexts *contexts_free(Contexts *c);
 /* Canonical name of a language or one of its short names ("js"); NULL: unknown. */
 const char *context_language(const char *name);
 
+/* All of them, for a sentence: "python, … or java". */
+#define CONTEXT_LANGUAGES_MAX 160
+const char *context_languages(char ret[static CONTEXT_LANGUAGES_MAX]);
+
 typedef struct ContextSpec {
         const char *language; /* canonical */
         const char *cwd;      /* NULL: the sandbox's working directory */

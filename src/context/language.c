@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -76,6 +77,18 @@ const char *context_language(const char *name) {
         const ContextLanguage *l = context_language_find(name);
 
         return l ? l->name : NULL;
+}
+
+const char *context_languages(char ret[static CONTEXT_LANGUAGES_MAX]) {
+        size_t n = 0;
+
+        ret[0] = '\0';
+        for (size_t i = 0; i < ELEMENTSOF(languages) && n < CONTEXT_LANGUAGES_MAX; i++) {
+                const char *before = i == 0 ? "" : i + 1 == ELEMENTSOF(languages) ? " or " : ", ";
+
+                n += (size_t) snprintf(ret + n, CONTEXT_LANGUAGES_MAX - n, "%s%s", before, languages[i].name);
+        }
+        return ret;
 }
 
 int context_language_source(const ContextLanguage *l, const char **ret, size_t *ret_size) {

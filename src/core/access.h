@@ -144,6 +144,7 @@ typedef struct KeyRequest {
 
 /* -EINVAL: a name that cannot be, a tenant that is not there, or an admin key of a tenant or with a profile. */
 int access_key_create(Access *a, const KeyRequest *request, const Key **ret, char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr);
+int access_key_rename(Access *a, const char *id, const char *name, Error *reterr); /* -ENOENT, -EINVAL */
 int access_key_remove(Access *a, const char *id); /* -ENOENT */
 size_t access_keys(const Access *a, const Key *const **ret); /* the caller frees the list, not the keys; NULL: no memory */
 

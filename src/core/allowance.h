@@ -36,6 +36,7 @@ int allowance_check_policy_change(const Manager *m, const Principal *who, const 
 typedef struct TimeAsked {
         usec_t usec; /* 0: no limit */
         bool said;   /* by the caller; else it is what such an execution has when nobody says anything */
+        bool open;   /* of one that goes on by itself or waits for a person: nobody's word is no limit, and not the default of others */
         bool lower;  /* on excess: lower it, and do not refuse */
 } TimeAsked;
 

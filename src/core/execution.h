@@ -112,6 +112,9 @@ int execution_check_begin(Sandbox *sb, Error *reterr);
  * not give it the secrets that the spec's environment names. */
 int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr);
 
+/* Whether the kernel has killed something of the sandbox at its memory limit since somebody asked last. */
+bool sandbox_take_memory_kill(Sandbox *sb);
+
 static inline bool execution_ended(const Execution *x) {
         return x->status == EXECUTION_EXITED;
 }
@@ -134,6 +137,9 @@ void execution_set_idle(Execution *x, bool idle);
 
 /* signal 9 kills the whole tree. 1: sent, 0: it has ended already (which is an answer, not an error). */
 int execution_signal(Execution *x, int signal);
+
+/* Kills what is left of one that is seen to be dying. That is nobody's request, and its end tells what it died of. */
+void execution_sweep(Execution *x);
 int execution_resize(Execution *x, uint16_t columns, uint16_t rows); /* -ENOTTY */
 
 /* Input is queued up to a ceiling and written as the program reads. done is called once, when all of it has been taken by the

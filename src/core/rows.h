@@ -46,6 +46,7 @@ int store_event_each(Store *s, const char *sandbox_id, uint64_t after_serial, us
 extern const StoreTable key_table, tenant_table;
 STORE_WRITE(store_key_insert, store_insert, key_table, Key);
 int store_key_used(Store *s, const char *id, usec_t at) _must_check_;
+int store_key_rename(Store *s, const char *id, const char *name) _must_check_;
 STORE_DELETE(store_key_delete, key_table);
 STORE_EACH(store_key_each, key_table, const Key);
 STORE_WRITE(store_tenant_put, store_put, tenant_table, Tenant);

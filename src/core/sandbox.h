@@ -26,6 +26,7 @@ typedef struct Sandbox Sandbox;
 #define SANDBOX_ENV_MAX    1024
 #define SANDBOX_TEXT_MAX   256   /* agent type, task id, profile, tag */
 #define SANDBOX_METADATA_MAX 16384
+#define SANDBOX_EXEC_TIMEOUT_DEFAULT (300 * USEC_PER_SEC) /* where a creator says nothing */
 
 typedef struct SandboxLimits {
         uint64_t memory_bytes;

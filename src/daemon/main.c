@@ -26,6 +26,7 @@
 #include "api/policy.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "base/reserve.h"
 #include "config/config.h"
 #include "config/reload.h"
@@ -137,6 +138,19 @@ static int step_spawner(Daemon *d, Error *reterr) {
         };
 
         return spawner_start(&arguments, &d->spawner_fd, reterr);
+}
+
+/* Without one of them the daemon starts: what needs it is refused, and says why. */
+static int step_programs(Daemon *d, Error *reterr) {
+        static const char *const programs[] = { "cove-archive", "cove-gate", "cove-registry", "cove-tree" };
+
+        for (size_t i = 0; i < ELEMENTSOF(programs); i++) {
+                int r = program_keep(programs[i]);
+
+                if (r < 0)
+                        log_warning("%s, which belongs beside coved, cannot be opened: %s. What needs it fails; install cove again", programs[i], strerror(-r));
+        }
+        return 0;
 }
 
 static int step_assume(Daemon *d, Error *reterr) {
@@ -353,7 +367,8 @@ static const struct {
         { "secrets",  step_secrets  }, /* likewise: what it must not inherit */
         { "state",    step_state    }, /* as root: it may have to be made and handed over */
         { "listen",   step_listen   }, /* likewise: a low port, or a socket in somebody else's directory */
-        { "spawner",  step_spawner  }, /* the last that needs who we were */
+        { "spawner",  step_spawner  }, /* likewise: it stays root */
+        { "programs", step_programs }, /* likewise: they may be where only root can go */
         { "assume",   step_assume   }, /* from here on we are nobody in particular */
         { "event",    step_event    },
         { "store",    step_store    },

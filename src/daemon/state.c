@@ -83,9 +83,10 @@ static int daemon_state_make_directories(DaemonState *s, Error *reterr) {
         return 0;
 }
 
-/* What is the spawner's, and stays root's (depot/depot.h). */
+/* What stays root's: the spawner's (depot/depot.h), and the transactions of root's own `cove run --txn` (txn/txn.h), which take no directory of
+ * somebody else's. */
 static bool daemon_state_is_roots(const char *name) {
-        return strcmp(name, "depot") == 0 || strcmp(name, "depot.img") == 0;
+        return strcmp(name, "depot") == 0 || strcmp(name, "depot.img") == 0 || strcmp(name, "txn") == 0;
 }
 
 /* Everything below, which is two levels at most: after a first start, and when the user has changed. Links are not followed. */

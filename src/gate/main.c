@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/program.h"
 #include "base/strv.h"
 #include "config.h"
 #include "gate/confine.h"
@@ -245,6 +246,7 @@ int main(int argc, char **argv) {
         int r = parse_options(argc, argv, &o, &error);
 
         log_bounded = true;
+        program_set_name("cove-gate");
         if (r == 0)
                 r = gate_run(&o, &error);
         strv_done(&o.dns);

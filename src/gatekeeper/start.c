@@ -39,7 +39,7 @@ static int start_make_environment(Strv *ret) {
 }
 
 int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *reterr) {
-        const char *argv[5] = { program, "--socket", socket_path, log_json ? "--log-json" : NULL };
+        const char *argv[5] = { "cove-gate", "--socket", socket_path, log_json ? "--log-json" : NULL };
         char *nothing[] = { NULL };
         _cleanup_(strv_done) Strv env = STRV_INIT(VARIABLES_MAX);
         int r;

@@ -19,15 +19,20 @@ static const ShapeField key_table_fields[] = {
         FIELD("may_loosen",   bool,   Key, may_loosen),
         FIELD("profile",      chars,  Key, profile),
 };
-enum { KEY_ALL, KEY_USED };
+enum { KEY_ALL, KEY_USED, KEY_RENAME };
 static const char *const key_queries[] = {
         [KEY_ALL]  = "ORDER BY serial",
         [KEY_USED] = "UPDATE key SET last_used_at = ?2 WHERE id = ?1",
+        [KEY_RENAME] = "UPDATE key SET name = ?2 WHERE id = ?1",
 };
 TABLE(key_table, Key, "key", 1, INSERTS | DELETES, .grows = true, QUERIES(key_queries));
 
 int store_key_used(Store *s, const char *id, usec_t at) {
         return query_run(s, &key_table, KEY_USED, VALUES(TEXT(id), NUMBER(at)), /* ret_value= */ NULL);
+}
+
+int store_key_rename(Store *s, const char *id, const char *name) {
+        return query_run(s, &key_table, KEY_RENAME, VALUES(TEXT(id), TEXT(name)), /* ret_value= */ NULL);
 }
 
 static const ShapeField tenant_table_fields[] = {

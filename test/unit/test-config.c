@@ -530,3 +530,12 @@ TEST(policies_of_profiles_that_will_not_do) {
             "F:3:13: policy in profile A has the network mode 'open', which network.allowOpen does not allow\n");
         config_free(good("network: {allowOpen: true}\nprofiles:\n  A:\n    policy: {network: open}\n"));
 }
+
+TEST(builds_are_open_only_where_sandboxes_may_be) {
+        bad("build: {network: open}\n",
+            "F:1:18: 'network' in section build: 'open' needs 'allowOpen: true' in section network, which says that sandboxes may have it\n");
+        bad("network: {allowOpen: false}\nbuild:\n  network: open\n",
+            "F:3:12: 'network' in section build: 'open' needs 'allowOpen: true' in section network, which says that sandboxes may have it\n");
+        config_free(good("network: {allowOpen: true}\nbuild: {network: open}\n"));
+        config_free(good("build: {network: none}\n"));
+}

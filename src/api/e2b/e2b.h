@@ -17,7 +17,7 @@
  *      connect/        Connect-RPC (connect.h), messages in proto/
  *      envd/           process*.c: process.Process; filesystem*.c: filesystem.Filesystem; files*.c: /files, multipart; envd*.c: the rest, users and paths
  *      sandbox/        the control plane; record.c: what was said at a sandbox's creation, and the dialect's own JSON for it; wake.c: one that is paused goes on first
- *      template/, volume/, secrets.c            what else there is of it
+ *      template/, volume/, secrets.c, teams.c, keys.c   what else there is of it
  *      interpreter.c   the protocol of port 49999 over src/context
  *
  * Must not know: namespaces, SQL, how the native surface looks. */
@@ -34,7 +34,7 @@
 extern const ApiSurface e2b_surface;
 
 /* Tables of routes; each ends with a line without method. */
-extern const ApiRoute e2b_control_routes[], e2b_template_routes[], e2b_volume_routes[], e2b_secret_routes[]; /* of the surface: the control plane */
+extern const ApiRoute e2b_control_routes[], e2b_template_routes[], e2b_volume_routes[], e2b_secret_routes[], e2b_team_routes[]; /* of the surface: the control plane */
 extern const ApiRoute e2b_envd_routes[], e2b_interpreter_routes[];                                           /* for a target only */
 
 /* {"code": status, "message": …}: the shape of errors of the control plane and of envd's plain HTTP. Never 0, so that `return e2b_error(…)` reads as it should. */
@@ -95,6 +95,7 @@ int e2b_target_find(ApiRequest *q, ApiTarget *ret);
 /* Sends it on its way: sets q->route, q->who and whom it is about, or answers (502, 403, …); 0, or negative when it was answered. q->sandbox is set when the
  * handler is called: a sandbox that is paused and may be woken is, first (wake.c). */
 int e2b_target_admit(ApiRequest *q, const ApiTarget *t);
+bool e2b_target_passes_on(const ApiTarget *t);
 
 /* envd/files-auth.c: who comes for a file without the sandbox's token has a signature, which q->who becomes; negative: has been answered. */
 #define E2B_FILES "/files"

@@ -68,8 +68,14 @@ static int answer_text(ApiRequest *q, unsigned status, const char *format, ...) 
         return http_answer(q->http, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
+static void answer_no_language(ApiRequest *q, const char *name) {
+        char all[CONTEXT_LANGUAGES_MAX];
+
+        (void) answer_text(q, 400, "There is no language '%.100s': use %s", name, context_languages(all));
+}
+
 static void interpreter_answer_failure(ApiRequest *q, int r, const char *text) {
-        (void) answer_text(q, 500, "%s", text && *text ? text : strerror(-r));
+        (void) answer_text(q, r == -EOPNOTSUPP ? 409 : 500, "%s", text && *text ? text : strerror(-r));
 }
 
 static bool interpreter_has_contexts(ApiRequest *q) {
@@ -156,7 +162,7 @@ static void handle_create(ApiRequest *q) {
         spec.cwd = b.cwd && *b.cwd ? b.cwd : home(q->sandbox);
         spec.has_user = interpreter_is_roots(q, spec.cwd); /* uid and gid 0 */
         if (!spec.language) {
-                (void) answer_text(q, 500, "There is no interpreter for language '%.100s'", b.language);
+                answer_no_language(q, b.language);
                 return;
         }
         coderun_await_context(q);
@@ -208,7 +214,7 @@ static void handle_execute(ApiRequest *q) {
                 return;
         options.language = b.context_id ? context_default_language(b.context_id) : context_language(b.language && *b.language ? b.language : "python");
         if (!options.context && !options.language) {
-                (void) answer_text(q, 500, "There is no interpreter for language '%.100s'", b.language);
+                answer_no_language(q, b.language);
                 return;
         }
         options.code = b.code;

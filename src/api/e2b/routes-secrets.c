@@ -1,4 +1,4 @@
-/* routes-secrets.c: secrets, teams, and whether anybody is there. */
+/* routes-secrets.c: secrets, and whether anybody is there. */
 
 #include "api/e2b/template/templates.h"
 #include "vault/vault.h"
@@ -12,7 +12,6 @@ const ApiRoute e2b_secret_routes[] = {
         { "GET",    ONE,        MAY_NAMES,   .handle = e2b_secret_get, E2B_ROUTE },
         { "POST",   ONE,        MAY_SECRETS, .handle = e2b_secret_update, VALUE, E2B_ROUTE },
         { "DELETE", ONE,        MAY_SECRETS, .handle = e2b_secret_delete, E2B_JSON, E2B_ROUTE },
-        { "GET",    "/teams",   MAY_SEE,     .handle = e2b_team_list, E2B_ROUTE },
         { "GET",    "/health",  MAY_PING,    .while_recovering = true, .handle = e2b_health, E2B_ROUTE },
         { 0 },
 };

@@ -1,4 +1,4 @@
-/* secrets.c: the vault as E2B's secrets: metadata comes back, a value never does. Teams, of which everybody sees his own. */
+/* secrets.c: the vault as E2B's secrets: metadata comes back, a value never does. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -321,11 +321,7 @@ void e2b_secret_list(ApiRequest *q) {
         (void) api_answer(q, 200, l.list);
 }
 
-/* GET /teams: his own. What its key is stays with who has it. */
-void e2b_team_list(ApiRequest *q) {
-        (void) api_answer(q, 200, json_pack("[{s:s, s:s, s:s, s:b}]", "teamID", e2b_team(q), "name", e2b_team(q), "apiKey", "", "isDefault", 1));
-}
-
+/* GET /health */
 void e2b_health(ApiRequest *q) {
         (void) e2b_empty(q, 204);
 }

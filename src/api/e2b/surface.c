@@ -11,6 +11,7 @@ static const ApiRoute *const e2b_control_tables[] = {
         e2b_template_routes,
         e2b_volume_routes,
         e2b_secret_routes,
+        e2b_team_routes,
         NULL,
 };
 
@@ -77,6 +78,7 @@ const ApiSurface e2b_surface = {
         .claimed = e2b_claimed_tables,
         .claims = e2b_target_find,
         .admit = e2b_target_admit,
+        .passes_on = e2b_target_passes_on,
         .start = e2b_start,
         .stop = e2b_stop,
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/cors.h"
 #include "api/e2b/host.h"
 #include "api/router.h"
 #include "config/config.h"
@@ -81,6 +82,10 @@ static bool target_is_ours(uint16_t port) {
         return port == E2B_ENVD_PORT || port == E2B_INTERPRETER_PORT;
 }
 
+bool e2b_target_passes_on(const ApiTarget *t) {
+        return !target_is_ours(t->port);
+}
+
 /* A native preview: nothing that this surface has made, below the name that those have. Of what is not there any more nobody knows who made it: then the name says
  * it alone. */
 static bool is_preview(const ApiRequest *q, const char *host, const ApiTarget *t) {
@@ -122,7 +127,7 @@ int e2b_target_find(ApiRequest *q, ApiTarget *ret) {
         if (r == 0)
                 r = by_headers(q, &t);
         if (r == 0)
-                r = by_token(q, &t) ? 1 : refuse_signature(q);
+                r = by_token(q, &t) ? 1 : cors_is_preflight(q) ? 0 : refuse_signature(q); /* headers come with what follows a preflight */
         if (r > 0)
                 *ret = t;
         return r;

@@ -18,6 +18,10 @@ Previews *previews_of(const Api *api) {
         return api_surface_state(api, &preview_surface);
 }
 
+static bool preview_passes_on(const ApiTarget *t) {
+        return true;
+}
+
 static const ApiRoute *const preview_tables[] = { preview_route, NULL };
 
 const ApiSurface preview_surface = {
@@ -25,6 +29,7 @@ const ApiSurface preview_surface = {
         .claimed = preview_tables,
         .claims = preview_find,
         .admit = preview_admit,
+        .passes_on = preview_passes_on,
         .start = preview_start,
         .stop = preview_stop,
 };

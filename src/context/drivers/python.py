@@ -579,6 +579,19 @@ LINE_MAGIC = re.compile(r"^(\s*)(?:([\w., ]+?)\s*=\s*)?([!%])(.*)$")
 CELL_MAGIC = re.compile(r"^\s*%%(\w+)[ \t]*(.*)\n?")
 
 
+def refresh_paths():
+    """What pip has installed since we began: its directories may not have been there, and finders remember what was not there."""
+    version = "python%d.%d" % sys.version_info[:2]
+    for path in (os.path.expanduser("~/.local/lib/%s/site-packages" % version), "/usr/local/lib/%s/dist-packages" % version,
+                 "/usr/local/lib/%s/site-packages" % version):
+        if path not in sys.path and os.path.isdir(path):
+            import site
+            site.addsitedir(path)
+    for finder in sys.meta_path:
+        if hasattr(finder, "invalidate_caches"):
+            finder.invalidate_caches()
+
+
 class Magics:
     def __init__(self, driver):
         self.driver = driver
@@ -601,6 +614,7 @@ class Magics:
         program = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
         self.driver.output.flush()
         done = subprocess.run([program, "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if capture else None)
+        refresh_paths()
         self.driver.space["_exit_code"] = done.returncode
         self.driver.output.flush()
         return done.stdout.decode("utf-8", "replace").splitlines() if capture else None
@@ -969,6 +983,7 @@ class Driver:
         self.count += 1
         self.shown = []
         self.output.told = 0
+        refresh_paths()
         saved = {}
         for assignment in environment:
             name, _, value = assignment.partition("=")

@@ -283,6 +283,25 @@ int access_key_create(Access *a, const KeyRequest *request, const Key **ret, cha
         return 0;
 }
 
+int access_key_rename(Access *a, const char *id, const char *name, Error *reterr) {
+        KeyEntry *entry, *next;
+        int r = core_access_check_name("key", name, reterr);
+
+        if (r < 0)
+                return r;
+        HASH_ITER(hh, a->keys, entry, next)
+                if (strcmp(entry->key.id, id) == 0) {
+                        r = store_key_rename(a->store, id, name);
+                        if (r >= 0)
+                                r = store_sync(a->store);
+                        if (r < 0)
+                                return error_set(reterr, r, "cannot write the key down: %m");
+                        (void) snprintf(entry->key.name, sizeof(entry->key.name), "%s", name);
+                        return 0;
+                }
+        return error_set(reterr, -ENOENT, "there is no key '%s'", id);
+}
+
 int access_key_remove(Access *a, const char *id) {
         KeyEntry *entry, *next;
         int r;

@@ -73,12 +73,22 @@ static int allowance_policy(Sandbox *sb, const TimeAsked *asked, usec_t *time, E
         return error_set(reterr, r, "%s", error.text);
 }
 
+/* What its creator has set holds; the built-in default is for a command that somebody waits for. */
+static usec_t allowance_open(const Sandbox *sb) {
+        usec_t own = sb->spec.limits.exec_timeout_usec;
+
+        return own == SANDBOX_EXEC_TIMEOUT_DEFAULT ? 0 : own;
+}
+
 int sandbox_execution_time(Sandbox *sb, const Principal *who, const TimeAsked *asked, usec_t *ret, Error *reterr) {
+        const TimeAsked open = { .usec = allowance_open(sb) };
         usec_t time, of_sandbox = allowance_ceiling(sb), ceiling = allowance_bound(sb, who, of_sandbox);
         const char *profile = ceiling != of_sandbox ? who->profile : sb->spec.profile;
         char whose[PROFILE_NAME_MAX + sizeof("profile ''")] = "ceilings.executionTime of cove.yaml";
         int r;
 
+        if (asked->open && !asked->said)
+                asked = &open;
         if (profile && *profile)
                 (void) snprintf(whose, sizeof(whose), "profile '%.*s'", PROFILE_NAME_MAX, profile);
         r = allowance_time(who, asked, ceiling, whose, &time, reterr);

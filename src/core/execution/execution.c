@@ -451,13 +451,10 @@ void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
 }
 
 /* The kernel counts its own kills; a shell passes its child's on as 137. Looked at only when it may be so. */
-static bool killed_for_memory(Execution *x) {
-        Sandbox *sb = x->sandbox;
+bool sandbox_take_memory_kill(Sandbox *sb) {
         SandboxUsage usage = { 0 };
         uint64_t kills;
 
-        if (x->signal != SIGKILL && x->exit_code != EXIT_SIGNAL_BASE + SIGKILL)
-                return false;
         if (sb->manager->provider->ops->usage(sb->manager->provider, sb, &usage) < 0)
                 return false;
         kills = usage.oom_kills;
@@ -465,6 +462,12 @@ static bool killed_for_memory(Execution *x) {
                 return false;
         sb->oom_seen = kills;
         return true;
+}
+
+static bool killed_for_memory(Execution *x) {
+        if (x->signal != SIGKILL && x->exit_code != EXIT_SIGNAL_BASE + SIGKILL)
+                return false;
+        return sandbox_take_memory_kill(x->sandbox);
 }
 
 static void execution_explain(Execution *x, ExecutionReason reason, const char *message) {
@@ -526,6 +529,13 @@ void execution_kill(Execution *x, ExecutionReason why) {
         x->kill_reason = why;
         store_may_lose(store_execution_update(x->sandbox->manager->store, x), "why a command is killed"); /* its end may be told to another daemon */
         (void) execution_signal(x, SIGKILL);
+}
+
+void execution_sweep(Execution *x) {
+        Provider *p = x->sandbox->manager->provider;
+
+        if (!execution_ended(x))
+                (void) p->ops->signal(p, x->sandbox, x->number, SIGKILL);
 }
 
 int execution_resize(Execution *x, uint16_t columns, uint16_t rows) {

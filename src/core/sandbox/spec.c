@@ -13,7 +13,6 @@
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
 #define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
 #define PIDS_DEFAULT         512
-#define EXEC_TIMEOUT_DEFAULT (300 * USEC_PER_SEC)
 #define OUTPUT_DEFAULT       (UINT64_C(64) << 20)
 #define NOFILE_DEFAULT       4096
 #define USER_DEFAULT         1000
@@ -106,7 +105,7 @@ void sandbox_spec_defaults(SandboxSpec *spec) {
                         .memory_bytes = MEMORY_DEFAULT,
                         .disk_bytes = DISK_DEFAULT,
                         .pids = PIDS_DEFAULT,
-                        .exec_timeout_usec = EXEC_TIMEOUT_DEFAULT,
+                        .exec_timeout_usec = SANDBOX_EXEC_TIMEOUT_DEFAULT,
                         .output_bytes = OUTPUT_DEFAULT,
                         .nofile = NOFILE_DEFAULT,
                 },

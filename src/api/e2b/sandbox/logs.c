@@ -86,6 +86,17 @@ static int e2b_logs_load(ApiRequest *q, const Sandbox *sb, E2bLogsQuery *k) {
         return r;
 }
 
+/* A line of the first generation is a JSON text, as the service's own logger writes it: E2B's CLI parses it and wants a level there. */
+static json_t *e2b_logs_line(const json_t *entry) {
+        _cleanup_json_ json_t *line = json_pack("{s:O, s:O, s:s}", "level", json_object_get(entry, "level"), "message", json_object_get(entry, "message"), "logger", "sandbox");
+        _cleanup_free_ char *text = NULL;
+
+        if (!line || json_object_update_missing(line, json_object_get(entry, "fields")) < 0)
+                return NULL;
+        text = json_dumps(line, JSON_COMPACT);
+        return text ? json_pack("{s:O, s:s}", "timestamp", json_object_get(entry, "timestamp"), "line", text) : NULL;
+}
+
 /* The first generation has them twice: as lines, and as entries. */
 void e2b_sandbox_logs(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
@@ -101,7 +112,7 @@ void e2b_sandbox_logs(ApiRequest *q) {
                 return;
         lines = json_array();
         json_array_foreach(k.entries, i, entry)
-                (void) json_array_append_new(lines, json_pack("{s:O, s:O}", "timestamp", json_object_get(entry, "timestamp"), "line", json_object_get(entry, "message")));
+                (void) json_array_append_new(lines, e2b_logs_line(entry));
         (void) api_answer(q, 200, json_pack("{s:o, s:o}", "logs", lines, "logEntries", k.entries));
 }
 

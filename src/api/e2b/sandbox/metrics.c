@@ -1,6 +1,7 @@
 /* metrics.c: what sandboxes use and have used. */
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static json_t *moment_json(const Sandbox *sb, const ObserveMoment *m) {
                         "timestamp", json_time(m->at),
                         "timestampUnix", (json_int_t) (m->at / USEC_PER_SEC),
                         "cpuCount", cores,
-                        "cpuUsedPct", m->cpu_percent / cores,
+                        "cpuUsedPct", round(m->cpu_percent / cores * 100) / 100,
                         "memUsed", (json_int_t) m->memory_bytes,
                         "memTotal", (json_int_t) sb->spec.limits.memory_bytes,
                         "memCache", (json_int_t) 0,

@@ -116,7 +116,7 @@ void e2b_template_request(ApiRequest *q) {
                 (void) e2b_errno(q, r, error.text);
 }
 
-/* POST /templates: what comes next there is an image, pushed by docker to a registry of the service's. */
+/* POST /templates, /templates/{id}, /templates/{id}/builds/{buildID}: what comes between these is an image, pushed by docker to a registry of the service's. */
 void e2b_template_request_docker(ApiRequest *q) {
         (void) e2b_error(q, 400, "builds out of a Dockerfile that docker pushes are not taken here: build with the SDK (Template().fromDockerfile()), or with `cove template build`");
 }

@@ -241,15 +241,27 @@ static const ShapeField patch_fields[] = {
 };
 static const Shape patch_shape = SHAPE_BODY(patch_fields);
 
+static bool is_public(const E2bFound *t) {
+        return *t->tenant == '\0';
+}
+
+static bool has_tenants(const ApiRequest *q) {
+        _cleanup_free_ const Tenant *const *tenants = NULL;
+
+        return access_tenants(q->manager->access, &tenants) > 0;
+}
+
+/* What is nobody's is there for every tenant. Where there is none, nobody else sees it, and nothing has to be done to keep it from others. */
 void e2b_template_patch(ApiRequest *q) {
         PatchBody b = { 0 };
         E2bFound t;
 
         if (e2b_read(q, &patch_shape, &b) < 0 || e2b_template_need(q, q->parameters[0], /* own= */ true, &t) < 0)
                 return;
-        if (b.said && b.public != (*t.tenant == '\0'))
-                (void) e2b_error(q, 400, "template '%s' is %s, and stays it: everybody's are those that an admin without a tenant makes", t.name,
-                                *t.tenant ? "its team's" : "everybody's");
+        if (b.said && b.public && !is_public(&t))
+                (void) e2b_error(q, 400, "template '%s' belongs to its team: build it with a key of no tenant to give it to everybody", t.name);
+        else if (b.said && !b.public && is_public(&t) && has_tenants(q))
+                (void) e2b_error(q, 400, "template '%s' is there for every tenant: build it with a tenant's key to keep it to that tenant", t.name);
         else
                 (void) api_answer(q, 200, json_pack("{s:o}", "names", templates_names_json(q, &t, /* team= */ true)));
 }

@@ -68,6 +68,6 @@ static void native_openapi(ApiRequest *q) {
 const ApiRoute info_routes[] = {
         { "GET", "/healthz",          MAY_PING, .while_recovering = true, .handle = native_healthz },
         { "GET", "/api/version",      MAY_SEE, .while_recovering = true, .handle = native_version, ANSWER(version) },
-        { "GET", "/api/openapi.json", MAY_SEE, .while_recovering = true, .handle = native_openapi },
+        { "GET", "/api/openapi.json", MAY_PING, .while_recovering = true, .handle = native_openapi },
         { 0 },
 };

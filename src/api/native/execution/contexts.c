@@ -1,6 +1,7 @@
 /* contexts.c: interpreters that stay, and code for them. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,9 +114,12 @@ static void contexts_on_begun(Context *x, const Error *error, void *userdata) {
 
 static const char *take_language(ApiRequest *q, const char *name) {
         const char *language = context_language(name);
+        char cure[CONTEXT_LANGUAGES_MAX + 8], all[CONTEXT_LANGUAGES_MAX];
 
-        if (!language)
-                (void) api_error(q, 400, "unknown_language", "python, javascript, typescript, bash, r or java", "There is no language '%.40s'", name);
+        if (!language) {
+                (void) snprintf(cure, sizeof(cure), "Use %s", context_languages(all));
+                (void) api_error(q, 400, "unknown_language", cure, "There is no language '%.40s'", name);
+        }
         return language;
 }
 
@@ -148,8 +152,12 @@ static Context *contexts_find(ApiRequest *q) {
         if (!contexts_has(q))
                 return NULL;
         x = context_find(q->api->rooms.contexts, q->sandbox, q->parameters[1]);
-        if (!x)
-                (void) api_error(q, 404, "not_found", NULL, "sandbox '%s' has no context '%.60s'", q->parameters[0], q->parameters[1]);
+        if (!x) {
+                char cure[CONTEXT_LANGUAGES_MAX + 40], all[CONTEXT_LANGUAGES_MAX];
+
+                (void) snprintf(cure, sizeof(cure), "Use a context's id, or a language: %s", context_languages(all));
+                (void) api_error(q, 404, "not_found", cure, "sandbox '%s' has no context '%.60s'", q->parameters[0], q->parameters[1]);
+        }
         return x;
 }
 

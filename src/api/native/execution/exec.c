@@ -129,6 +129,7 @@ static int exec_read_body(ApiRequest *q, ExecBody *b) {
         r = json_read(text, size, &native_exec_shape, b, &c, &error);
         if (r >= 0)
                 r = check_together(b, &c);
+        b->time.open = b->background || b->pty;
         if (r == -EBADMSG)
                 (void) api_error(q, 400, "bad_json", NULL, "%s", error.text);
         else if (r < 0)
@@ -160,7 +161,7 @@ static int exec_make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
                 .has_user = b->user.given,
                 .uid = b->user.uid,
                 .gid = b->user.gid,
-                .has_timeout = b->time.said,
+                .has_timeout = b->time.said || b->time.open,
                 .timeout_usec = b->time.usec,
                 .stdin_open = b->stdin_open,
                 .pty = b->pty,

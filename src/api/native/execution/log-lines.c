@@ -106,12 +106,15 @@ static void log_lines_put_head(Text *t, uint64_t serial, int64_t nsec, const cha
         text_quote_string(t, execution);
 }
 
-/* A line is one line, and no command to a terminal, whatever is in it. */
+/* A line is one line, and no command to a terminal, whatever is in it. What a progress bar has overwritten stands beside what came after it. */
 static void log_lines_put_plain(Text *t, const char *text, size_t size) {
-        char *p = text_extend(t, size);
+        char *p;
 
+        while (size > 0 && text[size - 1] == '\r')
+                size--;
+        p = text_extend(t, size);
         for (size_t i = 0; p && i < size; i++)
-                p[i] = ((unsigned char) text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f ? '?' : text[i];
+                p[i] = text[i] == '\r' ? ' ' : ((unsigned char) text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f ? '?' : text[i];
 }
 
 void log_put_event(Text *t, const LogEvent *e, bool as_json) {

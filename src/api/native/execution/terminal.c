@@ -56,7 +56,7 @@ static int native_terminal_set_command(ApiRequest *q, ExecutionSpec *spec) {
 void native_terminal(ApiRequest *q) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { .env = STRV_INIT(SANDBOX_ENV_MAX), .has_timeout = true };
         AttachOptions options = { .start = true };
-        TimeAsked time = { 0 }; /* nobody says one, and people think */
+        TimeAsked time = { .open = true }; /* nobody says one, and people think */
         Error error = { 0 };
         Execution *x;
         int r;

@@ -1,0 +1,179 @@
+/* teams.c: teams, of which everybody sees his own: who it is, and how many sandboxes it has had at a time.
+ *
+ * Nothing is counted for it: every sandbox says since when it belongs to somebody and when it ended, for as long as the daemon remembers it. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/e2b/template/templates.h"
+#include "base/parse.h"
+
+#define POINTS_MAX    300
+#define STEP_MIN      (5 * USEC_PER_SEC)
+#define RANGE_DEFAULT (3600 * USEC_PER_SEC)
+
+/* GET /teams: what its key is stays with who has it. */
+void e2b_team_list(ApiRequest *q) {
+        (void) api_answer(q, 200, json_pack("[{s:s, s:s, s:s, s:b}]", "teamID", e2b_team(q), "name", e2b_team(q), "apiKey", "", "isDefault", 1));
+}
+
+typedef struct TeamsRange {
+        usec_t start, end, step;
+        size_t n; /* steps */
+} TeamsRange;
+
+/* What a step of the range has seen. */
+typedef struct TeamsPoint {
+        unsigned most;    /* sandboxes at a time */
+        unsigned started;
+} TeamsPoint;
+
+static int teams_read_second(ApiRequest *q, const char *name, usec_t *ret) {
+        const char *text = http_query(q->http, name);
+        uint64_t seconds;
+
+        if (!text || !*text)
+                return 0;
+        if (parse_uint64(text, 0, UINT32_MAX, &seconds) < 0)
+                return e2b_error(q, 400, "%s: '%.60s' is no time in seconds", name, text);
+        *ret = seconds * USEC_PER_SEC;
+        return 0;
+}
+
+/* Has answered when it is negative. */
+static int teams_read_range(ApiRequest *q, TeamsRange *ret) {
+        usec_t now = clock_wall_usec(), start = USEC_INFINITY, end = now;
+
+        if (strcmp(q->parameters[0], e2b_team(q)) != 0)
+                return e2b_error(q, 404, "team '%.100s' not found: the team of this key is '%s'", q->parameters[0], e2b_team(q));
+        if (teams_read_second(q, "start", &start) < 0 || teams_read_second(q, "end", &end) < 0)
+                return -EINVAL;
+        if (start == USEC_INFINITY)
+                start = end > RANGE_DEFAULT ? end - RANGE_DEFAULT : 0;
+        if (start > end)
+                return e2b_error(q, 400, "start: lies after the end");
+        end = MIN_OF(end, now); /* nothing is known of what comes */
+        start = MIN_OF(start, end);
+        *ret = (TeamsRange) { .start = start, .end = end, .step = MAX_OF((end - start) / POINTS_MAX + 1, STEP_MIN) };
+        ret->n = (end - start) / ret->step + 1;
+        return 0;
+}
+
+/* Begins and ends of sandboxes, in their order. */
+typedef struct TeamsChange {
+        usec_t at;
+        int by;
+} TeamsChange;
+
+static int teams_by_time(const void *a, const void *b) {
+        const TeamsChange *x = a, *y = b;
+
+        return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->by - y->by; /* who ends makes room for who begins */
+}
+
+static bool teams_counts(const ApiRequest *q, const Sandbox *sb) {
+        return !sb->pooled && principal_sees(&q->who, sb->spec.tenant) && sandbox_owned_since(sb) > 0;
+}
+
+static size_t teams_changes(ApiRequest *q, TeamsChange **ret) {
+        size_t room = 2 * HASH_COUNT(q->manager->sandboxes) + 1, n = 0;
+        TeamsChange *list = calloc(room, sizeof(*list));
+        Sandbox *sb, *next;
+
+        *ret = list;
+        if (!list)
+                return 0;
+        HASH_ITER(hh, q->manager->sandboxes, sb, next)
+                if (teams_counts(q, sb)) {
+                        list[n++] = (TeamsChange) { sandbox_owned_since(sb), 1 };
+                        if (sb->ended_at > 0)
+                                list[n++] = (TeamsChange) { sb->ended_at, -1 };
+                }
+        qsort(list, n, sizeof(*list), teams_by_time);
+        return n;
+}
+
+/* The points of the range; NULL: out of memory, which was answered. */
+static TeamsPoint *teams_measure(ApiRequest *q, const TeamsRange *range) {
+        _cleanup_free_ TeamsChange *changes = NULL;
+        TeamsPoint *points = calloc(range->n, sizeof(*points));
+        size_t n = teams_changes(q, &changes), i = 0;
+        unsigned now = 0;
+
+        if (!points || !changes) {
+                free(points);
+                (void) e2b_errno(q, -ENOMEM, NULL);
+                return NULL;
+        }
+        for (; i < n && changes[i].at < range->start; i++)
+                now += (unsigned) changes[i].by;
+        for (size_t k = 0; k < range->n; k++) {
+                usec_t end = MIN_OF(range->start + (k + 1) * range->step, range->end + 1);
+
+                points[k].most = now;
+                for (; i < n && changes[i].at < end; i++) {
+                        now += (unsigned) changes[i].by;
+                        points[k].started += changes[i].by > 0;
+                        points[k].most = MAX_OF(points[k].most, now);
+                }
+        }
+        return points;
+}
+
+static double rate_of(const TeamsRange *range, const TeamsPoint *p) {
+        return (double) p->started * (double) USEC_PER_SEC / (double) range->step;
+}
+
+/* GET /teams/{team}/metrics */
+void e2b_team_metrics(ApiRequest *q) {
+        _cleanup_free_ TeamsPoint *points = NULL;
+        TeamsRange range;
+        json_t *list;
+
+        if (teams_read_range(q, &range) < 0)
+                return;
+        points = teams_measure(q, &range);
+        if (!points)
+                return;
+        list = json_array();
+        for (size_t i = 0; i < range.n; i++) {
+                usec_t at = range.start + i * range.step;
+
+                (void) json_array_append_new(list, json_pack("{s:o, s:I, s:i, s:f}",
+                                "timestamp", json_time(at),
+                                "timestampUnix", (json_int_t) (at / USEC_PER_SEC),
+                                "concurrentSandboxes", (int) points[i].most,
+                                "sandboxStartRate", rate_of(&range, points + i)));
+        }
+        (void) api_answer(q, 200, list);
+}
+
+/* GET /teams/{team}/metrics/max */
+void e2b_team_metrics_max(ApiRequest *q) {
+        const char *metric = http_query(q->http, "metric");
+        const bool rate = metric && strcmp(metric, "sandbox_start_rate") == 0;
+        _cleanup_free_ TeamsPoint *points = NULL;
+        TeamsRange range;
+        double value = -1;
+        usec_t at = 0;
+
+        if (!rate && (!metric || strcmp(metric, "concurrent_sandboxes") != 0)) {
+                (void) e2b_error(q, 400, "metric: must be concurrent_sandboxes or sandbox_start_rate");
+                return;
+        }
+        if (teams_read_range(q, &range) < 0)
+                return;
+        points = teams_measure(q, &range);
+        if (!points)
+                return;
+        for (size_t i = 0; i < range.n; i++) {
+                double here = rate ? rate_of(&range, points + i) : points[i].most;
+
+                if (here > value) {
+                        value = here;
+                        at = range.start + i * range.step;
+                }
+        }
+        (void) api_answer(q, 200, json_pack("{s:o, s:I, s:f}", "timestamp", json_time(at), "timestampUnix", (json_int_t) (at / USEC_PER_SEC), "value", value));
+}
