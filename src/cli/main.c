@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/title.h"
-#include "base/word.h"
+#include "cli/meant.h"
 #include "cli/verbs.h"
 #include "config.h"
 
@@ -49,18 +49,7 @@ static void cli_print_help(FILE *to) {
                         if (verbs[i].group == g)
                                 fprintf(to, "  cove %-10s %s\n", verbs[i].name, verbs[i].help);
         }
-        fprintf(to, "\n`cove VERB --help` tells more. Example: cove run -- python3 -c 'print(1 + 1)'\n");
-}
-
-/* What was probably meant; NULL: nothing is near enough. */
-static const char *nearest_verb(const char *word) {
-        unsigned best = word_tolerance(word);
-        const char *found = NULL;
-
-        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                if (word_is_nearer(word, verbs[i].name, &best))
-                        found = verbs[i].name;
-        return found;
+        fprintf(to, "\n`cove help VERB` tells more. Example: cove run -- python3 -c 'print(1 + 1)'\n");
 }
 
 /* A descriptor that the caller left closed would be taken by the next file we open, and handed to the guest. */
@@ -71,16 +60,57 @@ static void fill_standard_descriptors(void) {
 }
 
 static int refuse_verb(const char *word) {
-        const char *meant = nearest_verb(word);
+        const char *meant = verb_meant(word);
 
-        if (meant)
-                log_error("unknown verb '%s': did you mean `cove %s`?", word, meant);
+        if (word[0] == '-')
+                log_error("unknown option '%s': write it behind the verb; see `cove --help`", word);
+        else if (meant)
+                log_error("unknown verb '%s': did you mean %s?", word, meant);
         else
                 log_error("unknown verb '%s': see `cove --help`", word);
         return EXIT_OWN_FAILURE;
 }
 
+/* How many words an option takes that every verb of a daemon has, and that may stand before the verb; 0: it is none. */
+static int global_words(const char *word) {
+        static const char *const with_value[] = { "--url", "--socket", "--state", "--key" };
+
+        if (strcmp(word, "--json") == 0)
+                return 1;
+        for (size_t i = 0; i < ELEMENTSOF(with_value); i++) {
+                size_t n = strlen(with_value[i]);
+
+                if (strncmp(word, with_value[i], n) == 0 && (word[n] == '\0' || word[n] == '='))
+                        return word[n] == '=' ? 1 : 2;
+        }
+        return 0;
+}
+
+/* `cove --url URL ls` is `cove ls --url URL`. */
+static void put_verb_first(int argc, char **argv) {
+        int n = 1, words;
+        char *verb;
+
+        while (n < argc && (words = global_words(argv[n])) > 0)
+                n += words;
+        if (n == 1 || n >= argc)
+                return;
+        verb = argv[n];
+        memmove(argv + 2, argv + 1, (size_t) (n - 1) * sizeof(*argv));
+        argv[1] = verb;
+}
+
+/* `cove help VERB …` is `cove VERB … --help`. */
+static void put_help_last(int argc, char **argv) {
+        if (argc < 3 || strcmp(argv[1], "help") != 0)
+                return;
+        memmove(argv + 1, argv + 2, (size_t) (argc - 2) * sizeof(*argv));
+        argv[argc - 1] = (char *) "--help";
+}
+
 static int cli_run_verb(int argc, char **argv) {
+        put_help_last(argc, argv);
+        put_verb_first(argc, argv);
         if (argc < 2) {
                 cli_print_help(stderr);
                 return EXIT_OWN_FAILURE;

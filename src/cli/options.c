@@ -11,6 +11,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/strv.h"
+#include "base/word.h"
 
 #define HELP_COLUMN 28
 
@@ -25,6 +26,29 @@ const Option *option_find(const OptionTable *tables, size_t n_tables, const char
         return NULL;
 }
 
+static const Option *option_nearest(const OptionTable *tables, size_t n_tables, const char *name) {
+        const Option *found = NULL;
+        char word[64];
+        unsigned best;
+
+        (void) snprintf(word, sizeof(word), "%.*s", (int) strcspn(name, "="), name);
+        best = word_tolerance(word);
+        for (const OptionTable *t = tables; t < tables + n_tables; t++)
+                for (const Option *o = t->options; o < t->options + t->n; o++)
+                        if (o->help && word_is_nearer(word, o->name, &best))
+                                found = o;
+        return found;
+}
+
+/* A single dash before a long name is a mistake, too; before two or three letters it is letters that share a word. */
+static int option_refuse(const OptionTable *tables, size_t n_tables, const char *word, Error *reterr) {
+        const char *name = word + strspn(word, "-");
+        const Option *meant = strlen(name) > (name - word == 1 ? 3 : 1) ? option_nearest(tables, n_tables, name) : NULL;
+
+        return meant ? error_set(reterr, -EINVAL, "unknown option '%s': did you mean --%s?", word, meant->name)
+                     : error_set(reterr, -EINVAL, "unknown option '%s'", word);
+}
+
 int option_read(const OptionTable *tables, size_t n_tables, int argc, char **argv, void *target, Error *reterr) {
         const char *word = argv[0], *name = word[1] == '-' ? word + 2 : NULL, *equals = name ? strchr(name, '=') : NULL;
         const Option *o = option_find(tables, n_tables, name, !name && word[2] == '\0' ? word[1] : '\0');
@@ -32,13 +56,39 @@ int option_read(const OptionTable *tables, size_t n_tables, int argc, char **arg
         int r;
 
         if (!o)
-                return error_set(reterr, -EINVAL, "unknown option '%s'", word);
+                return option_refuse(tables, n_tables, word, reterr);
         if (!o->argument && equals)
                 return error_set(reterr, -EINVAL, "option --%s takes no value, got '%s'", o->name, equals + 1);
         if (apart && argc < 2)
                 return error_set(reterr, -EINVAL, "option --%s needs a value: --%s %s", o->name, o->name, o->argument);
         r = o->set(o, target, apart ? argv[1] : equals ? equals + 1 : NULL, reterr);
         return r < 0 ? r : apart ? 2 : 1;
+}
+
+bool option_is_cluster(const OptionTable *tables, size_t n_tables, const char *word) {
+        size_t n = strlen(word);
+
+        if (n < 3 || word[1] == '-')
+                return false;
+        for (size_t i = 1; i < n; i++) {
+                const Option *o = option_find(tables, n_tables, /* name= */ NULL, word[i]);
+
+                if (!o || (o->argument && i + 1 < n))
+                        return false;
+        }
+        return true;
+}
+
+int option_read_cluster(const OptionTable *tables, size_t n_tables, int argc, char **argv, void *target, Error *reterr) {
+        int n = 1;
+
+        for (const char *letter = argv[0] + 1; *letter && n >= 0; letter++) {
+                char word[] = { '-', *letter, '\0' };
+                char *words[] = { word, argc > 1 && letter[1] == '\0' ? argv[1] : NULL, NULL };
+
+                n = option_read(tables, n_tables, words[1] ? 2 : 1, words, target, reterr);
+        }
+        return n;
 }
 
 int options_parse(const Option *options, size_t n, int argc, char **argv, void *target, Error *reterr) {
@@ -50,7 +100,7 @@ int options_parse(const Option *options, size_t n, int argc, char **argv, void *
                         return i + 1;
                 if (argv[i][0] != '-' || argv[i][1] == '\0')
                         return i;
-                used = option_read(&table, 1, argc - i, argv + i, target, reterr);
+                used = (option_is_cluster(&table, 1, argv[i]) ? option_read_cluster : option_read)(&table, 1, argc - i, argv + i, target, reterr);
                 if (used < 0)
                         return used;
         }
@@ -74,6 +124,8 @@ void options_print(const Option *options, size_t n) {
                 char left[64];
                 int used;
 
+                if (!o->help)
+                        continue;
                 used = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
                                 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->argument ? " " : "",
                                 o->argument ? o->argument : "");
@@ -93,6 +145,14 @@ void *option_field(const Option *o, void *target) {
 
 OPTION_KIND(option_flag) {
         *(bool *) option_field(o, target) = true;
+        return 0;
+}
+
+OPTION_KIND(option_instead) {
+        return error_set(reterr, -EINVAL, "--%s: %s", o->name, o->key);
+}
+
+OPTION_KIND(option_nothing) {
         return 0;
 }
 

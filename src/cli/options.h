@@ -5,6 +5,7 @@
  * Must not know: what the options mean. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,7 @@ struct Option {
         const char *name;     /* without the dashes */
         char letter;          /* 0: none */
         const char *argument; /* NULL: takes none; else its name in the help */
-        const char *help;     /* lines after the first are indented along */
+        const char *help;     /* lines after the first are indented along; NULL: the help does not have it */
         OPTION_KIND((*set));
         size_t offset, has;  /* of the field, and of a bool that says that it was set; has 0: none */
         const char *key;     /* for values that go elsewhere than into a field */
@@ -36,6 +37,10 @@ const Option *option_find(const OptionTable *tables, size_t n_tables, const char
 /* One option: argv[0], and argv[1] where that is its value. Returns how many words it was. */
 int option_read(const OptionTable *tables, size_t n_tables, int argc, char **argv, void *target, Error *reterr);
 
+/* "-it" is "-i -t"; the last letter may have a value. Anything else is left to option_read(), which refuses it as it is. */
+bool option_is_cluster(const OptionTable *tables, size_t n_tables, const char *word);
+int option_read_cluster(const OptionTable *tables, size_t n_tables, int argc, char **argv, void *target, Error *reterr);
+
 /* All of them. Returns the index of the first word that is no option. */
 int options_parse(const Option *options, size_t n, int argc, char **argv, void *target, Error *reterr);
 
@@ -48,6 +53,11 @@ OPTION_KIND(option_copy);     /* char *, owned; the one before is freed */
 OPTION_KIND(option_words);    /* Strv; max 0: as it has it */
 OPTION_KIND(option_number);   /* uint64_t */
 OPTION_KIND(option_number32); /* uint32_t */
+
+/* What other tools have and cove has not: refused, with what to do instead (.key). It is not in the help. */
+OPTION_KIND(option_instead);
+OPTION_KIND(option_nothing); /* what it asks for is so anyway */
+#define OPTION_INSTEAD(long_name, short_name, value, words) { (long_name), (short_name), (value), NULL, option_instead, .key = (words) }
 
 #define OPTION_FIELD(type, field)               .offset = offsetof(type, field)
 #define OPTION_FLAG(type, field)                .set = option_flag, OPTION_FIELD(type, field)

@@ -42,6 +42,9 @@ static int run_size(const Option *o, void *target, const char *value, Error *ret
                 return error_set(reterr, r,
                                 "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M",
                                 o->name, value);
+        if (r >= 0 && bytes < o->min && value[strspn(value, "0123456789")] == '\0' && bytes << 20 >= o->min)
+                return error_set(reterr, -ERANGE, "--%s: %llu bytes is below the minimum of %lluM; did you mean %sM?", o->name, (unsigned long long) bytes,
+                                (unsigned long long) (o->min >> 20), value);
         if (r < 0 || bytes < o->min || bytes > o->max)
                 return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (%llu%s to %lluT)", o->name, value,
                                 (unsigned long long) (o->min < 1024 ? o->min : o->min >> 10), o->min < 1024 ? "" : "K",
@@ -373,7 +376,7 @@ static int run_verbose(const Option *o, void *target, const char *value, Error *
 #define RUN_SIZE(field, low) run_size, RUN_FIELD(field), .min = (low), .max = BYTES_MAX
 
 static const Option run_options[] = {
-        { "memory", 0, "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN) },
+        { "memory", 'm', "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN) },
         { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", run_cpus, RUN_FIELD(spec.limits.cpu_milli) },
         { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", run_duration, RUN_FIELD(cpu_time) },
         { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", run_duration, RUN_FIELD(timeout) },
@@ -425,6 +428,8 @@ static const Option run_options[] = {
         { "max-file-size", 0, "SIZE", "of each file; beyond it the guest meets EFBIG (default: no limit)", run_rules_file_size },
         { "no-processes", 0, NULL, "the command may have threads, but make no processes", run_rules_no_processes },
         { "tty", 't', NULL, "give the command a terminal", OPTION_FLAG(RunOptions, tty) },
+        { "interactive", 'i', NULL, "the caller's stdin is the command's: so it is anyway", option_nothing },
+        { "rm", 0, NULL, "nothing is left when it ends: so it is anyway", option_nothing },
         { "hostname", 0, "NAME", "host name inside (default cove)", run_hostname, RUN_FIELD(spec.hostname) },
         { "keep", 0, "DIR",
                 "leave the writable layer in DIR (new or empty); there is no\n"
@@ -436,6 +441,17 @@ static const Option run_options[] = {
                 "lists what was left out",
                 run_allow_missing },
         { "verbose", 'v', NULL, "say more", run_verbose },
+        OPTION_INSTEAD("volume", 0, "SRC:DST", "write --bind SRC:DST to read it inside, --bind SRC:DST:rw to change it, --txn DIR to look at the changes first"),
+        OPTION_INSTEAD("mount", 0, "…", "write --bind SRC:DST to read it inside, --bind SRC:DST:rw to change it, --txn DIR to look at the changes first"),
+        OPTION_INSTEAD("name", 'n', "NAME", "a run is over when its command is, and has no name: --hostname NAME names it inside, `cove create --name NAME` makes one that stays"),
+        OPTION_INSTEAD("detach", 'd', NULL, "a run ends with its caller: `cove create`, then `cove exec -d SANDBOX -- COMMAND`"),
+        OPTION_INSTEAD("publish", 'p', "PORT", "a run serves nothing: `cove create`, `cove exec -d`, then `cove url SANDBOX PORT`"),
+        OPTION_INSTEAD("network", 0, "MODE", "write --net none|egress|open|host"),
+        OPTION_INSTEAD("entrypoint", 0, "PROGRAM", "the command is what stands behind the options: cove run -- PROGRAM"),
+        OPTION_INSTEAD("image", 0, "IMAGE", "images are a daemon's: `cove template pull IMAGE`, then `cove create --template NAME`"),
+        OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside"),
+        OPTION_INSTEAD("cap-add", 0, "CAPABILITY", "there is no sandbox with capabilities of the host; --user root is root inside"),
+        OPTION_INSTEAD("read-only", 0, NULL, "write --writable-path none"),
         { "help", 'h', NULL, "print this", OPTION_FLAG(RunOptions, help) },
 };
 
@@ -525,6 +541,15 @@ static int finish_spec(RunOptions *o, Error *reterr) {
         return 0;
 }
 
+/* -v says more here. Who has another tool's in mind writes SRC:DST behind it, which would be the command. */
+static int check_volume(int argc, char **argv, int command, Error *reterr) {
+        const char *word = command < argc ? argv[command] : "";
+
+        if (strcmp(argv[command - 1], "-v") != 0 || !strstr(word, ":/"))
+                return 0;
+        return error_set(reterr, -EINVAL, "-v '%s': -v is --verbose; write --bind SRC:DST to read it inside, --bind SRC:DST:rw to change it, --txn DIR to look at the changes first", word);
+}
+
 int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
         int i, r;
 
@@ -549,6 +574,9 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
         i = options_parse(run_options, ELEMENTSOF(run_options), argc, argv, o, reterr);
         if (i < 0)
                 return i;
+        r = check_volume(argc, argv, i, reterr);
+        if (r < 0)
+                return r;
         if (o->help)
                 return 0;
         if (i >= argc)

@@ -165,6 +165,7 @@ static int supervise_start(Supervisor *s, Error *reterr) {
                 s->out->counted = true;
         }
         spec.attend = attend;
+        spec.first_core = (unsigned) getpid(); /* as good as any, and the next one's is another */
         return jail_start(&spec, stdio, supervise_inside_main, s, &s->jail, reterr);
 }
 

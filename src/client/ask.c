@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/program.h"
+#include "base/word.h"
 #include "client/sandbox/listing.h"
 #include "client/verbs.h"
 
@@ -235,9 +236,30 @@ static void verb_print_parts(const Verb *v) {
         printf("\n`cove %s %s --help` tells more.\n", v->name, v->parts[0].name);
 }
 
-static int verb_run_part(const Verb *v, int argc, char **argv) {
-        const char *word = argc > 1 ? argv[1] : NULL;
+static int verb_refuse_part(const Verb *v, const char *word) {
+        static const struct {
+                const char *word, *part;
+        } aliases[] = { { "list", "ls" }, { "delete", "rm" }, { "remove", "rm" }, { "show", "inspect" }, { "get", "inspect" }, { "new", "create" }, { "add", "create" }, { "revoke", "rm" } };
+        unsigned best = word_tolerance(word);
+        const char *meant = NULL;
 
+        for (size_t i = 0; i < v->n_parts; i++)
+                if (word_is_nearer(word, v->parts[i].name, &best))
+                        meant = v->parts[i].name;
+        for (size_t k = 0; k < ELEMENTSOF(aliases); k++)
+                for (size_t i = 0; strcmp(word, aliases[k].word) == 0 && i < v->n_parts; i++)
+                        if (strcmp(v->parts[i].name, aliases[k].part) == 0)
+                                meant = v->parts[i].name;
+        if (meant)
+                return verb_refuse("cove %s has no '%s': did you mean `cove %s %s`?", v->name, word, v->name, meant);
+        return verb_refuse("cove %s has no '%s': see `cove %s --help`", v->name, word, v->name);
+}
+
+static int verb_run_part(const Verb *v, int argc, char **argv) {
+        const char *word;
+
+        usage_put_part_first(argc, argv);
+        word = argc > 1 ? argv[1] : NULL;
         if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
                 verb_print_parts(v);
                 return 0;
@@ -247,7 +269,7 @@ static int verb_run_part(const Verb *v, int argc, char **argv) {
         for (size_t i = 0; word && i < v->n_parts; i++)
                 if (strcmp(word, v->parts[i].name) == 0)
                         return verb_main(v->parts + i, argc - 1, argv + 1);
-        return word ? verb_refuse("cove %s has no '%s': see `cove %s --help`", v->name, word, v->name)
+        return word ? verb_refuse_part(v, word)
                     : verb_refuse("say what to do: see `cove %s --help`", v->name);
 }
 

@@ -68,6 +68,8 @@ int answer_tell(const Answer *a) {
                 return log_failure(-EREMOTEIO, "the daemon answers with status %u and says nothing about it",
                                 a->head.status);
         tell_complaints(json_object_get(error, "errors"), message);
+        if (a->head.status == 401) /* the daemon's own hint is for programs: it names headers */
+                hint = "set COVE_API_KEY, or give --key; the daemon's operator makes a key with `cove key create`";
         if (hint)
                 log_error("hint: %s", hint);
         return -EREMOTEIO;

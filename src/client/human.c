@@ -95,7 +95,7 @@ void human_put(FILE *f, const void *data, size_t size, bool *held) {
 
         for (size_t i = 0; i < size; i++) {
                 unsigned char c = p[i];
-                bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+                bool control = (c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f;
 
                 if (*held) {
                         control = control || (c >= 0x80 && c < 0xa0);

@@ -40,6 +40,14 @@ OPTION_KIND(body_seconds) {
         return r;
 }
 
+/* Who writes a number alone has megabytes in mind, as other tools take it. */
+static int body_refuse_small(const Option *o, const char *value, uint64_t bytes, Error *reterr) {
+        bool alone = value[strspn(value, "0123456789")] == '\0' && bytes << 20 >= o->min;
+
+        return error_set(reterr, -ERANGE, "--%s: %llu bytes is below the minimum of %lluM%s%s%s", o->name, (unsigned long long) bytes,
+                        (unsigned long long) (o->min >> 20), alone ? "; did you mean " : "", alone ? value : "", alone ? "M?" : "");
+}
+
 static int body_put_size(const Option *o, void *target, const char *value, double unit, Error *reterr) {
         uint64_t bytes;
         int r = parse_size(value, &bytes);
@@ -48,6 +56,8 @@ static int body_put_size(const Option *o, void *target, const char *value, doubl
                 return error_set(reterr, r < 0 ? r : -ERANGE,
                                 "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M",
                                 o->name, value);
+        if (bytes < o->min)
+                return body_refuse_small(o, value, bytes, reterr);
         json_put_number(option_body(target), o->key, (double) bytes / unit);
         return 0;
 }

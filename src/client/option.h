@@ -34,7 +34,7 @@ OPTION_KIND(body_env_file); /* lines of them */
 #define BODY_TEXT(member)              .set = body_text, .key = (member)
 #define BODY_TRUE(member)              .set = body_true, .key = (member)
 #define BODY_SECONDS(member)           .set = body_seconds, .key = (member)
-#define BODY_MEGABYTES(member)         .set = body_megabytes, .key = (member)
+#define BODY_MEGABYTES(member, low)    .set = body_megabytes, .key = (member), .min = (uint64_t) (low) << 20
 #define BODY_BYTES(member)             .set = body_bytes, .key = (member)
 #define BODY_NUMBER(member, low, high) .set = body_number, .key = (member), .min = (low), .max = (high)
 #define BODY_COUNT(member)             BODY_NUMBER(member, 0, INT64_MAX)

@@ -31,33 +31,6 @@ static UsageTables usage_tables(const Verb *v) {
                         { common_options + skipped, ELEMENTSOF(common_options) - skipped } } };
 }
 
-/* "-it" is "-i -t"; the last letter may have a value. Anything else is left to the parser, which refuses it as it is. */
-static bool is_cluster(const UsageTables *t, const char *word) {
-        size_t n = strlen(word);
-
-        if (n < 3 || word[1] == '-')
-                return false;
-        for (size_t i = 1; i < n; i++) {
-                const Option *o = option_find(t->tables, ELEMENTSOF(t->tables), /* name= */ NULL, word[i]);
-
-                if (!o || (o->argument && i + 1 < n))
-                        return false;
-        }
-        return true;
-}
-
-static int read_cluster(const UsageTables *t, int argc, char **argv, void *target, Error *reterr) {
-        int n = 1;
-
-        for (const char *letter = argv[0] + 1; *letter && n >= 0; letter++) {
-                char word[] = { '-', *letter, '\0' };
-                char *words[] = { word, argc > 1 && letter[1] == '\0' ? argv[1] : NULL, NULL };
-
-                n = option_read(t->tables, ELEMENTSOF(t->tables), words[1] ? 2 : 1, words, target, reterr);
-        }
-        return n;
-}
-
 int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret, Error *reterr) {
         UsageTables t = usage_tables(v);
         unsigned n = 0;
@@ -71,8 +44,8 @@ int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret
                         break;
                 if (argv[i][0] != '-' || argv[i][1] == '\0')
                         argv[1 + n++] = argv[i];
-                else if (is_cluster(&t, argv[i]))
-                        r = read_cluster(&t, argc - i, argv + i, target, reterr);
+                else if (option_is_cluster(t.tables, ELEMENTSOF(t.tables), argv[i]))
+                        r = option_read_cluster(t.tables, ELEMENTSOF(t.tables), argc - i, argv + i, target, reterr);
                 else
                         r = option_read(t.tables, ELEMENTSOF(t.tables), argc - i, argv + i, target, reterr);
                 if (r < 0)
@@ -85,6 +58,25 @@ int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret
                 argv[1 + n++] = argv[i];
         *ret = (Operands) { argv + 1, n };
         return 0;
+}
+
+void usage_put_part_first(int argc, char **argv) {
+        const OptionTable table = { common_options, ELEMENTSOF(common_options) };
+        int n = 1;
+        char *part;
+
+        while (n < argc && strncmp(argv[n], "--", 2) == 0) {
+                const Option *o = option_find(&table, 1, argv[n] + 2, /* letter= */ '\0');
+
+                if (!o || strcmp(o->name, "help") == 0)
+                        break;
+                n += o->argument && !strchr(argv[n], '=') ? 2 : 1;
+        }
+        if (n == 1 || n >= argc)
+                return;
+        part = argv[n];
+        memmove(argv + 2, argv + 1, (size_t) (n - 1) * sizeof(*argv));
+        argv[1] = part;
 }
 
 static int check_operands(const Verb *v, const Operands *words, Error *reterr) {

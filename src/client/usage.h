@@ -92,6 +92,10 @@ struct Verb {
 /* Applies the options and finds the operands, which go to the end of argv. */
 int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret, Error *reterr);
 
+/* A verb that has verbs of its own may be given, before the name of one of them, options that all have: the name goes to argv[1],
+ * they go behind it. */
+void usage_put_part_first(int argc, char **argv);
+
 /* The beginning of every verb. Returns 0 to go on; else the verb is over, with the status in *ret_status: it was asked for
  * its help, or misused, and that is told. target begins with a Common; place is found. */
 int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *ret, Place *ret_place, int *ret_status);

@@ -17,6 +17,33 @@
 #include "client/human.h"
 #include "client/json.h"
 
+/* What a program prints goes to a terminal, and gives it no commands; a progress bar may go back to the beginning of its line. */
+TEST(output_of_programs) {
+        static const struct {
+                const char *said, *shown;
+        } cases[] = {
+                { "10%\r20%\n", "10%\r20%\n" },
+                { "a\tb", "a\tb" },
+                { "\x1b[2J", "?[2J" },
+                { "\a\b\x7f", "???" },
+                { "\xc2\x9b"
+                  "2J",
+                                "?2J" },
+                { "\xc3\xa9", "\xc3\xa9" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char shown[64] = "";
+                FILE *f = fmemopen(shown, sizeof(shown), "w");
+                bool held = false;
+
+                check_true("memory", f != NULL);
+                human_put(f, cases[i].said, strlen(cases[i].said), &held);
+                (void) fclose(f);
+                check_string("output", shown, cases[i].shown);
+        }
+}
+
 TEST(spans) {
         static const struct {
                 usec_t usec;
@@ -44,8 +71,15 @@ TEST(sizes) {
                 double bytes;
                 const char *text;
         } cases[] = {
-                { 0, "0" },       { 1, "1" },          { 999, "999" },         { 1000, "1K" },         { 1536, "1.5K" },
-                { 10240, "10K" }, { 1048576, "1M" },   { 3.25 * 1048576, "3.2M" }, { 512.0 * 1048576, "512M" },
+                { 0, "0" },
+                { 1, "1" },
+                { 999, "999" },
+                { 1000, "1K" },
+                { 1536, "1.5K" },
+                { 10240, "10K" },
+                { 1048576, "1M" },
+                { 3.25 * 1048576, "3.2M" },
+                { 512.0 * 1048576, "512M" },
         };
         char text[HUMAN_MAX];
 
@@ -73,7 +107,10 @@ TEST(text_cannot_command_a_terminal) {
                 { "plain", "plain" },
                 { "\033[31mred\a", "?[31mred?" },
                 { "a\nb\tc", "a?b?c" },
-                { "gr\xc3\xbc\xc3\x9f" "e", "gr\xc3\xbc\xc3\x9f" "e" },
+                { "gr\xc3\xbc\xc3\x9f"
+                  "e",
+                                "gr\xc3\xbc\xc3\x9f"
+                                "e" },
                 { "c1: \xc2\x9b", "c1: ?" },
                 { "broken \xff\xc3", "broken ??" },
         };
@@ -83,7 +120,9 @@ TEST(text_cannot_command_a_terminal) {
                 _cleanup_free_ char *clean = human_clean(cases[i].text);
                 check_string("clean", clean, cases[i].clean);
         }
-        check_uint("width", human_width("gr\xc3\xbc\xc3\x9f" "e"), 5);
+        check_uint("width", human_width("gr\xc3\xbc\xc3\x9f"
+                                        "e"),
+                        5);
         check_uint("wide", human_width("\xe6\xbc\xa2\xe5\xad\x97"), 4);
 }
 
@@ -184,7 +223,12 @@ TEST(urls_are_encoded) {
 
 TEST(base64) {
         static const char *const pairs[][2] = {
-                { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" }, { "foob", "Zm9vYg==" }, { "\xff\xfe\xfd", "//79" },
+                { "", "" },
+                { "f", "Zg==" },
+                { "fo", "Zm8=" },
+                { "foo", "Zm9v" },
+                { "foob", "Zm9vYg==" },
+                { "\xff\xfe\xfd", "//79" },
         };
         static const char *const bad[] = { "Zg=", "Z===", "Zg==Zg==", "Zh==", "Zm9=", "Z g=", "Zm9\n", "====", "Zm9v=" };
 

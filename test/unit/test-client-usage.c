@@ -130,7 +130,7 @@ TEST(the_number_of_operands_is_checked) {
 /* Kinds of options: what they put into the request. */
 
 static const Option asked[] = {
-        { "memory", 0, "SIZE", "x", BODY_MEGABYTES("limits.memoryMB") },
+        { "memory", 0, "SIZE", "x", BODY_MEGABYTES("limits.memoryMB", 1) },
         { "pids", 0, "N", "x", BODY_NUMBER("limits.pids", 1, 100) },
         { "cpus", 0, "N", "x", BODY_CPUS("limits.cpuCores") },
         { "env", 'e', "NAME=VALUE", "x", BODY_ENV("env") },

@@ -96,10 +96,10 @@ TEST(forms) {
 TEST(names_are_whole) {
         check_parsed(WORDS("--si", "1"), 3, "[si=1]");
         check_parsed(WORDS("--si=size"), 2, "[si=size]");
-        check_refused(WORDS("--siz", "1"), -EINVAL, "unknown option '--siz'");
-        check_refused(WORDS("--sizes=1"), -EINVAL, "unknown option '--sizes=1'");
+        check_refused(WORDS("--siz", "1"), -EINVAL, "unknown option '--siz': did you mean --size?");
+        check_refused(WORDS("--sizes=1"), -EINVAL, "unknown option '--sizes=1': did you mean --size?");
         check_refused(WORDS("--s", "1"), -EINVAL, "unknown option '--s'");
-        check_refused(WORDS("--SIZE", "1"), -EINVAL, "unknown option '--SIZE'");
+        check_refused(WORDS("--SIZE", "1"), -EINVAL, "unknown option '--SIZE': did you mean --size?");
 }
 
 TEST(values) {
@@ -126,12 +126,13 @@ TEST(unknown) {
         check_refused(WORDS("--nothing"), -EINVAL, "unknown option '--nothing'");
         check_refused(WORDS("--nothing=1"), -EINVAL, "unknown option '--nothing=1'");
         check_refused(WORDS("-x"), -EINVAL, "unknown option '-x'");
-        check_refused(WORDS("-fs"), -EINVAL, "unknown option '-fs'");
+        check_refused(WORDS("-fs"), -EINVAL, "option --size needs a value: --size SIZE"); /* letters share a word, the last may have a value */
+        check_refused(WORDS("-fx"), -EINVAL, "unknown option '-fx'");
         check_refused(WORDS("-s1"), -EINVAL, "unknown option '-s1'");
         check_refused(WORDS("-s=1"), -EINVAL, "unknown option '-s=1'");
         check_refused(WORDS("--=x"), -EINVAL, "unknown option '--=x'");
         check_refused(WORDS("---"), -EINVAL, "unknown option '---'");
-        check_refused(WORDS("---flag"), -EINVAL, "unknown option '---flag'");
+        check_refused(WORDS("---flag"), -EINVAL, "unknown option '---flag': did you mean --flag?");
 }
 
 TEST(missing_value) {

@@ -9,8 +9,8 @@
 static const Option set_options[] = {
         { "sandboxes", 0, "N",    "so many at the same time",       BODY_COUNT("quotas.sandboxes")    },
         { "cpus",      0, "N",    "cores of all of them together",  BODY_CPUS("quotas.cpuCores")      },
-        { "memory",    0, "SIZE", "memory of all of them together", BODY_MEGABYTES("quotas.memoryMB") },
-        { "disk",      0, "SIZE", "disk of all of them together",   BODY_MEGABYTES("quotas.diskMB")   },
+        { "memory",    0, "SIZE", "memory of all of them together", BODY_MEGABYTES("quotas.memoryMB", 0) },
+        { "disk",      0, "SIZE", "disk of all of them together",   BODY_MEGABYTES("quotas.diskMB", 0)   },
         { "inherit",   0, NULL,   "a former tenant of that name has left things, which become its own", BODY_TRUE("inherit") },
         { "profile",   0, "NAME", "the profile that its keys are bound to", BODY_TEXT("profile")      },
 };

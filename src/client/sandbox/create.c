@@ -57,10 +57,10 @@ static int create_volume(const Option *o, void *target, const char *value, Error
 
 static const Option create_options[] = {
         { "name",         'n', "NAME",      "a name; if a sandbox has it already, that is the one", BODY_TEXT("name") },
-        { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", BODY_MEGABYTES("limits.memoryMB") },
+        { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", BODY_MEGABYTES("limits.memoryMB", 4) },
         { "cpus",         0,   "N",         "share of cores, as in 0.5 (default: all)", BODY_CPUS("limits.cpuCores") },
         { "cpu-time",     0,   "TIME",      "CPU time of all its commands together", BODY_SECONDS("limits.cpuTimeSeconds") },
-        { "disk",         0,   "SIZE",      "everything that is written", BODY_MEGABYTES("limits.diskMB") },
+        { "disk",         0,   "SIZE",      "everything that is written", BODY_MEGABYTES("limits.diskMB", 1) },
         { "pids",         0,   "N",         "processes and threads (default 512)", BODY_COUNT("limits.pids") },
         { "nofile",       0,   "N",         "open files of each process (default 4096)", BODY_COUNT("limits.nofile") },
         { "exec-timeout", 0,   "TIME",      "for commands that name none (default 5m)", BODY_SECONDS("limits.timeoutSeconds") },

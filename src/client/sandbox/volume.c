@@ -4,7 +4,7 @@
 #include "client/verbs.h"
 
 static const Option create_options[] = {
-        { "size", 's', "SIZE", "what may be written into it (default 1G)", BODY_MEGABYTES("sizeMB") },
+        { "size", 's', "SIZE", "what may be written into it (default 1G)", BODY_MEGABYTES("sizeMB", 1) },
 };
 static const Option ls_options[] = {
         { "quiet", 'q', NULL, "names only", OPTION_FLAG(Common, quiet) },
