@@ -455,15 +455,18 @@ def main(suite=None, tests=None, argv=None):
     if not chosen:
         sys.exit(f"{suite}: no test matches {' '.join(patterns)}")
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # unittest takes any other exception for a failure of the case, and goes on
     become_subreaper()
     LeakCheck.before = HostState.take()
     result = QuietResult(verbose)
-    for test in [*chosen, LeakCheck()]:
-        test(result)
-        if is_worth_a_report(test, result):
-            report(test, result)
-        reap_orphans(known={child.pid for child in _children})
+    try:
+        for test in [*chosen, LeakCheck()]:
+            test(result)
+            if is_worth_a_report(test, result):
+                report(test, result)
+            reap_orphans(known={child.pid for child in _children})
+    except KeyboardInterrupt:
+        sys.exit(f"{suite}: stopped")
     print(f"{suite}: {result.n_passed} passed, {result.n_failed} failed, {result.n_skipped} skipped", flush=True)
     sys.exit(1 if result.n_failed else 0)
 

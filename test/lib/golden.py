@@ -94,6 +94,9 @@ def make(daemon):
         "rules": "/api/alerts/rules", "channels": "/api/alerts/channels", "ports": "/api/sandbox/full/ports", "cleanup": "/api/sandbox/cleanup",
         "files": "/api/sandbox/full/files/list?path=/home/user", "resources": "/api/sandbox/full/resources"}.items()})
     docs["resources"]["pids"] = docs["cleanup"]["pressure"] = "<any>"
+    for rule in docs["rules"]:
+        if rule["name"] in ("sandbox_active_high", "sandbox_leak_detected"):  # by the machine's memory
+            rule["threshold"] = "<any>"
     return docs
 
 

@@ -3,6 +3,7 @@
     modules()             test/compat/e2b/node_modules, installed from the lock file when it is not there
     plain(daemon, key)    the environment of a program that speaks plain HTTP over loopback
     wildcard(daemon, …)   … of one that speaks TLS and knows sandboxes by their names below a domain
+    python_packages()     a virtual environment with the Python SDK, made from requirements.txt when it is not there
 """
 
 import json
@@ -20,6 +21,7 @@ import covetest  # noqa: E402
 HERE = Path(__file__).resolve().parent.parent / "compat" / "e2b"
 DOMAIN = "sbx.test"
 NPM_SECONDS = 300
+PIP_SECONDS = 300
 
 
 def modules():
@@ -40,6 +42,34 @@ def modules():
         raise AssertionError(f"npm ci failed\n{done.stdout}\n{done.stderr}")
     stamp.write_bytes(lock)
     return place
+
+
+def python_packages():
+    """The packages of requirements.txt, by Debian's pip: the environment itself has none, so that python3-venv is not needed."""
+    place = covetest.cove_path().resolve().parent.parent / "compat-e2b-python"
+    wanted = (HERE / "requirements.txt").read_bytes()
+    stamp = place / "requirements"
+    if stamp.exists() and stamp.read_bytes() == wanted:
+        return place
+    shutil.rmtree(place, ignore_errors=True)
+    pip = ["-m", "pip", "--python", str(place / "bin" / "python"), "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
+    for arguments in (["-m", "venv", "--without-pip", str(place)], [*pip, "--requirement", str(HERE / "requirements.txt")]):
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=PIP_SECONDS)
+        if done.returncode != 0:
+            raise AssertionError(f"{' '.join(arguments)} failed\n{done.stdout}\n{done.stderr}")
+    stamp.write_bytes(wanted)
+    return place
+
+
+def python_program(place):
+    return str(place / "bin" / "python"), str(HERE / "drive.py")
+
+
+def python_names(place):
+    done = subprocess.run([*python_program(place), "--list"], capture_output=True, text=True, timeout=60, env=clean())
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return done.stdout.split()
 
 
 def with_tls(daemon):
@@ -81,9 +111,9 @@ def names(place):
     return done.stdout.split()
 
 
-def drive(place, environment, *chosen, seconds=280):
+def drive(place, environment, *chosen, seconds=280, program=("node", "drive.mjs")):
     """name → what was told of it; a case that nothing was told of is not in it."""
-    child = subprocess.Popen(["node", "drive.mjs", *chosen], cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen([*program, *chosen], cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         out, err = child.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
