@@ -185,9 +185,33 @@ take() {
     echo "${queued_jobs[$n]}"
 }
 
+# Everything below us, whatever group or session it is in: each suite ends what it has started when it is told to end, so the suites go first, and
+# we stay until they are gone. What runs in the background does not hear of Ctrl-C by itself.
+stop_jobs() {
+    local pids pid n=0
+    trap '' INT TERM
+    echo "stopping what runs" >&2
+    pids=$(descendants $$)
+    for pid in $pids; do kill -TERM "$pid" 2>/dev/null || true; done
+    for pid in $pids; do
+        while [ -e "/proc/$pid/exe" ] && [ $((n++)) -lt 600 ]; do sleep 0.1; done # a zombie has none
+    done
+    exit 143
+}
+
+# The processes below one, less those that look for them.
+descendants() { # PID
+    local child
+    for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+        [ "$child" = "$BASHPID" ] && continue
+        descendants "$child"
+        [ ! -e "/proc/$child" ] || echo "$child"
+    done
+}
+
 run_jobs() {
     local job n lane_pids=()
-    trap 'trap - INT TERM; kill 0' INT TERM # what runs in the background does not hear of Ctrl-C by itself
+    trap stop_jobs INT TERM
     [ $((${#before_jobs[@]} + ${#queued_jobs[@]} + ${#after_jobs[@]})) -gt 1 ] || streaming=yes
     start_load
     [ -z "$leak_check" ] || /usr/bin/python3 "$root/test/lib/covetest.py" snapshot "$work/host"
