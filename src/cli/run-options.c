@@ -79,7 +79,7 @@ static int run_options_add_env(RunOptions *o, const char *assignment, Error *ret
         int r;
 
         if (strlen(assignment) >= STRING_MAX)
-                return error_set(reterr, -E2BIG, "environment variable '%.*s' has %zu bytes, at most %d are possible",
+                return error_set(reterr, -E2BIG, "environment variable '%.*s' has %zu bytes; the maximum is %d",
                                 (int) strcspn(assignment, "="), assignment, strlen(assignment), STRING_MAX - 1);
         r = strv_set_env(&o->env, assignment);
         if (r >= 0 && o->env.n > RUN_ENV_MAX)
@@ -472,7 +472,7 @@ static int check_strings(const RunOptions *o, Error *reterr) {
         for (size_t i = 0; i < o->command.n; i++) {
                 size_t n = strlen(o->command.items[i]) + 1;
                 if (n > STRING_MAX)
-                        return error_set(reterr, -E2BIG, "argument %zu of the command has %zu bytes, at most %d are possible: "
+                        return error_set(reterr, -E2BIG, "argument %zu of the command has %zu bytes; the maximum is %d: "
                                                          "'%.40s…'",
                                         i, n - 1, STRING_MAX - 1, o->command.items[i]);
                 total += n + sizeof(char *);

@@ -18,7 +18,7 @@ typedef struct Config Config;
 typedef struct ManagerConfig {
         const char *state_dir;
         uint64_t journal_total_bytes; /* of all journals together: the heaviest tenant's oldest go first */
-        usec_t keep_ended_usec;       /* how long an ended sandbox can still be looked at */
+        usec_t keep_ended_usec;       /* how long an ended sandbox can be inspected */
         unsigned sandboxes_max;
         bool recycle;          /* journals of sandboxes that are gone: only where their end is certain */
         const Strv *templates; /* NAME=DIR, beside "host" */

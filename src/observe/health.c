@@ -29,7 +29,7 @@ static const Condition degraded[] = {
         { SIGNAL_HTTP_ERROR_RATE,   0.05, "the daemon answers with errors"                                },
         { SIGNAL_POOL_WAIT,         30,   "callers wait for a sandbox"                                    },
         { SIGNAL_DISK_USAGE,        0.90, "the disk is nearly full"                                       },
-        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have been given up"                           },
+        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have failed for good"                           },
         { SIGNAL_DELIVERY_FAILURES, 0,    "notifications could not be delivered"                          },
 };
 

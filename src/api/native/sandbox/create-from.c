@@ -66,9 +66,9 @@ static int inherit_template(CreateBody *b, SandboxSpec *base, JsonComplaints *c)
         SandboxSpec *spec = &b->spec;
 
         if (spec->template_name && strcmp(spec->template_name, base->template_name ? base->template_name : "host") != 0)
-                return json_complain(c, "template", "the snapshot stands on '%s': leave this out", base->template_name ? base->template_name : "host");
+                return json_complain(c, "template", "the snapshot is based on '%s': omit this", base->template_name ? base->template_name : "host");
         if (sandbox_spec_said(spec, "persistent") && !spec->persistent)
-                return json_complain(c, "persistent", "what begins as a snapshot keeps its disk: leave this out");
+                return json_complain(c, "persistent", "a sandbox from a snapshot is persistent: omit this");
         inherit_text(&spec->template_name, &base->template_name);
         inherit_text(&spec->layer, &base->layer);
         inherit_text(&spec->base, &base->base);
@@ -111,11 +111,11 @@ static int create_from_find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret,
         Error error = { 0 };
 
         if ((b->of || b->from) && b->spec.snapshot)
-                return json_complain(c, "snapshot", "a fork has its own: leave this out"), -ENOENT;
+                return json_complain(c, "snapshot", "a fork has its own: omit this"), -ENOENT;
         if (b->of)
                 return sandbox_fork_spec(b->of, ret, &error);
         if (!n) {
-                (void) json_complain(c, "snapshot", "there is no snapshot '%.100s' (`cove snapshot ls` has those there are)", b->spec.snapshot);
+                (void) json_complain(c, "snapshot", "there is no snapshot '%.100s' (`cove snapshot ls` lists them)", b->spec.snapshot);
                 return -ENOENT;
         }
         if (snapshot_spec(n, ret, &error) < 0) {

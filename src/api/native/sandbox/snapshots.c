@@ -17,7 +17,7 @@ static void native_snapshots_forget(ApiRequest *q, bool answered) {
 }
 
 State *state_of(ApiRequest *q) {
-        State *s = native_room(q, q->api->rooms.state, "there are no snapshots here");
+        State *s = native_room(q, q->api->rooms.state, "this daemon keeps no snapshots");
 
         if (s)
                 q->destroy = native_snapshots_forget;
