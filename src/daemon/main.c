@@ -134,7 +134,6 @@ static int step_spawner(Daemon *d, Error *reterr) {
                 .templates = &d->options.templates,
                 .state_dir = d->options.state_dir,
                 .settings = d->settings,
-                .storage_bytes = d->settings->storage.bytes,
         };
 
         return spawner_start(&arguments, &d->spawner_fd, reterr);

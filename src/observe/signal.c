@@ -23,6 +23,7 @@ static const struct {
         [SIGNAL_CLEANUP_FAILURES]     = { "cleanup_failures", "What could not be cleaned in the last hour" },
         [SIGNAL_MEMORY_USAGE]         = { "memory_usage", "Share of the machine's memory that is in use" },
         [SIGNAL_DISK_USAGE]           = { "disk_usage", "Share of the state directory's file system that is in use" },
+        [SIGNAL_DEPOT_USAGE]          = { "depot_usage", "Share of what the depot can take that is in use" },
         [SIGNAL_DELIVERY_FAILURES]    = { "delivery_failures", "Notifications that were given up in the last hour" },
         [SIGNAL_DEAD_LETTERS]         = { "dead_letters", "Agent executions that have used all their attempts" },
         [SIGNAL_UNHEALTHY]            = { "unhealthy", "Sandboxes whose last health check has failed" },

@@ -1,6 +1,6 @@
 /* main.c: cove-spawner, started by coved with one end of a SOCK_SEQPACKET pair.
  *
- *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--state-dir DIR] [--storage-size BYTES] [--verbose] [--log-json]
+ *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--state-dir DIR] [--storage-size BYTES] [--storage-reserve BYTES] [--shrink-after USEC] [--verbose] [--log-json]
  *
  * Nobody else has a use for it. Exit status: 0 when coved has hung up, 1 when it cannot begin, 2 for wrong options. */
 
@@ -62,8 +62,17 @@ static int apply_state_dir(SpawnerOptions *o, const char *value, Error *reterr) 
 }
 
 static int apply_storage_size(SpawnerOptions *o, const char *value, Error *reterr) {
-        return parse_uint64(value, 0, UINT64_C(1) << 50, &o->storage_bytes) < 0 ?
+        return parse_uint64(value, 0, UINT64_C(1) << 50, &o->storage.most_bytes) < 0 ?
                         error_set(reterr, -EINVAL, "--storage-size: '%s' is no number of bytes", value) : 0;
+}
+
+static int apply_storage_reserve(SpawnerOptions *o, const char *value, Error *reterr) {
+        return parse_uint64(value, 0, UINT64_C(1) << 50, &o->storage.begin_bytes) < 0 ?
+                        error_set(reterr, -EINVAL, "--storage-reserve: '%s' is no number of bytes", value) : 0;
+}
+
+static int apply_shrink_after(SpawnerOptions *o, const char *value, Error *reterr) {
+        return parse_uint64(value, 0, UINT64_C(1) << 60, &o->shrink_usec) < 0 ? error_set(reterr, -EINVAL, "--shrink-after: '%s' is no number of microseconds", value) : 0;
 }
 
 static int apply_hang_after(SpawnerOptions *o, const char *value, Error *reterr) {
@@ -83,6 +92,8 @@ static const struct {
         { "--template", spawner_apply_template },
         { "--state-dir", apply_state_dir },
         { "--storage-size", apply_storage_size },
+        { "--storage-reserve", apply_storage_reserve },
+        { "--shrink-after", apply_shrink_after },
         { "--hang-after", apply_hang_after },
         { "--zygote", apply_zygote },
 };

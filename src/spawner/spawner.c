@@ -206,6 +206,7 @@ static usec_t spawner_next(const Spawner *s) {
         if (clock_usec() < s->rest)
                 due = MIN_OF(due, s->rest);
         due = MIN_OF(due, ahead_next(&s->ahead));
+        due = MIN_OF(due, s->room_due);
         return MIN_OF(due, zygotes_next(s));
 }
 
@@ -251,6 +252,7 @@ static void spawner_loop(Spawner *s) {
                 if (fds[FD_CHANNEL].revents)
                         spawner_on_channel(s, fds[FD_CHANNEL].revents);
                 task_run_due(s);
+                tree_room_run_due(s);
                 zygotes_run_due(s);
                 spawner_sweep(s);
         }
