@@ -94,6 +94,7 @@ static const struct {
 } errors[] = {
         { ENOENT,       404, "not_found",       "there is no such thing"                  },
         { ESRCH,        404, "not_found",       "there is no such thing"                  },
+        { ENOTUNIQ,     409, "ambiguous",       "it could be several: write more of it"   },
         { EEXIST,       409, "exists",          "it is there already"                     },
         { ESTALE,       409, "not_running",     "the sandbox is not running"              },
         { ECHILD,       409, "not_running",     "the sandbox is not running"              },
@@ -391,13 +392,15 @@ void api_keep_caller(ApiRequest *q, Sandbox *sb) {
 /* What it is about. Looked up when the handler is called: while a body came in, it may have gone. */
 static int find_objects(ApiRequest *q) {
         int id = router_parameter_place(q->route, "id"), eid = router_parameter_place(q->route, "eid");
+        Error error = { 0 };
+        int r;
 
         if (strncmp(q->route->path, "/api/sandbox/", strlen("/api/sandbox/")) != 0 || id < 0)
                 return 0;
-        q->sandbox = manager_find(q->manager, &q->who, q->parameters[id]);
-        if (!q->sandbox) {
-                (void) api_error(q, 404, "not_found", NULL, "there is no sandbox '%s'", q->parameters[id]);
-                return -ENOENT;
+        r = manager_resolve(q->manager, &q->who, q->parameters[id], &q->sandbox, &error);
+        if (r < 0) {
+                (void) api_errno(q, r, error.text);
+                return r;
         }
         api_about(q, q->sandbox, NULL);
         q->execution = eid < 0 ? NULL : manager_find_execution(q->sandbox, q->parameters[eid]);
