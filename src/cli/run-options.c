@@ -446,7 +446,7 @@ static const Option run_options[] = {
         OPTION_INSTEAD("name", 'n', "NAME", "a run is over when its command is, and has no name: --hostname NAME names it inside, `cove create --name NAME` makes one that stays"),
         OPTION_INSTEAD("detach", 'd', NULL, "a run ends with its caller: `cove create`, then `cove exec -d SANDBOX -- COMMAND`"),
         OPTION_INSTEAD("publish", 'p', "PORT", "a run serves nothing: `cove create`, `cove exec -d`, then `cove url SANDBOX PORT`"),
-        OPTION_INSTEAD("network", 0, "MODE", "write --net none|egress|open|host"),
+        { "network", 0, "MODE", NULL, run_net_mode }, /* as --net */
         OPTION_INSTEAD("entrypoint", 0, "PROGRAM", "the command is what stands behind the options: cove run -- PROGRAM"),
         OPTION_INSTEAD("image", 0, "IMAGE", "images are a daemon's: `cove template pull IMAGE`, then `cove create --template NAME`"),
         OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside"),

@@ -61,6 +61,7 @@ static int held_add(HeldTable *all, HeldTree *t) {
                 HASH_ADD_STR(all->names, key, name);
         }
         HASH_ADD_STR(all->by_id, id, t);
+        prefix_add(&all->prefixes, &t->prefix, t->id);
         held_charge(all, t);
         return 0;
 }
@@ -74,6 +75,7 @@ static void held_take_out(HeldTable *all, HeldTree *t) {
         }
         if (t->hh.tbl)
                 HASH_DEL(all->by_id, t);
+        prefix_remove(&all->prefixes, &t->prefix);
         ledger_release(&t->charge);
 }
 
@@ -112,6 +114,36 @@ HeldTree *held_find(const HeldTable *all, const Principal *who, const char *id_o
         if (name)
                 t = name->tree;
         return t && held_is_seen(t, who) ? t : NULL;
+}
+
+static HeldTree *held_of_prefix(const PrefixNode *node) {
+        return (HeldTree *) (void *) ((char *) node - offsetof(HeldTree, prefix));
+}
+
+static bool held_prefix_is_seen(const PrefixNode *node, const Principal *who) {
+        return held_is_seen(held_of_prefix(node), who);
+}
+
+static const char *held_prefix_name(const PrefixNode *node) {
+        return held_of_prefix(node)->name;
+}
+
+int held_resolve(const HeldTable *all, const Principal *who, const char *text, HeldTree **ret, Error *reterr) {
+        const PrefixKind kind = { all->kind->nouns, held_prefix_is_seen, held_prefix_name };
+        HeldTree *t = held_find(all, who, text);
+        PrefixNode *node;
+        int r;
+
+        if (t) {
+                *ret = t;
+                return 0;
+        }
+        r = prefix_find(&all->prefixes, &kind, who, text, &node, reterr);
+        if (r == -ENOENT)
+                return error_set(reterr, r, "there is no %s '%.100s'", all->kind->noun, text);
+        if (r >= 0)
+                *ret = held_of_prefix(node);
+        return r;
 }
 
 HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at, const char *after_id) {
