@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/listener.h"
 #include "client/http/tunnel.h"
 
 #define STATE_OF_ROOT "/var/lib/cove"
@@ -20,6 +21,7 @@
 #define SOCKET_NAME   "cove.sock"
 #define PORT_DEFAULT  "8787"
 #define PORT_TLS      "443"
+#define URL_DEFAULT   "http://127.0.0.1:" PORT_DEFAULT
 
 void place_done(Place *p) {
         free(p->socket);
@@ -201,9 +203,25 @@ static int connect_unix(int fd, const char *path) {
         return connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
 }
 
+/* Nobody is at the default place; a daemon of another user may be at the default port. */
+static int place_tell_neighbour(const Place *p, Error *reterr) {
+        const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) atoi(PORT_DEFAULT)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        Listener l;
+
+        if (p->given || listener_find((const struct sockaddr *) &address, sizeof(address), &l) < 0 || !l.is_cove)
+                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
+        if (l.uid == geteuid())
+                return error_set(reterr, -ENOENT, "no daemon at %s, but one of yours listens on " URL_DEFAULT ": name its directory with --state DIR",
+                                p->socket);
+        return error_set(reterr, -ENOENT,
+                        "no daemon of yours at %s, but user %s runs one on " URL_DEFAULT ". To use it, get a key from them (`cove key create NAME`) and "
+                        "set COVE_URL=" URL_DEFAULT " and COVE_API_KEY. To start your own: cove serve --listen 127.0.0.1:0",
+                        p->socket, l.user);
+}
+
 static int tell_unix(const Place *p, int r, Error *reterr) {
         if (r == -ENOENT || r == -ECONNREFUSED || r == -ENOTDIR)
-                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
+                return place_tell_neighbour(p, reterr);
         if (r == -EACCES || r == -EPERM)
                 return error_set(reterr, r,
                                 "not allowed to speak to the daemon at %s: its owner and root are; others take --url and a key",

@@ -36,13 +36,15 @@ static void tunnel_add_name(char ret[static NAMES_MAX], const GENERAL_NAME *name
                 (void) snprintf(ret + used, NAMES_MAX - used, "%s%s", used > 0 ? ", " : "", word);
 }
 
-/* The first of them; the common name does not count any more. */
+/* The first of them; the common name counts where there is no other. */
 static void tunnel_names(X509 *certificate, char ret[static NAMES_MAX]) {
         GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 
         ret[0] = '\0';
         for (int i = 0; i < sk_GENERAL_NAME_num(names); i++)
                 tunnel_add_name(ret, sk_GENERAL_NAME_value(names, i));
+        if (!names)
+                (void) X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, ret, NAMES_MAX);
         GENERAL_NAMES_free(names);
 }
 
@@ -50,9 +52,6 @@ static int tunnel_explain_name(const Tunnel *t, X509 *certificate, Error *reterr
         char names[NAMES_MAX];
 
         tunnel_names(certificate, names);
-        if (!names[0])
-                return error_set(reterr, -EKEYREJECTED, "%s: the certificate names no host: the server needs one with the name '%s'", t->url,
-                                t->words.operand);
         return error_set(reterr, -EKEYREJECTED, "%s: the certificate is for %s, and not for '%s': use one of its names in the URL", t->url,
                         names, t->words.operand);
 }
@@ -110,11 +109,11 @@ static int tunnel_explain_protocol(const Tunnel *t, Error *reterr) {
         const char *reason = ERR_reason_error_string(first);
         int code = ERR_GET_LIB(first) == ERR_LIB_SSL ? ERR_GET_REASON(first) : 0;
 
-        switch (code) {
+        switch (t->established && code != SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED ? 0 : code) {
         case SSL_R_WRONG_VERSION_NUMBER:
         case SSL_R_HTTP_REQUEST:
         case SSL_R_PACKET_LENGTH_TOO_LONG:
-                return error_set(reterr, -EPROTO, "%s answers without TLS: use http:// in the URL if it is a daemon's plain port", t->url);
+                return error_set(reterr, -EPROTO, "%s answers without TLS: use http:// in the URL", t->url);
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
                 return error_set(reterr, -EPROTO, "%s wants a client certificate, and cove sends none: let the server ask for the API key only", t->url);
         case SSL_R_UNSUPPORTED_PROTOCOL:
@@ -132,8 +131,8 @@ int tunnel_explain(const Tunnel *t, int code, Error *reterr) {
                 code = tunnel_explain_certificate(t, fault, reterr);
         else if (code == -EPROTO)
                 code = tunnel_explain_protocol(t, reterr);
-        else if (!SSL_is_init_finished(t->ssl))
-                code = error_set(reterr, code, "%s closed the connection in the TLS handshake: check that it serves https", t->url);
+        else if (!t->established)
+                code = error_set(reterr, code, "%s closed the connection in the TLS handshake: if it does not serve https, use http:// in the URL", t->url);
         else
                 code = error_set(reterr, code, "the connection to %s broke off: %m", t->url);
         ERR_clear_error();

@@ -71,6 +71,7 @@ static void relay_fill_down(TunnelRelay *r, Error *reterr) {
 
         if (r->down.over || r->failure < 0 || !lane_is_empty(&r->down))
                 return;
+        r->down.events = 0;
         n = tunnel_read(r->tunnel, r->down.data, BUFFER_SIZE, &r->down.events, reterr);
         if (n == -EAGAIN)
                 return;
@@ -110,6 +111,11 @@ static bool relay_is_over(const TunnelRelay *r) {
         return lane_is_empty(&r->down) && (r->failure < 0 || (r->said_up && r->said_down));
 }
 
+/* OpenSSL may hold bytes that poll(2) knows nothing of: it is asked until it has none. */
+static bool relay_may_read(const TunnelRelay *r) {
+        return !r->down.over && r->failure == 0 && lane_is_empty(&r->down) && r->down.events == 0;
+}
+
 static void relay_wait(TunnelRelay *r) {
         short near = 0, far = 0;
         struct pollfd polls[2];
@@ -141,7 +147,8 @@ int tunnel_relay(Tunnel *t, Error *reterr) {
                 relay_drain_down(&r);
                 if (relay_is_over(&r))
                         break;
-                relay_wait(&r);
+                if (!relay_may_read(&r))
+                        relay_wait(&r);
         }
         if (r.gone)
                 tunnel_say_over(t);

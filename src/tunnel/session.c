@@ -134,7 +134,8 @@ int tunnel_handshake(Tunnel *t, Error *reterr) {
                 ERR_clear_error();
                 errno = 0;
                 answer = SSL_do_handshake(t->ssl);
-                if (answer == 1)
+                t->established = answer == 1;
+                if (t->established)
                         return 0;
                 r = tunnel_result(t, answer, &events);
                 if (r != -EAGAIN)

@@ -30,6 +30,7 @@ typedef struct Tunnel {
         const char *ca;         /* a file; NULL: the host's trust store */
         struct ssl_ctx_st *context;
         struct ssl_st *ssl;
+        bool established;        /* the handshake is over */
         struct x509_st *refused; /* the server's certificate, where it or its chain does not do */
 } Tunnel;
 
