@@ -141,8 +141,8 @@ static const struct {
 static const char *surface_cure(const ApiRequest *q, int r) {
         if (r != -ESTALE || !q->sandbox)
                 return NULL;
-        return q->sandbox->status == SANDBOX_PAUSED ? "go on with it: `cove resume`, POST /api/sandbox/{id}/resume"
-                : q->sandbox->status == SANDBOX_STOPPED ? "make it ready again: `cove start`, POST /api/sandbox/{id}/start" : NULL;
+        return q->sandbox->status == SANDBOX_PAUSED ? "resume it with `cove resume SANDBOX`, or POST /api/sandbox/{id}/resume"
+                : q->sandbox->status == SANDBOX_STOPPED ? "start it with `cove start SANDBOX`, or POST /api/sandbox/{id}/start" : NULL;
 }
 
 int api_errno(ApiRequest *q, int r, const char *text) {
