@@ -14,6 +14,7 @@
 
 #include "api/http-internal.h"
 #include "base/fd.h"
+#include "base/listener.h"
 #include "base/parse.h"
 
 #define BACKLOG     1024
@@ -89,6 +90,21 @@ static bool is_loopback(const Address *a) {
         return ntohl(a->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
+/* Who has the address, and the way out. */
+static int http_listen_refuse(const char *text, const Address *a, socklen_t size, int code, Error *reterr) {
+        Listener l;
+
+        if (code != -EADDRINUSE || listener_find(&a->any, size, &l) < 0)
+                return error_set(reterr, code, "cannot listen on %s: %m", text);
+        if (l.is_cove)
+                return error_set(reterr, code,
+                                "cannot listen on %s: a cove daemon of user %s listens there. Use that one (COVE_URL=http://%s, with a key from its owner "
+                                "in COVE_API_KEY), or choose another port, as in --listen 127.0.0.1:0",
+                                text, l.user, text);
+        return error_set(reterr, code, "cannot listen on %s: another program, of user %s, listens there. Choose another port with --listen or --tls-listen",
+                        text, l.user);
+}
+
 int http_listen_tcp(const char *address, bool loopback_only, char **ret_address, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         const int one = 1;
@@ -110,7 +126,7 @@ int http_listen_tcp(const char *address, bool loopback_only, char **ret_address,
         if (a.any.sa_family == AF_INET6)
                 (void) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
         if (bind(fd, &a.any, size) < 0 || listen(fd, BACKLOG) < 0)
-                return error_set(reterr, -errno, "cannot listen on %s: %m", address);
+                return http_listen_refuse(address, &a, size, -errno, reterr);
         r = print_address(fd, ret_address);
         if (r < 0)
                 return error_set(reterr, r, "cannot tell the address of the socket: %m");

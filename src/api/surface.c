@@ -92,59 +92,58 @@ static const struct {
         const char *code;
         const char *message; /* when nobody said more */
 } errors[] = {
-        { ENOENT, 404, "not_found", "no such object" },
-        { ESRCH, 404, "not_found", "no such object" },
-        { ENOTUNIQ, 409, "ambiguous", "it is ambiguous: give more characters" },
-        { EEXIST, 409, "exists", "it already exists" },
-        { ESTALE, 409, "not_running", "the sandbox is not running" },
-        { ECHILD, 409, "not_running", "the sandbox is not running" },
-        { EBUSY, 409, "conflict", "it is in use" },
-        { EALREADY, 409, "conflict", "it is already in progress" },
-        { ECANCELED, 409, "conflict", "another request came first" },
-        { ENOTDIR, 409, "not_a_directory", "it is not a directory" },
-        { EISDIR, 409, "is_a_directory", "it is a directory" },
-        { ENOTEMPTY, 409, "not_empty", "the directory is not empty" },
-        { ENOTTY, 409, "not_a_terminal", "it has no terminal" },
-        { EPIPE, 409, "stdin_closed", "its reader is gone" },
-        { EACCES, 403, "permission", "permission denied" },
-        { EPERM, 403, "permission", "permission denied" },
-        { EROFS, 403, "permission", "the file system cannot be written to" },
-        { EKEYREJECTED, 403, "beyond_policy", "the sandbox's policy does not allow it" },
-        { ENOEXEC, 403, "language_not_allowed", "the sandbox's policy does not allow the language" },
-        { EINVAL, 400, "invalid", "the request is not valid" },
-        { ERANGE, 400, "invalid", "a value is out of range" },
-        { ENAMETOOLONG, 400, "name_too_long", "the name is too long" },
-        { ELOOP, 400, "invalid", "too many symbolic links" },
-        { EILSEQ, 400, "invalid", "not UTF-8, or a NUL byte" },
-        { E2BIG, 400, "invalid", "the request is too large" },
-        { EBADMSG, 400, "bad_json", "the body is not JSON" },
-        { ENODATA, 410, "gone", "it was removed to make room" },
-        { ENOKEY, 422, "secret_missing", "a secret does not exist" },
-        { EKEYREVOKED, 503, "vault_shut", "secrets cannot be read for now" },
-        { EFBIG, 413, "too_large", "it is too large" },
-        { EMSGSIZE, 413, "too_large", "it is too large" },
-        { EOVERFLOW, 403, "quota", "more than the quota will ever allow" },
-        { EDQUOT, 429, "quota", "over quota" },
-        { EOPNOTSUPP, 501, "unsupported", "this cannot be done here" },
-        { ENOSYS, 501, "unsupported", "this cannot be done here" },
-        { EAGAIN, 503, "unavailable", "temporarily unavailable: try again" },
-        { ECONNREFUSED, 503, "unavailable", "temporarily unavailable: try again" },
-        { ECONNRESET, 503, "unavailable", "temporarily unavailable: try again" },
-        { ETIMEDOUT, 503, "unavailable", "it took too long" },
-        { EMFILE, 503, "unavailable", "the daemon has too many open files: try again later, or raise its limit (LimitNOFILE=, ulimit -n)" },
-        { ENFILE, 503, "unavailable", "this machine has too many open files: try again later, or raise fs.file-max" },
-        { ENOBUFS, 503, "unavailable", "temporarily unavailable: try again" },
-        { ENOSPC, 507, "no_space", "there is no space left" },
-        { ENOMEM, 503, "unavailable", "out of memory: try again later" },
+        { ENOENT,       404, "not_found",       "no such object"                  },
+        { ESRCH,        404, "not_found",       "no such object"                  },
+        { ENOTUNIQ,     409, "ambiguous",       "it is ambiguous: give more characters"   },
+        { EEXIST,       409, "exists",          "it already exists"                     },
+        { ESTALE,       409, "not_running",     "the sandbox is not running"              },
+        { ECHILD,       409, "not_running",     "the sandbox is not running"              },
+        { EBUSY,        409, "conflict",        "it is in use"                            },
+        { EALREADY,     409, "conflict",        "it is already in progress"                 },
+        { ECANCELED,    409, "conflict",        "another request came first"               },
+        { ENOTDIR,      409, "not_a_directory", "it is not a directory"                   },
+        { EISDIR,       409, "is_a_directory",  "it is a directory"                       },
+        { ENOTEMPTY,    409, "not_empty",       "the directory is not empty"              },
+        { ENOTTY,       409, "not_a_terminal",  "it has no terminal"                      },
+        { EPIPE,        409, "stdin_closed",    "its reader is gone"                         },
+        { EACCES,       403, "permission",      "permission denied"                       },
+        { EPERM,        403, "permission",      "permission denied"                       },
+        { EROFS,        403, "permission",      "the file system cannot be written to"    },
+        { EKEYREJECTED, 403, "beyond_policy",   "the sandbox's policy does not allow it"  },
+        { ENOEXEC,      403, "language_not_allowed", "the sandbox's policy does not allow the language" },
+        { EINVAL,       400, "invalid",         "the request is not valid"    },
+        { ERANGE,       400, "invalid",         "a value is out of range"                 },
+        { ENAMETOOLONG, 400, "name_too_long",   "the name is too long"                    },
+        { ELOOP,        400, "invalid",         "too many symbolic links"                 },
+        { EILSEQ,       400, "invalid",         "not UTF-8, or a NUL byte"                },
+        { E2BIG,        400, "invalid",         "the request is too large"                   },
+        { EBADMSG,      400, "bad_json",        "the body is not JSON"                    },
+        { ENODATA,      410, "gone",            "it was removed to make room"             },
+        { ENOKEY,       422, "secret_missing",  "a secret does not exist"                 },
+        { EKEYREVOKED,  503, "vault_shut",      "secrets cannot be read for now"          },
+        { EFBIG,        413, "too_large",       "it is too large"                         },
+        { EMSGSIZE,     413, "too_large",       "it is too large"                         },
+        { EOVERFLOW,    403, "quota",           "more than the quota will ever allow"     },
+        { EDQUOT,       429, "quota",           "over quota"                              },
+        { EOPNOTSUPP,   501, "unsupported",     "this cannot be done here"                },
+        { ENOSYS,       501, "unsupported",     "this cannot be done here"                },
+        { EAGAIN,       503, "unavailable",     "temporarily unavailable: try again"                  },
+        { ECONNREFUSED, 503, "unavailable",     "temporarily unavailable: try again"                  },
+        { ECONNRESET,   503, "unavailable",     "temporarily unavailable: try again"                  },
+        { ETIMEDOUT,    503, "unavailable",     "it took too long"                        },
+        { EMFILE,       503, "unavailable",     "the daemon has too many open files: try again later, or raise its limit (LimitNOFILE=, ulimit -n)" },
+        { ENFILE,       503, "unavailable",     "this machine has too many open files: try again later, or raise fs.file-max" },
+        { ENOBUFS,      503, "unavailable",     "temporarily unavailable: try again"                  },
+        { ENOSPC,       507, "no_space",        "there is no space left"                  },
+        { ENOMEM,       503, "unavailable",     "out of memory: try again later"          },
 };
 
 /* What makes a sandbox ready that is not. */
 static const char *surface_cure(const ApiRequest *q, int r) {
         if (r != -ESTALE || !q->sandbox)
                 return NULL;
-        return q->sandbox->status == SANDBOX_PAUSED    ? "resume it: `cove resume`, POST /api/sandbox/{id}/resume"
-               : q->sandbox->status == SANDBOX_STOPPED ? "start it again: `cove start`, POST /api/sandbox/{id}/start"
-                                                       : NULL;
+        return q->sandbox->status == SANDBOX_PAUSED ? "resume it with `cove resume SANDBOX`, or POST /api/sandbox/{id}/resume"
+                : q->sandbox->status == SANDBOX_STOPPED ? "start it with `cove start SANDBOX`, or POST /api/sandbox/{id}/start" : NULL;
 }
 
 int api_errno(ApiRequest *q, int r, const char *text) {
@@ -562,8 +561,7 @@ static int admit(ApiRequest *q) {
 
 /* Its tenant's, or of whom it looks at: a preview that is open to all. */
 static int take_place(ApiRequest *q) {
-        const char *tenant = q->who.tenant && *q->who.tenant ? q->who.tenant : !q->has_proved && q->about ? q->about->spec.tenant
-                                                                                                          : NULL;
+        const char *tenant = q->who.tenant && *q->who.tenant ? q->who.tenant : !q->has_proved && q->about ? q->about->spec.tenant : NULL;
         Error error = { 0 };
         int r = ledger_reserve(q->manager, &q->place, tenant, LEDGER_REQUESTS, 1, &error);
 

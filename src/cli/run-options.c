@@ -376,7 +376,7 @@ static int run_verbose(const Option *o, void *target, const char *value, Error *
 #define RUN_SIZE(field, low) run_size, RUN_FIELD(field), .min = (low), .max = BYTES_MAX
 
 static const Option run_options[] = {
-        { "memory", 'm', "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN) },
+        { "memory", 'm', "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN), OPTION_HAS(RunOptions, memory_given) },
         { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", run_cpus, RUN_FIELD(spec.limits.cpu_milli) },
         { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", run_duration, RUN_FIELD(cpu_time) },
         { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", run_duration, RUN_FIELD(timeout) },
@@ -418,7 +418,7 @@ static const Option run_options[] = {
         { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", OPTION_FLAG(RunOptions, net.plain_http) },
         { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", run_net_words, RUN_FIELD(net.reachable) },
         { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", run_net_words, RUN_FIELD(net.dns) },
-        { "quiet", 'q', NULL, "do not tell of each connection that is denied, nor of a transaction", OPTION_FLAG(RunOptions, net.quiet) },
+        { "quiet", 'q', NULL, "do not tell of each connection that is denied, of a transaction, nor\nof a limit that is weaker than asked for", OPTION_FLAG(RunOptions, net.quiet) },
         { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", run_rules_path, .min = RULES_READ_ONLY },
         { "writable-path", 0, "PATH|none",
                 "only such paths are writable, everything else is read-only;\n"

@@ -14,7 +14,9 @@ static const Option common_options[] = {
         { "socket", 0,   "PATH", "the daemon's socket",                                 OPTION_TEXT(Common, place.socket) },
         { "state",  0,   "DIR",  "the daemon's directory (default: /var/lib/cove, or\n"
                                  "~/.local/share/cove for a plain user)",               OPTION_TEXT(Common, place.state)  },
-        { "url",    0,   "URL",  "the daemon by TCP: http://HOST:PORT",                 OPTION_TEXT(Common, place.url)    },
+        { "url",    0,   "URL",  "the daemon by TCP: http://HOST:PORT, https://HOST",   OPTION_TEXT(Common, place.url)    },
+        { "cacert", 0,   "FILE", "trust these certificates (PEM) for https://; also as\n"
+                                 "COVE_CACERT (default: those of this machine)",        OPTION_TEXT(Common, place.cacert) },
         { "key",    0,   "KEY",  "API key; better in the environment, as COVE_API_KEY", OPTION_TEXT(Common, place.key)    },
         { "help",   'h', NULL,   "print this",                                          OPTION_FLAG(Common, help)         },
 };

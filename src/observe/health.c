@@ -15,24 +15,24 @@ typedef struct Condition {
 } Condition;
 
 static const Condition unhealthy[] = {
-        { SIGNAL_FAILURE_RATE, 0.25, "more than a quarter of the sandboxes of the last hour failed" },
-        { SIGNAL_STUCK, 0, "sandboxes are stuck" },
-        { SIGNAL_DISK_USAGE, 0.98, "the disk is full" },
-        { SIGNAL_SWEEP_FAILURE_RATE, 0.5, "the cleaners fail" },
+        { SIGNAL_FAILURE_RATE,       0.25, "more than a quarter of the sandboxes of the last hour failed" },
+        { SIGNAL_STUCK,              0,    "sandboxes are stuck"                                           },
+        { SIGNAL_DISK_USAGE,         0.98, "the disk is full"                                              },
+        { SIGNAL_SWEEP_FAILURE_RATE, 0.5,  "the cleaners fail"                                             },
 };
 
 static const Condition degraded[] = {
-        { SIGNAL_FAILURE_RATE, 0.10, "more than a tenth of the sandboxes of the last hour failed" },
-        { SIGNAL_TIMEOUT_RATE, 0.10, "more than a tenth of the sandboxes of the last hour timed out" },
-        { SIGNAL_ORPHANED, 3, "sandboxes are orphaned" },
-        { SIGNAL_UNHEALTHY, 0, "sandboxes do not answer" },
-        { SIGNAL_SWEEP_LATENESS, 60, "the sweeper is late" },
-        { SIGNAL_HTTP_ERROR_RATE, 0.05, "the daemon answers with errors" },
-        { SIGNAL_POOL_WAIT, 30, "callers wait for a sandbox" },
-        { SIGNAL_DISK_USAGE, 0.90, "the disk is nearly full" },
-        { SIGNAL_DEPOT_USAGE, 0.95, "templates, snapshots and volumes have nearly all the room that they may take" },
-        { SIGNAL_DEAD_LETTERS, 0, "agent executions have failed for good" },
-        { SIGNAL_DELIVERY_FAILURES, 0, "notifications could not be delivered" },
+        { SIGNAL_FAILURE_RATE,      0.10, "more than a tenth of the sandboxes of the last hour failed" },
+        { SIGNAL_TIMEOUT_RATE,      0.10, "more than a tenth of the sandboxes of the last hour timed out" },
+        { SIGNAL_ORPHANED,          3,    "sandboxes are orphaned"                                        },
+        { SIGNAL_UNHEALTHY,         0,    "sandboxes do not answer"                                       },
+        { SIGNAL_SWEEP_LATENESS,    60,   "the sweeper is late"                                           },
+        { SIGNAL_HTTP_ERROR_RATE,   0.05, "the daemon answers with errors"                                },
+        { SIGNAL_POOL_WAIT,         30,   "callers wait for a sandbox"                                    },
+        { SIGNAL_DISK_USAGE,        0.90, "the disk is nearly full"                                       },
+        { SIGNAL_DEPOT_USAGE,       0.95, "templates, snapshots and volumes use nearly all of the depot"  },
+        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have failed for good"                           },
+        { SIGNAL_DELIVERY_FAILURES, 0,    "notifications could not be delivered"                          },
 };
 
 static bool add_reasons(Observe *o, const Condition *conditions, size_t n, json_t *reasons) {
@@ -41,9 +41,9 @@ static bool add_reasons(Observe *o, const Condition *conditions, size_t n, json_
         for (size_t i = 0; i < n; i++)
                 if (observe_signal(o, conditions[i].signal) > conditions[i].above) { /* never true of NAN */
                         (void) json_array_append_new(reasons, json_pack("{s:s,s:f,s:f,s:s}",
-                                                                              "signal", signal_name(conditions[i].signal),
-                                                                              "value", observe_signal(o, conditions[i].signal),
-                                                                              "limit", conditions[i].above, "text", conditions[i].text));
+                                        "signal", signal_name(conditions[i].signal),
+                                        "value", observe_signal(o, conditions[i].signal),
+                                        "limit", conditions[i].above, "text", conditions[i].text));
                         any = true;
                 }
         return any;
@@ -60,7 +60,7 @@ static bool add_ailments(const Observe *o, bool ill, json_t *reasons) {
                 if (!a->name || a->ill != ill)
                         continue;
                 (void) json_array_append_new(reasons, json_pack("{s:s,s:f,s:f,s:s,s:o}", "signal", a->name,
-                                                                      "value", now > a->since ? (double) (now - a->since) / USEC_PER_SEC : 0.0, "limit", 0.0, "text", a->text, "since", json_time(a->since)));
+                                "value", now > a->since ? (double) (now - a->since) / USEC_PER_SEC : 0.0, "limit", 0.0, "text", a->text, "since", json_time(a->since)));
                 any = true;
         }
         return any;
@@ -92,19 +92,19 @@ static double health_p95(Observe *o, Metric m) {
 
 /* A6 67–70, 72, 73; B4 179–183. */
 static const Target targets[] = {
-        { "activeTypical", 10, "sandboxes", SIGNAL_ACTIVE },
-        { "activeNormalLoad", 5, "sandboxes", SIGNAL_ACTIVE },
-        { "oldestSandbox", 600, "seconds", .read = health_oldest },
-        { "failureRate", 0.10, "ratio", SIGNAL_FAILURE_RATE },
-        { "timeoutRate", 0.02, "ratio", SIGNAL_TIMEOUT_RATE },
-        { "orphaned", 1, "sandboxes", SIGNAL_ORPHANED },
-        { "stuck", 1, "sandboxes", SIGNAL_STUCK },
-        { "cleanupRunP95", 10, "seconds", .read = health_p95, .metric = METRIC_CLEANUP_RUN },
-        { "sweepLateness", 60, "seconds", SIGNAL_SWEEP_LATENESS },
-        { "provisionP95", 0.5, "seconds", .read = health_p95, .metric = METRIC_STEP_PROVISION },
-        { "cleanupSandboxP95", 0.2, "seconds", .read = health_p95, .metric = METRIC_STEP_CLEANUP },
-        { "memoryUsage", 0.8, "ratio", SIGNAL_MEMORY_USAGE },
-        { "diskUsage", 0.8, "ratio", SIGNAL_DISK_USAGE },
+        { "activeTypical",     10,   "sandboxes", SIGNAL_ACTIVE                },
+        { "activeNormalLoad",  5,    "sandboxes", SIGNAL_ACTIVE                },
+        { "oldestSandbox",     600,  "seconds",   .read = health_oldest         },
+        { "failureRate",       0.10, "ratio",     SIGNAL_FAILURE_RATE          },
+        { "timeoutRate",       0.02, "ratio",     SIGNAL_TIMEOUT_RATE          },
+        { "orphaned",          1,    "sandboxes", SIGNAL_ORPHANED              },
+        { "stuck",             1,    "sandboxes", SIGNAL_STUCK                 },
+        { "cleanupRunP95",     10,   "seconds",   .read = health_p95, .metric = METRIC_CLEANUP_RUN    },
+        { "sweepLateness",     60,   "seconds",   SIGNAL_SWEEP_LATENESS        },
+        { "provisionP95",      0.5,  "seconds",   .read = health_p95, .metric = METRIC_STEP_PROVISION },
+        { "cleanupSandboxP95", 0.2,  "seconds",   .read = health_p95, .metric = METRIC_STEP_CLEANUP   },
+        { "memoryUsage",       0.8,  "ratio",     SIGNAL_MEMORY_USAGE          },
+        { "diskUsage",         0.8,  "ratio",     SIGNAL_DISK_USAGE            },
 };
 
 static double target_value(Observe *o, const Target *t) {
@@ -118,8 +118,8 @@ static json_t *targets_json(Observe *o) {
                 double value = target_value(o, &targets[i]);
 
                 (void) json_array_append_new(list, json_pack("{s:s,s:f,s:o,s:s,s:o}", "name", targets[i].name,
-                                                                   "below", targets[i].below, "value", number_or_null(value), "unit", targets[i].unit,
-                                                                   "met", isnan(value) ? json_null() : json_boolean(value < targets[i].below)));
+                                "below", targets[i].below, "value", number_or_null(value), "unit", targets[i].unit,
+                                "met", isnan(value) ? json_null() : json_boolean(value < targets[i].below)));
         }
         return list;
 }
@@ -150,7 +150,9 @@ static json_t *from_hook(ObserveJson hook, void *userdata, json_t *otherwise) {
 static json_t *depot_json(const Observe *o) {
         const ProviderRoom *room = o->manager->provider ? &o->manager->provider->room : NULL;
 
-        return !room || room->bytes == 0 ? json_null() : json_pack("{s:I,s:I,s:I}", "bytes", (json_int_t) room->bytes, "usedBytes", (json_int_t) room->used_bytes, "maxBytes", (json_int_t) room->most_bytes);
+        return !room || room->bytes == 0 ? json_null() :
+                                json_pack("{s:I,s:I,s:I}", "bytes", (json_int_t) room->bytes, "usedBytes", (json_int_t) room->used_bytes,
+                                                "maxBytes", (json_int_t) room->most_bytes);
 }
 
 json_t *observe_health_json(Observe *o) {
@@ -162,8 +164,7 @@ json_t *observe_health_json(Observe *o) {
         weak = add_reasons(o, degraded, ELEMENTSOF(degraded), reasons) || weak;
 
         return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}",
-                        "status", ill ? "unhealthy" : weak ? "degraded"
-                                                           : "healthy",
+                        "status", ill ? "unhealthy" : weak ? "degraded" : "healthy",
                         "reasons", reasons,
                         "activeCount", count_json(o, SIGNAL_ACTIVE),
                         "stuckCount", count_json(o, SIGNAL_STUCK),
