@@ -22,6 +22,8 @@ static const IpRange reachable_here[] = {
         { { { 0xfd, 0x12 } }, 16 },
 };
 
+static const EgressSite site_here = { reachable_here, ELEMENTSOF(reachable_here), NULL };
+
 static const Case cases[] = {
 #include "egress-cases.h"
 };
@@ -40,7 +42,7 @@ static void read_policy(const char *text, EgressPolicy *ret) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_json_ json_t *j = load(text);
 
-        check_result(text, egress_policy_parse(j, "network", reachable_here, ELEMENTSOF(reachable_here), ret, &c), 0);
+        check_result(text, egress_policy_parse(j, "network", &site_here, ret, &c), 0);
         if (json_has_complaints(&c)) {
                 char *complaints = json_dumps(c.list, 0);
 
@@ -475,7 +477,7 @@ TEST(complaints) {
                 json_t *first;
 
                 check_true(rows[i].policy, j != NULL);
-                check_result(rows[i].policy, egress_policy_parse(j, "network", reachable_here, ELEMENTSOF(reachable_here), &p, &c), 0);
+                check_result(rows[i].policy, egress_policy_parse(j, "network", &site_here, &p, &c), 0);
                 first = json_array_get(c.list, 0);
                 check_string(rows[i].policy, json_string_value(json_object_get(first, "field")), rows[i].field);
                 check_part(rows[i].policy, json_string_value(json_object_get(first, "message")), rows[i].part);
@@ -489,7 +491,7 @@ TEST(all_complaints_at_once) {
         static const char *const fields[] = { "network.allow[0]", "network.allow[2].domain", "network.allow[2].ports[0]", "network.allow[2].ports[1]",
                 "network.deny[0]", "network.nope", "network.allow[3]" };
 
-        check_result("parse", egress_policy_parse(j, "network", NULL, 0, &p, &c), 0);
+        check_result("parse", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_uint("complaints", json_array_size(c.list), ELEMENTSOF(fields));
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
                 check_string("field", json_string_value(json_object_get(json_array_get(c.list, i), "field")), fields[i]);
@@ -504,12 +506,12 @@ TEST(too_many_rules) {
         for (unsigned i = 0; i < EGRESS_RULES_MAX; i++)
                 (void) json_array_append_new(list, json_sprintf("h%u.example", i));
         (void) json_object_set_new(j, "allow", list);
-        check_result("most", egress_policy_parse(j, "network", NULL, 0, &p, &c), 0);
+        check_result("most", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_true("fine", !json_has_complaints(&c));
         check_uint("rules", p.n_rules, EGRESS_RULES_MAX);
         egress_policy_done(&p);
         (void) json_array_append_new(list, json_string("one.more.example"));
-        check_result("too many", egress_policy_parse(j, "network", NULL, 0, &p, &c), 0);
+        check_result("too many", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_true("complained", json_has_complaints(&c));
 }
 
