@@ -418,6 +418,8 @@ static int daemon_print_text(char *text) {
 static int print_and_end(const DaemonOptions *o) {
         if (o->policy_file)
                 return policies_look(&(PoliciesQuestion) { o->policy_file, o->policy_url, o->policy_method, o->config_file, o->json });
+        if (o->policy_packages)
+                return policies_print_packages(o->config_file);
         if (o->policy_presets)
                 return policies_print_presets();
         if (o->check_file)

@@ -176,6 +176,7 @@ static const Option options[] = {
         { "check-policy", 0, "FILE|-", "check a policy and end", DAEMON_TEXT(policy_file) },
         { "explain-url", 0, "URL", "with --check-policy: explain the decision about this, and end", DAEMON_TEXT(policy_url) },
         { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", DAEMON_TEXT(policy_method) },
+        { "policy-packages", 0, NULL, "print what \"packages\" of a policy stands for here as JSON and end", DAEMON_FLAG(policy_packages) },
         { "policy-presets", 0, NULL, "print the named policies as JSON and end", DAEMON_FLAG(policy_presets) },
         { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", DAEMON_FLAG(json) },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", DAEMON_FLAG(routes) },
@@ -199,7 +200,7 @@ void daemon_options_print_help(void) {
 
 /* What only a command line can say. */
 static bool is_for_the_file(const char *name) {
-        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
+        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
                                             "metrics-table", "help" };
 
         for (size_t i = 0; i < ELEMENTSOF(not ); i++)
@@ -333,7 +334,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
                 return r;
         if (r < argc)
                 return error_set(reterr, -EINVAL, "'%s': cove serve takes options only", argv[r]);
-        if (o->help || o->routes || o->check_file || o->policy_file || o->policy_presets || o->default_config || o->config_keys || o->metrics_table)
+        if (o->help || o->routes || o->check_file || o->policy_file || o->policy_packages || o->policy_presets || o->default_config || o->config_keys || o->metrics_table)
                 return 0;
         return parse_with_file(o, argc, argv, ret_settings, reterr);
 }

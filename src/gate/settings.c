@@ -29,14 +29,38 @@ static int say_complaint(const JsonComplaints *c, Error *reterr) {
                         json_string_value(json_object_get(first, "message")));
 }
 
-static int gate_settings_read_policy(const Gate *g, json_t *network, EgressPolicy *ret, Error *reterr) {
+/* What "packages" stands for; the list is told with every policy that has the word. */
+static int read_packages(json_t *list, Strv *ret, Error *reterr) {
+        json_t *item;
+        size_t i;
+        int r = gate_list_check(list, "packages", "rules", EGRESS_PACKAGES_MAX, reterr);
+
+        if (r < 0)
+                return r;
+        json_array_foreach(list, i, item) {
+                if (!json_is_string(item))
+                        return error_set(reterr, -EINVAL, "packages[%zu]: must be a text", i);
+                r = strv_push(ret, json_string_value(item));
+                if (r < 0)
+                        return error_set(reterr, r, "packages: %m");
+        }
+        return 0;
+}
+
+static int gate_settings_read_policy(const Gate *g, json_t *message, EgressPolicy *ret, Error *reterr) {
+        json_t *network = json_object_get(message, "network"), *list = json_object_get(message, "packages");
+        _cleanup_(strv_done) Strv packages = STRV_INIT(EGRESS_PACKAGES_MAX);
+        const EgressSite site = { g->reachable, g->n_reachable, list ? &packages : NULL };
         JsonComplaints c = { 0 };
         EgressPolicy p = { 0 };
         int r;
 
-        if (!json_is_object(network))
+        if (!json_is_object(network) && !json_is_string(network))
                 return error_set(reterr, -EINVAL, "network: must be an object");
-        r = egress_policy_parse(network, "network", g->reachable, g->n_reachable, &p, &c);
+        r = read_packages(list, &packages, reterr);
+        if (r < 0)
+                return r;
+        r = egress_policy_parse(network, "network", &site, &p, &c);
         if (r < 0)
                 r = error_set(reterr, r, "network: %m");
         else if (json_has_complaints(&c))
@@ -155,7 +179,7 @@ int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error 
         GateSettings s = { 0 };
         int r;
 
-        r = gate_settings_read_policy(g, json_object_get(message, "network"), &s.policy, reterr);
+        r = gate_settings_read_policy(g, message, &s.policy, reterr);
         if (r >= 0)
                 r = gate_settings_check_mode(message, &s.policy, reterr);
         if (r >= 0)

@@ -18,7 +18,7 @@ static bool find_paths(const Gatekeeper *k, json_t *network, Error *ret) {
         _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
         _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
 
-        return egress_policy_parse(network, "network", c->reachable, c->n_reachable, &p, &complaints) >= 0 && egress_policy_check_given(&p, ret) < 0;
+        return egress_policy_parse(network, "network", NETWORK_SITE(c), &p, &complaints) >= 0 && egress_policy_check_given(&p, ret) < 0;
 }
 
 static bool find_credential(json_t *credentials, Error *ret) {

@@ -220,6 +220,7 @@ int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gat
 void gatekeeper_reloaded(Gatekeeper *k) {
         earlier_look(k);
         link_hello(k);
+        seats_reloaded(k);
 }
 
 Gatekeeper *gatekeeper_free(Gatekeeper *k) {

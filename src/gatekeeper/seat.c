@@ -183,7 +183,7 @@ static void seat_put_off(Seat *s, const Error *error) {
 
 /* What the gate shall hold it to, without what changes from one message to the next. */
 static int hash_rules(json_t *message, uint8_t ret[static SECRET_HASH_SIZE]) {
-        static const char *const parts[] = { "mode", "network", "grants", "credentials", "names" };
+        static const char *const parts[] = { "mode", "network", "packages", "grants", "credentials", "names" };
         _cleanup_json_ json_t *rules = json_object();
         char *text;
 
@@ -287,6 +287,17 @@ void seats_turn(Gatekeeper *k) {
         if (!k->turn && turn_new(k->manager->event, &k->turn, seat_on_turn, k) < 0)
                 return;
         (void) turn_again(k->turn);
+}
+
+/* What "packages" stands for may be something else: who is told the same again is not bothered. */
+void seats_reloaded(Gatekeeper *k) {
+        Seat *s, *next;
+
+        HASH_ITER(hh, k->seats, s, next)
+                if (s->at_gate && s->sandbox->spec.policy && strstr(s->sandbox->spec.policy, "\"" EGRESS_PACKAGES "\"")) {
+                        s->dirty = true;
+                        seat_want_turn(s);
+                }
 }
 
 /* Everybody has to be brought to the next one, which knows nothing. */

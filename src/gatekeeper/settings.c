@@ -53,7 +53,7 @@ int seed_load(Gatekeeper *k, Error *reterr) {
         return r;
 }
 
-static json_t *gatekeeper_settings_strings(const Strv *v) {
+json_t *gatekeeper_settings_strings(const Strv *v) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < v->n; i++)

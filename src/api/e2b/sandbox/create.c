@@ -217,7 +217,7 @@ static bool has_gate(const ApiRequest *q) {
 
 /* All of them stand at the gate, so that it can be said later what they reach. A profile's policy is the operator's word: it stays where nothing is said. */
 static int set_network(ApiRequest *q, const E2bCreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
-        bool internet = q->manager->settings->e2b.internet && b->internet != E2B_OFF;
+        E2bInternet internet = b->internet == E2B_OFF ? E2B_INTERNET_NONE : q->manager->settings->e2b.internet;
         _cleanup_json_ json_t *network = NULL;
         SandboxLimits said;
         Error error = { 0 };

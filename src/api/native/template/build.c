@@ -68,7 +68,7 @@ static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
         limits_unsaid(&unsaid);
         r = api_policy_apply(&(ApiPolicyRequest) { .policy = b->policy, .network = b->network, .of_profile = profile ? profile->policy : NULL,
                         .who = &q->who, .requests_max = profile ? profile->network_requests : 0, .said = &unsaid,
-                        .reachable = settings->network.reachable, .n_reachable = settings->network.n_reachable }, &spec, c);
+                        .site = NETWORK_SITE(&settings->network) }, &spec, c);
         if (r >= 0 && spec.group)
                 r = json_complain(c, "network", "a build cannot join network groups");
         if (r >= 0) {
