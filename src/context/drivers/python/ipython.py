@@ -4,7 +4,6 @@ Loaded by the first cell that needs it, because it takes a quarter of a second: 
 for get_ipython(), or that imports IPython, also by way of a library. The namespace is the one that was there before, with In, Out and _.
 """
 
-import asyncio
 import sys
 import warnings
 
@@ -54,6 +53,8 @@ class ChartFormatter(BaseFormatter):
     _return_type = (dict, str)
 
     def __call__(self, value):
+        if results.is_a(value, "matplotlib.figure", "Figure"):  # whoever shows it comes along here
+            ZMQInteractiveShell.driver.shown.append(value)
         return results.chart_of(value) or super().__call__(value)
 
 

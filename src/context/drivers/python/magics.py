@@ -75,7 +75,8 @@ def transformed(code, filename, space):
     """Python that does the same."""
     cell = CELL_MAGIC.match(code)
     if cell:
-        return call_of("run_cell_magic", cell.group(1), cell.group(2).strip(), code[cell.end():])
+        body = code[cell.end():]
+        return call_of("run_cell_magic", cell.group(1), cell.group(2).strip(), body if body.endswith("\n") else body + "\n")
     word = WORD.match(code)
     if word and is_automagic(word.group(1), space):
         return call_of("run_line_magic", word.group(1), word.group(2) or "")
@@ -417,14 +418,14 @@ class Shell:
             if name:
                 self.user_ns[name] = captured
 
-    def shows(mime):
+    def shows(mime, name):
         def cell(self, rest, body):
-            self.driver.send_bundle({mime: body})
+            self.driver.send_bundle({mime: body, "text/plain": "<IPython.core.display.%s object>" % name})
         return cell
 
-    cell_html = cell_HTML = shows("text/html")
-    cell_markdown = shows("text/markdown")
-    cell_latex = shows("text/latex")
-    cell_svg = cell_SVG = shows("image/svg+xml")
-    cell_javascript = cell_js = shows("application/javascript")
+    cell_html = cell_HTML = shows("text/html", "HTML")
+    cell_markdown = shows("text/markdown", "Markdown")
+    cell_latex = shows("text/latex", "Latex")
+    cell_svg = cell_SVG = shows("image/svg+xml", "SVG")
+    cell_javascript = cell_js = shows("application/javascript", "Javascript")
     del shows

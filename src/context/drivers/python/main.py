@@ -463,6 +463,11 @@ class Driver:
             return save(image, fp, *args, **options)
         module.Image.save = shown_save
 
+    def take_plotly(self, module):
+        """It asks for nbformat as a sign that figures can be shown, and uses nothing of it."""
+        if getattr(module, "nbformat", module) is None:
+            module.nbformat = types.SimpleNamespace(__version__="5.0.0")
+
     def take_linecache(self, module):
         module.cache.update(self.cells)
         self.cells.clear()
@@ -472,7 +477,8 @@ class Driver:
             self.embed()
 
     def install(self):
-        hooks = {"matplotlib.pyplot": self.take_pyplot, "PIL.Image": self.take_images, "IPython": self.take_ipython, "linecache": self.take_linecache}
+        hooks = {"matplotlib.pyplot": self.take_pyplot, "PIL.Image": self.take_images, "IPython": self.take_ipython, "linecache": self.take_linecache,
+                 "plotly.io._renderers": self.take_plotly}
         os.environ.setdefault("MPLBACKEND", "Agg")
         rc = "/usr/share/matplotlib/mpl-data/matplotlibrc"
         if os.path.exists(rc) and not os.path.exists("/etc/matplotlibrc"):  # where Debian's looks, and what a template may not have

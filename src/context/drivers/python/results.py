@@ -3,6 +3,7 @@
 Also IPython's own formatters are given the two types that only E2B has (ipython.py): data, a table's columns, and chart, what a figure shows.
 """
 
+import contextlib
 import io
 import json
 import sys
@@ -54,9 +55,56 @@ def pretty_function(value):
         return repr(value)
 
 
+class Printer:
+    """What _repr_pretty_() of an object writes to, in one line."""
+
+    def __init__(self):
+        self.pieces = []
+
+    def text(self, piece):
+        self.pieces.append(piece)
+
+    def pretty(self, value):
+        self.pieces.append(pretty(value))
+
+    def breakable(self, sep=" "):
+        self.pieces.append(sep)
+
+    def break_(self):
+        self.pieces.append("\n")
+
+    def begin_group(self, indent=0, open=""):
+        self.pieces.append(open)
+
+    def end_group(self, dedent=0, close=""):
+        self.pieces.append(close)
+
+    @contextlib.contextmanager
+    def group(self, indent=0, open="", close=""):
+        self.pieces.append(open)
+        yield
+        self.pieces.append(close)
+
+    def indent(self, indent):
+        return self.group(indent)
+
+
+def pretty_by_itself(value):
+    printer = Printer()
+    try:
+        value._repr_pretty_(printer, False)
+    except Exception:
+        return repr(value)
+    return "".join(printer.pieces)
+
+
 def pretty(value):
     """As IPython writes it."""
     kind = type(value)
+    if callable(getattr(kind, "_repr_pretty_", None)):
+        return pretty_by_itself(value)
+    if kind.__repr__ is object.__repr__:
+        return "<%s at 0x%x>" % (name_of(kind), id(value))
     if kind is type:
         return name_of(value)
     if kind is type(pretty):

@@ -107,12 +107,44 @@ class IFrame:
         self.src, self.width, self.height, self.extras, self.params = src, width, height, extras or [], params
 
     def __repr__(self):
-        return "<IPython.lib.display.%s object>" % type(self).__name__
+        return "<IPython.lib.display.%s at 0x%x>" % (type(self).__name__, id(self))
 
     def _repr_html_(self):
         from urllib.parse import urlencode
         params = "?" + urlencode(self.params) if self.params else ""
         return "\n        %s\n        " % self.iframe.format(src=self.src, width=self.width, height=self.height, params=params, extras=" ".join(self.extras))
+
+
+class Played(Shown):
+    """Sound or moving pictures: an element of HTML, with the data in it unless it has an address."""
+
+    element, kind = "audio", "audio/wav"
+
+    def is_path(self, text):
+        return not text.startswith(("http://", "https://", "data:"))
+
+    def reload(self):
+        if self.url is None:
+            super().reload()
+
+    def decoded(self, data):
+        return data
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        import base64
+        import mimetypes
+        kind = mimetypes.guess_type(str(self.filename or self.url))[0] or self.kind
+        source = self.url or "data:%s;base64,%s" % (kind, base64.b64encode(bytes(self.data)).decode())
+        html = '<%s controls="controls"><source src="%s" type="%s" /></%s>' % (self.element, source, kind, self.element)
+        return {"text/html": html, "text/plain": repr(self)}
+
+
+class Audio(Played):
+    pass
+
+
+class Video(Played):
+    element, kind = "video", "video/mp4"
 
 
 class YouTubeVideo(IFrame):
@@ -146,7 +178,7 @@ def fill_display(module, driver):
     kinds = {"Math": Math, "JSON": JSON, "Pretty": Pretty}
     for name, mime in TEXTS:
         setattr(module, name, type(name, (kinds.get(name, Shown),), {"mime": mime}))
-    for kind in (Image, IFrame, YouTubeVideo, FileLink, DisplayHandle):
+    for kind in (Image, IFrame, Audio, Video, YouTubeVideo, FileLink, DisplayHandle):
         setattr(module, kind.__name__, kind)
     module.DisplayObject = module.TextDisplayObject = Shown
     module.clear_output = lambda wait=False: None
