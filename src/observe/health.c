@@ -30,8 +30,8 @@ static const Condition degraded[] = {
         { SIGNAL_HTTP_ERROR_RATE,   0.05, "the daemon answers with errors"                                },
         { SIGNAL_POOL_WAIT,         30,   "callers wait for a sandbox"                                    },
         { SIGNAL_DISK_USAGE,        0.90, "the disk is nearly full"                                       },
-        { SIGNAL_DEPOT_USAGE,       0.95, "templates, snapshots and volumes have nearly all the room that they may take" },
-        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have been given up"                           },
+        { SIGNAL_DEPOT_USAGE,       0.95, "templates, snapshots and volumes use nearly all of the depot"  },
+        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have failed for good"                           },
         { SIGNAL_DELIVERY_FAILURES, 0,    "notifications could not be delivered"                          },
 };
 

@@ -25,7 +25,7 @@ static const struct {
         [SIGNAL_DISK_USAGE]           = { "disk_usage", "Share of the state directory's file system that is in use" },
         [SIGNAL_DEPOT_USAGE]          = { "depot_usage", "Share of what the depot can take that is in use" },
         [SIGNAL_DELIVERY_FAILURES]    = { "delivery_failures", "Notifications that were given up in the last hour" },
-        [SIGNAL_DEAD_LETTERS]         = { "dead_letters", "Agent executions that have used up all attempts" },
+        [SIGNAL_DEAD_LETTERS]         = { "dead_letters", "Agent executions that have used all their attempts" },
         [SIGNAL_UNHEALTHY]            = { "unhealthy", "Sandboxes whose last health check has failed" },
         [SIGNAL_SANDBOX_MEMORY_MAX]   = { "sandbox_memory_max", "Highest use of its memory limit of any live sandbox, 0 to 1" },
         [SIGNAL_SANDBOX_CPU_MAX]      = { "sandbox_cpu_max", "Highest use of its CPU quota of any live sandbox, 0 to 1" },

@@ -101,7 +101,7 @@ static const struct {
 static int apply_option(SpawnerOptions *o, const char *name, const char *value, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if (strcmp(options[i].name, name) == 0)
-                        return value ? options[i].apply(o, value, reterr) : error_set(reterr, -EINVAL, "%s wants a value", name);
+                        return value ? options[i].apply(o, value, reterr) : error_set(reterr, -EINVAL, "%s needs a value", name);
         return error_set(reterr, -EINVAL, "there is no option '%s'", name);
 }
 
@@ -140,7 +140,7 @@ static int spawner_settle(SpawnerOptions *o, Error *reterr) {
                 return error_set(reterr, -errno, "--channel: %m");
         o->channel_fd = CHANNEL_FD;
         if (fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC) < 0 || kernel_close_range(CHANNEL_FD + 1, ~0u, 0) < 0)
-                return error_set(reterr, -errno, "cannot close what is not ours: %m");
+                return error_set(reterr, -errno, "cannot close inherited descriptors: %m");
         if (chdir("/") < 0)
                 return error_set(reterr, -errno, "/: %m");
         (void) umask(022);

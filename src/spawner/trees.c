@@ -267,7 +267,7 @@ static bool job_hear(Spawner *s, TreeJob *j) {
 
                         depot_clean_after(&s->depot, j->pid);
                         s->sweep_again = j->errand == ERRAND_SWEEP && s->n_sweeps_died++ < SWEEPS_MAX;
-                        (void) error_set(&died.error, -EIO, "who worked on the tree died");
+                        (void) error_set(&died.error, -EIO, "the process that worked on the tree died");
                         trees_finish(s, j, &died);
                         return true;
                 }
@@ -344,7 +344,7 @@ static void trees_enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_
         if (j && !note_written(s, j))
                 j = trees_job_free(j);
         if (!j) {
-                (void) error_set(&error, -EBUSY, "too much is asked about trees at once");
+                (void) error_set(&error, -EBUSY, "too many requests about trees at once");
                 spawner_answer_failed(s, m->serial, &error);
                 return;
         }
@@ -397,7 +397,7 @@ void tree_jobs_init(Spawner *s) {
         if (!s->privileged || !s->options->state_dir) {
                 (void) snprintf(s->depot.reason, sizeof(s->depot.reason), "%s",
                                 s->privileged ? "the spawner was given no state directory" :
-                                                "trees need a daemon that is started by root (`cove serve` as root)");
+                                                "trees need a daemon started by root (`cove serve` as root)");
                 return;
         }
         s->tree_program_fd = trees_open_program();
