@@ -38,7 +38,7 @@ static const Verb depot_parts[] = {
 };
 
 const Verb command_depot = {
-        .synopsis = "depot [show | shrink] [options]",
+        .name = "depot",
         .about = "The place on the disk for what outlives sandboxes: templates, snapshots, disks and volumes.",
         VERB_PARTS(depot_parts), .first_is_meant = true,
 };
