@@ -139,5 +139,5 @@ const Verb command_create = {
         .more = "SIZE takes K, M, G, T (powers of 1024); TIME takes ms, s, m, h, d.\n"
                 "Example: id=$(cove create --memory 256M --timeout 1h)",
         .surplus = "--template NAME says what it starts from, `cove exec` runs commands in it",
-        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .prints = "id", .named = true,
+        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .waiting = "making the sandbox, or waiting for a place", .prints = "id", .named = true,
 };
