@@ -25,7 +25,7 @@ static json_t *whole(const ApiPolicyRequest *q, JsonComplaints *c) {
         if (!j || !q->network)
                 return j;
         if (json_object_get(j, "network"))
-                (void) json_complain(c, "network", "is in the policy already: say it once");
+                (void) json_complain(c, "network", "is in the policy already: give it once");
         else
                 (void) json_object_set(j, "network", q->network);
         return j;

@@ -17,7 +17,9 @@ typedef enum ChannelKind { CHANNEL_LOG, CHANNEL_SLACK, CHANNEL_WEBHOOK, CHANNEL_
 extern const ShapeNames alert_severity_names, channel_kind_names;
 
 typedef struct StorageConfig { /* storage: */
-        uint64_t bytes; /* of the file system that the spawner makes for what outlives sandboxes; 0: a quarter of what is free, 1G to 64G */
+        uint64_t most_bytes;  /* of the file system that the spawner makes for what outlives sandboxes; 0: half of what is free for it */
+        uint64_t begin_bytes; /* it begins with so much, and never has less */
+        usec_t shrink_usec;   /* after so long with much of it free, it shrinks; 0: never */
 } StorageConfig;
 
 typedef struct AgentsConfig { /* agents: */

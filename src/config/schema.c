@@ -44,8 +44,12 @@ static const ShapeField ceilings_config_fields[] = {
 static const Shape ceilings_config_shape = SHAPE_OF(ceilings_config, SandboxLimits);
 
 static const ShapeField storage_config_fields[] = {
-        { "size", KEY_SIZE(StorageConfig, bytes), .max = 1048576 * GB,
-          .help = "reserved for what outlives sandboxes, when the first such thing is made; may grow, at a start; 0: a quarter of what is free, 1G to 64G" },
+        { "size", KEY_SIZE(StorageConfig, most_bytes), .max = 1048576 * GB,
+          .help = "what all that outlives sandboxes may take of the disk; it grows to that as needed; 0: half of what is free" },
+        { "reserve", KEY_SIZE(StorageConfig, begin_bytes), .max = 1048576 * GB, .initial = "2GB",
+          .help = "of that, taken when the first such thing is made, and never given back" },
+        { "shrinkAfter", KEY_TIME(StorageConfig, shrink_usec), .initial = "10m",
+          .help = "room that has been free for so long goes back to the disk; 0: only by `cove depot shrink`" },
 };
 static const Shape storage_config_shape = SHAPE_OF(storage_config, StorageConfig);
 

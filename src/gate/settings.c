@@ -88,7 +88,7 @@ static int gate_grant_take(EgressGrants *grants, json_t *item, Error *reterr) {
                 return r;
         r = egress_grants_add(grants, &rule);
         if (r == -E2BIG)
-                return error_set(reterr, r, "it has %d grants already: make a policy of them", EGRESS_RULES_MAX);
+                return error_set(reterr, r, "it has %d grants, which is the maximum: put them into a policy", EGRESS_RULES_MAX);
         return r < 0 ? error_set(reterr, r, "%m") : 0;
 }
 
@@ -129,7 +129,7 @@ int gate_names_check(json_t *names, Error *reterr) {
                 IpAddress a;
 
                 if (!json_is_string(address) || ip_parse(json_string_value(address), &a) < 0)
-                        return error_set(reterr, -EINVAL, "names.%.64s: is no address", name);
+                        return error_set(reterr, -EINVAL, "names.%.64s: is not an address", name);
         }
         return 0;
 }
@@ -169,9 +169,9 @@ static int gate_settings_check_mode(json_t *message, const EgressPolicy *p, Erro
         json_t *mode = json_object_get(message, "mode");
 
         if (p->mode != NETWORK_EGRESS && p->mode != NETWORK_OPEN && p->mode != NETWORK_ISOLATED)
-                return error_set(reterr, -EINVAL, "network.mode: '%s' is not for the gate", network_mode_to_string(p->mode));
+                return error_set(reterr, -EINVAL, "network.mode: the gate does not serve '%s'", network_mode_to_string(p->mode));
         if (mode && (!json_is_string(mode) || network_mode_from_string(json_string_value(mode)) != (int) p->mode))
-                return error_set(reterr, -EINVAL, "mode: is not that of network ('%s')", network_mode_to_string(p->mode));
+                return error_set(reterr, -EINVAL, "mode: differs from that of network ('%s')", network_mode_to_string(p->mode));
         return 0;
 }
 

@@ -42,7 +42,7 @@ typedef struct EarlierSearch {
 
 static void note(EarlierSearch *s, const char *kind, const char *name, const Error *error) {
         if (!s->quiet)
-                log_warning("%s %s: its policy is of an earlier version and works on: it %s; set it anew", kind, name, error->text);
+                log_warning("%s %s: its policy is from an earlier version and still applies: it %s; set it again", kind, name, error->text);
         if (s->n++ == 0)
                 (void) snprintf(s->first, sizeof(s->first), "%.16s %.32s, which %.100s", kind, name, error->text);
 }
@@ -72,7 +72,7 @@ static void earlier_look_at_all(Gatekeeper *k, bool quiet) {
                         (void) look_at(k, "sandbox", sb->id, sb->spec.policy, &s);
         k->has_earlier = s.n > 0;
         if (s.n > 0)
-                manager_ail(k->manager, AILMENT, /* ill= */ false, "policies of an earlier version are to be set anew, the log names all: that of %s", s.first);
+                manager_ail(k->manager, AILMENT, /* ill= */ false, "policies from an earlier version must be set again, the log names all of them: that of %s", s.first);
         else
                 manager_heal(k->manager, AILMENT);
 }

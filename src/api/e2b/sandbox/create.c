@@ -99,7 +99,7 @@ static int check_lifecycle(ApiRequest *q, const E2bCreateBody *b) {
         if (b->auto_pause_memory == E2B_OFF && b->auto_pause != E2B_ON)
                 return e2b_create_refuse(q, "autoPauseMemory: false is for sandboxes with autoPause: true only");
         if (b->auto_pause_memory == E2B_OFF && b->auto_resume == E2B_ON)
-                return e2b_create_refuse(q, "autoResume cannot be enabled with autoPauseMemory: false: what a request waits for is not in memory any more");
+                return e2b_create_refuse(q, "autoResume cannot be enabled with autoPauseMemory: false: the processes that would answer are not kept");
         if (b->auto_pause_memory == E2B_OFF && !trees_have_disks(q->manager, NULL))
                 return e2b_create_refuse(q, "autoPauseMemory: false cannot be done here: this server keeps no disks of sandboxes");
         return 0;

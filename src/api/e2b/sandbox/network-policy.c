@@ -156,9 +156,9 @@ static int check_others(const json_t *network, Error *reterr) {
         const json_t *proxy = json_object_get(network, "egressProxy"), *rules = json_object_get(network, "rules");
 
         if (proxy && !json_is_null(proxy))
-                return error_set(reterr, -EINVAL, "network.egressProxy: this server cannot send what leaves a sandbox through another proxy");
+                return error_set(reterr, -EINVAL, "network.egressProxy: this server cannot use an egress proxy");
         if (json_object_size(rules) > 0)
-                return error_set(reterr, -EINVAL, "network.rules: this server does not change requests on their way out; a secret that only its host gets is a "
+                return error_set(reterr, -EINVAL, "network.rules: this server does not rewrite requests; for a secret that only its host receives, use a "
                                                   "credential of the sandbox's policy (PUT /api/sandbox/{id}/policy)");
         return 0;
 }

@@ -110,7 +110,7 @@ void e2b_sandbox_network(ApiRequest *q) {
         if (!sb || !e2b_network_may_change(q, sb) || e2b_read(q, &network_shape, &b) < 0)
                 return;
         if (!q->api->rooms.gatekeeper || sb->spec.network == NETWORK_NONE || sb->spec.network == NETWORK_ISOLATED) {
-                (void) e2b_error(q, 400, "the sandbox was made without a way out, and cannot get one");
+                (void) e2b_error(q, 400, "the sandbox was created without network and cannot get one");
                 return;
         }
         network = e2b_network_merge(NULL, &b);
