@@ -21,7 +21,7 @@ _cove_place() {
     local i
     for ((i = 1; i < ${#COMP_WORDS[@]} - 1; i++)); do
         case ${COMP_WORDS[i]} in
-        --socket | --state | --url | --key) printf '%s\n' "${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}" ;;
+        --socket | --state | --url | --cacert | --key) printf '%s\n' "${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}" ;;
         esac
     done
 }

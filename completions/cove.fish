@@ -55,7 +55,7 @@ end
 function __cove_place
     set -l words (commandline -opc)
     for i in (seq 2 (math (count $words) - 1) 2>/dev/null)
-        contains -- $words[$i] --socket --state --url --key; and printf '%s\n' $words[$i] $words[(math $i + 1)]
+        contains -- $words[$i] --socket --state --url --cacert --key; and printf '%s\n' $words[$i] $words[(math $i + 1)]
     end
 end
 

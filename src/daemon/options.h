@@ -28,11 +28,12 @@ typedef struct DaemonOptions {
         char *check_file;  /* --check-config; "": the default one */
         char *user;       /* to become, when started as root */
         bool stop_all;    /* on SIGTERM */
+        bool halt;        /* ends sandboxes instead of serving them */
         bool public;      /* listen beyond loopback */
         bool log_json;    /* --log-format */
         int log_level;
         char *policy_file, *policy_url, *policy_method; /* --check-policy, --explain-url, --explain-method */
-        bool policy_presets;
+        bool policy_packages, policy_presets;
         bool help, routes, default_config, config_keys, json, metrics_table;
         uint64_t journal_total_bytes;
         usec_t keep_ended_usec;

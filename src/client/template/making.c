@@ -28,6 +28,7 @@ typedef struct MakingFollow {
         uint64_t offset; /* of the log */
         bool json, terminal, shown;
         bool held; /* human_put()'s */
+        bool midline; /* the log has not ended its line: a progress of ours would stand in it, and take it away */
         bool cancelled;
 } MakingFollow;
 
@@ -43,7 +44,7 @@ static void show_progress(MakingFollow *f, const json_t *making) {
         char text[HUMAN_MAX], of[HUMAN_MAX], bar[BAR_WIDTH + 1];
         _cleanup_free_ char *stage = human_clean(json_get_text_or(making, "stage", "waiting"));
 
-        if (!f->terminal)
+        if (!f->terminal || f->midline)
                 return;
         clear_line(f);
         if (total > 0) {
@@ -67,6 +68,7 @@ static int take_log(void *userdata, const void *data, size_t size) {
 
         clear_line(f);
         f->offset += size;
+        f->midline = size > 0 && ((const char *) data)[size - 1] != '\n';
         if (f->terminal)
                 human_put(stderr, data, size, &f->held);
         else
