@@ -17,7 +17,7 @@ step() {
     log=$(mktemp)
     step_watch "$name" "$log" &
     watcher=$!
-    "$@" >"$log" 2>&1 || status=$?
+    attend "$@" >"$log" 2>&1 || status=$?
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     if [ "$status" != 0 ]; then
@@ -38,6 +38,38 @@ step_watch() { # NAME LOG
     while kill -0 $$ 2>/dev/null; do
         read -r -t 10 -u "$pause" || true
         printf '%s: %d s … %s\n' "$1" $((SECONDS - since)) "$(tail -n 1 "$2" 2>/dev/null | tr -d '\r' | cut -c 1-120)" >&2
+    done
+}
+
+# attend COMMAND…: runs it and waits. A signal is heard at once, not when the command has ended, and ends what runs below us first.
+attend() {
+    [ "$BASHPID" != $$ ] || trap stop_below INT TERM # whoever tells a part of us to end, tells all that is below it
+    "$@" <&0 &
+    wait $!
+}
+
+# Everything below us, whatever group or session it is in. Each part ends what it has started when it is told to end, so we tell all, and stay
+# until they are gone. What runs in the background does not hear of Ctrl-C by itself.
+stop_below() {
+    local pids pid n=0
+    trap '' INT TERM
+    echo "${0##*/}: stopping what runs" >&2
+    rm -f "${log:-}" # of the step that runs
+    pids=$(descendants $$)
+    for pid in $pids; do kill -TERM "$pid" 2>/dev/null || true; done
+    for pid in $pids; do
+        while [ -e "/proc/$pid/exe" ] && [ $((n++)) -lt 600 ]; do sleep 0.1; done # a zombie has none
+    done
+    exit 143
+}
+
+# The processes below one, less those that look for them.
+descendants() { # PID
+    local child
+    for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+        [ "$child" = "$BASHPID" ] && continue
+        descendants "$child"
+        [ ! -e "/proc/$child" ] || echo "$child"
     done
 }
 

@@ -53,6 +53,13 @@ must() {
     record 0 0 0 "$since" "$1"
 }
 
+# The same, of a script that tells its own steps.
+must_script() {
+    local since=$SECONDS
+    attend "${@:2}" || { record 0 1 0 "$since" "$1" && locked append_line "$1" && report_and_exit; }
+    record 0 0 0 "$since" "$1"
+}
+
 record() { # PASSED FAILED SKIPPED SINCE NAME
     locked append "$1 $2 $3 $((SECONDS - $4)) $5"
 }
@@ -70,9 +77,9 @@ suite() {
     name=$(job_name "$@")
     log=$(mktemp -p "$work")
     if [ -n "$streaming" ]; then
-        "$@" 2>&1 | tee "$log" || status=$?
+        attend suite_streams "$log" "$@" || status=$?
     else
-        "$@" >"$log" 2>&1 || status=$?
+        attend "$@" >"$log" 2>&1 || status=$?
     fi
     suite_record "$log" "$status" "$since" "$name"
     if ! suite_passed "$log" "$status"; then
@@ -80,6 +87,10 @@ suite() {
         if ! grep -qE '^(UNSTABLE|BROKEN) ' "$log" && [[ "$*" != *test/escape/* ]]; then suite_again "$name" "$@"; fi
     fi
     rm -f "$log"
+}
+
+suite_streams() { # LOG COMMAND…
+    "${@:2}" 2>&1 | tee "$1"
 }
 
 suite_record() { # LOG STATUS SINCE NAME
@@ -117,7 +128,7 @@ suite_again() { # NAME COMMAND…
     local log name=$1 status=0 verdict=BROKEN
     shift
     log=$(mktemp -p "$work")
-    COVE_TEST_AGAIN=no "$@" >"$log" 2>&1 || status=$?
+    COVE_TEST_AGAIN=no attend "$@" >"$log" 2>&1 || status=$?
     if suite_passed "$log" "$status"; then verdict=UNSTABLE; fi
     locked show "$log" "$name, once more"
     echo "$name: $verdict when run as a whole once more"
@@ -185,33 +196,9 @@ take() {
     echo "${queued_jobs[$n]}"
 }
 
-# Everything below us, whatever group or session it is in: each suite ends what it has started when it is told to end, so the suites go first, and
-# we stay until they are gone. What runs in the background does not hear of Ctrl-C by itself.
-stop_jobs() {
-    local pids pid n=0
-    trap '' INT TERM
-    echo "stopping what runs" >&2
-    pids=$(descendants $$)
-    for pid in $pids; do kill -TERM "$pid" 2>/dev/null || true; done
-    for pid in $pids; do
-        while [ -e "/proc/$pid/exe" ] && [ $((n++)) -lt 600 ]; do sleep 0.1; done # a zombie has none
-    done
-    exit 143
-}
-
-# The processes below one, less those that look for them.
-descendants() { # PID
-    local child
-    for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
-        [ "$child" = "$BASHPID" ] && continue
-        descendants "$child"
-        [ ! -e "/proc/$child" ] || echo "$child"
-    done
-}
-
 run_jobs() {
     local job n lane_pids=()
-    trap stop_jobs INT TERM
+    trap stop_below INT TERM
     [ $((${#before_jobs[@]} + ${#queued_jobs[@]} + ${#after_jobs[@]})) -gt 1 ] || streaming=yes
     start_load
     [ -z "$leak_check" ] || /usr/bin/python3 "$root/test/lib/covetest.py" snapshot "$work/host"

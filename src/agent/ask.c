@@ -46,7 +46,7 @@ static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, c
         if (r < 0)
                 return error_set(reterr, r, "cannot read the store: %m");
         if (!agent_ask_is_same(&known, q))
-                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for something else already: task '%s', execution %s",
+                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for another request: task '%s', execution %s",
                                 known.sandbox.task_id, known.id);
         memcpy(ret_id, known.id, JOB_ID_LENGTH + 1);
         return 1;
@@ -94,7 +94,7 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
                 return r;
         r = store_job_insert(a->manager->store, &j);
         if (r < 0)
-                return error_set(reterr, r, "cannot write the execution down: %m");
+                return error_set(reterr, r, "cannot save the execution: %m");
         a->counts.submitted++;
         memcpy(ret_id, j.id, sizeof(j.id));
         agents_enqueue(a, &j);
@@ -137,7 +137,7 @@ static int find_or_tell(Agents *a, const Principal *who, const char *id, Job *re
 static int agent_ask_write_down(Agents *a, const Job *j, Error *reterr) {
         int r = store_job_update(a->manager->store, j);
 
-        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot save it: %m") : 0;
 }
 
 int agents_cancel(Agents *a, const Principal *who, const char *id, Error *reterr) {
@@ -176,7 +176,7 @@ int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr)
         if (r < 0)
                 return r;
         if (j.status != JOB_DEAD)
-                return error_set(reterr, -ESTALE, "only dead letters are tried again, and the execution is none (%s)",
+                return error_set(reterr, -ESTALE, "only dead letters can be retried; the execution is %s",
                                 job_status_name(j.status));
         j.status = JOB_QUEUED;
         j.attempts_free = j.attempt;

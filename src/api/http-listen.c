@@ -63,7 +63,7 @@ static int parse_address(const char *text, Address *ret, socklen_t *ret_size, Er
                         r = http_listen_parse_host(host, (uint16_t) port, ret, ret_size);
         }
         if (r < 0)
-                return error_set(reterr, -EINVAL, "'%s' is no address to listen on; one is 127.0.0.1:8787 or [::1]:8787",
+                return error_set(reterr, -EINVAL, "'%s' is not an address to listen on; use one such as 127.0.0.1:8787 or [::1]:8787",
                                 text);
         return 0;
 }
@@ -117,7 +117,7 @@ int http_listen_tcp(const char *address, bool loopback_only, char **ret_address,
                 return r;
         if (loopback_only && !is_loopback(&a))
                 return error_set(reterr, -EPERM,
-                                "'%s' can be reached by others than this machine: say --public if that is meant", address);
+                                "'%s' can be reached from other machines: add --public if that is intended", address);
         fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket for %s: %m", address);
@@ -141,11 +141,11 @@ static int remove_stale(const Address *a, Error *reterr) {
         if (lstat(a->local.sun_path, &st) < 0)
                 return 0;
         if (!S_ISSOCK(st.st_mode))
-                return error_set(reterr, -EEXIST, "%s is there and is no socket", a->local.sun_path);
+                return error_set(reterr, -EEXIST, "%s exists and is not a socket", a->local.sun_path);
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket: %m");
         if (connect(fd, &a->any, sizeof(a->local)) >= 0 || errno == EAGAIN)
-                return error_set(reterr, -EADDRINUSE, "somebody listens on %s already", a->local.sun_path);
+                return error_set(reterr, -EADDRINUSE, "another process listens on %s", a->local.sun_path);
         if (unlink(a->local.sun_path) < 0 && errno != ENOENT)
                 return error_set(reterr, -errno, "cannot remove the old socket %s: %m", a->local.sun_path);
         return 0;
@@ -158,7 +158,7 @@ int http_listen_unix(const char *path, Error *reterr) {
 
         if (strlen(path) >= sizeof(a.local.sun_path))
                 return error_set(reterr, -ENAMETOOLONG,
-                                "the socket '%s' has %zu bytes, at most %zu are possible: choose another --socket", path,
+                                "the socket '%s' has %zu bytes; the maximum is %zu: choose another --socket", path,
                                 strlen(path), sizeof(a.local.sun_path) - 1);
         memcpy(a.local.sun_path, path, strlen(path) + 1);
         r = remove_stale(&a, reterr);

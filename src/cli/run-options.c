@@ -79,7 +79,7 @@ static int run_options_add_env(RunOptions *o, const char *assignment, Error *ret
         int r;
 
         if (strlen(assignment) >= STRING_MAX)
-                return error_set(reterr, -E2BIG, "environment variable '%.*s' has %zu bytes, at most %d are possible",
+                return error_set(reterr, -E2BIG, "environment variable '%.*s' has %zu bytes; the maximum is %d",
                                 (int) strcspn(assignment, "="), assignment, strlen(assignment), STRING_MAX - 1);
         r = strv_set_env(&o->env, assignment);
         if (r >= 0 && o->env.n > RUN_ENV_MAX)
@@ -446,7 +446,7 @@ static const Option run_options[] = {
         OPTION_INSTEAD("name", 'n', "NAME", "a run is over when its command is, and has no name: --hostname NAME names it inside, `cove create --name NAME` makes one that stays"),
         OPTION_INSTEAD("detach", 'd', NULL, "a run ends with its caller: `cove create`, then `cove exec -d SANDBOX -- COMMAND`"),
         OPTION_INSTEAD("publish", 'p', "PORT", "a run serves nothing: `cove create`, `cove exec -d`, then `cove url SANDBOX PORT`"),
-        OPTION_INSTEAD("network", 0, "MODE", "write --net none|egress|open|host"),
+        { "network", 0, "MODE", NULL, run_net_mode }, /* as --net */
         OPTION_INSTEAD("entrypoint", 0, "PROGRAM", "the command is what stands behind the options: cove run -- PROGRAM"),
         OPTION_INSTEAD("image", 0, "IMAGE", "images are a daemon's: `cove template pull IMAGE`, then `cove create --template NAME`"),
         OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside"),
@@ -472,7 +472,7 @@ static int check_strings(const RunOptions *o, Error *reterr) {
         for (size_t i = 0; i < o->command.n; i++) {
                 size_t n = strlen(o->command.items[i]) + 1;
                 if (n > STRING_MAX)
-                        return error_set(reterr, -E2BIG, "argument %zu of the command has %zu bytes, at most %d are possible: "
+                        return error_set(reterr, -E2BIG, "argument %zu of the command has %zu bytes; the maximum is %d: "
                                                          "'%.40s…'",
                                         i, n - 1, STRING_MAX - 1, o->command.items[i]);
                 total += n + sizeof(char *);

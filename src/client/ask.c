@@ -189,6 +189,8 @@ static int ask_pages(const Place *place, const Common *c, const Operands *words)
                 return 0;
         }
         t = columns_table(v->columns, v->n_columns);
+        if (t && common_said(c, "no-trunc"))
+                table_show_whole_ids(t);
         for (const json_t *row; (row = listing_row(&l));)
                 if (c->quiet)
                         puts(json_get_text_or(row, v->quiet, ""));

@@ -41,6 +41,7 @@ struct Verb {
         unsigned operands_min, operands_max;
         unsigned options_until; /* so many operands; what follows them is left alone, but for a first "--". 0: to the end */
         const char *missing;    /* told when there are none, or too few: "no sandbox given" */
+        const char *surplus;      /* told of an operand too many; NULL: the synopsis */
         const char *missing_last; /* told when one is missing, and that is not the first; NULL: as above */
 
         /* What it does: a function, which returns the exit status. NULL: it asks. */

@@ -125,6 +125,7 @@ extern const ProviderArchives native_archives;
 /* native-tree.c */
 extern const ProviderTrees native_trees;
 void native_tree_hello(Native *n, const SpawnHello *hello);
+void native_tree_room(Native *n, const SpawnRoom *room);
 void native_failure(const Native *n, const SpawnMessage *m, Error *ret); /* of the spawner, without the daemon's directory and that of its cgroups */
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 

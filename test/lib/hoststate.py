@@ -32,7 +32,7 @@ FIRST_SANDBOX_UID = 100000  # below are people and services
 # Not that of a unit test, which may run beside us.
 OUR_NAME = re.compile(r"(^|[^a-z0-9])[a-z][a-z0-9]{20}$|^\.?cove$|^\.?cove[-.](?!unit-).*[A-Za-z0-9]{6}$|^covetest-")
 
-OUR_CGROUP = re.compile(r"/cove")  # every group that cove makes is called so; a machine's others come and go
+OUR_CGROUP = re.compile(r"/(cove|bareroot-)")  # every group that cove or bareroot makes is called so; a machine's others come and go
 # Others' mounts, and the one that the first `ip netns add` after a boot makes for good.
 FOREIGN_MOUNT = re.compile(r"^/(run/user|run/docker|run/credentials|var/lib/docker|var/lib/containerd)(/|$)|^/run/netns$")
 
@@ -275,10 +275,17 @@ def read_cgroups():
     for mount in mount_lines("/proc/self/mountinfo"):
         if mount["type"] not in ("cgroup", "cgroup2"):
             continue
-        for directory, _, _ in os.walk(mount["point"]):
+        for directory, below, _ in os.walk(mount["point"]):
+            below[:] = [name for name in below if not is_of_a_living_root(name)]
             if OUR_CGROUP.search(directory):
                 found.append(directory)
     return numbered(found)
+
+
+def is_of_a_living_root(name):
+    """The groups of a bare root (bareroot.py) that another suite has made: what is below them is that root's own matter."""
+    found = re.match(r"bareroot-(\d+)-", name)
+    return bool(found) and int(found[1]) != os.getpid() and os.path.exists(f"/proc/{found[1]}")
 
 
 def is_of_a_living_run(backing):

@@ -88,7 +88,7 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
                 if (ps->options->quiet)
                         puts(json_get_text_or(execution, "id", ""));
                 else {
-                        table_cell(ps->table, sandbox);
+                        table_cell_id(ps->table, sandbox);
                         columns_add(ps->table, ps_columns + 1, ELEMENTSOF(ps_columns) - 1, execution);
                 }
         }

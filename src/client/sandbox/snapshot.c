@@ -16,6 +16,7 @@ static const Option create_options[] = {
 };
 static const Option ls_options[] = {
         { "quiet",   'q', NULL,      "ids only", OPTION_FLAG(Common, quiet) },
+        { "no-trunc", 0, NULL, "whole ids, not only their beginnings", OPTION_OWN },
         { "sandbox", 0,   "SANDBOX", "only those of this one", QUERY_TEXT("sandbox") },
 };
 
@@ -24,7 +25,7 @@ static void cell_comment(Table *t, const json_t *snapshot, const Column *c) {
 }
 
 static const Column snapshot_columns[] = {
-        { "ID", "id" }, { "NAME", "name" }, { "SANDBOX", "sandbox" }, { "TEMPLATE", "template" }, { ">SIZE", "bytes", cell_size },
+        { "ID", "id", cell_id }, { "NAME", "name" }, { "SANDBOX", "sandbox", cell_id }, { "TEMPLATE", "template" }, { ">SIZE", "bytes", cell_size },
         { "TAKEN", "createdAt" }, { "COMMENT", "comment", cell_comment },
 };
 

@@ -226,7 +226,7 @@ static int record_start(Execution *x, Error *reterr) {
                 r = store_counter_set(store, "executions_total", x->sandbox->manager->executions_total + 1);
         }
         r = store_end(store, r);
-        return r < 0 ? error_set(reterr, r, "cannot write the execution down: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot save the execution: %m") : 0;
 }
 
 static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_n, Error *reterr) {

@@ -20,5 +20,5 @@ bool object_name_is_valid(const char *text, size_t max) {
 int object_name_check(const char *text, size_t max, Error *reterr) {
         if (object_name_is_valid(text, max))
                 return 0;
-        return error_set(reterr, -EINVAL, "'%.100s' is no name: up to %zu small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text, max);
+        return error_set(reterr, -EINVAL, "'%.100s' is not a valid name: use up to %zu lower-case letters and digits, with '-', '_', '.' inside; a name must not look like an id", text, max);
 }

@@ -133,7 +133,7 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
 /* Waiting. */
 
 Agents *agent_room(ApiRequest *q) {
-        return native_room(q, q->api->rooms.agents, "there are no agent executions here");
+        return native_room(q, q->api->rooms.agents, "this daemon runs no agent executions");
 }
 
 int agent_error(ApiRequest *q, int r, const Error *error) {

@@ -206,7 +206,7 @@ static void native_context_run(ApiRequest *q) {
 
         if (type < 0) {
                 (void) api_error(q, 406, "not_acceptable", "Accept application/json, application/x-ndjson or text/event-stream",
-                                "None of the types in Accept can be given");
+                                "None of the types in Accept is supported");
                 return;
         }
         if (!contexts_has(q) || api_read(q, &b) < 0)
