@@ -38,6 +38,7 @@ static const Verb depot_parts[] = {
 };
 
 const Verb command_depot = {
+        .name = "depot",
         .synopsis = "depot [show | shrink] [options]",
         .about = "The place on the disk for what outlives sandboxes: templates, snapshots, disks and volumes.",
         VERB_PARTS(depot_parts), .first_is_meant = true,
