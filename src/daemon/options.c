@@ -201,8 +201,8 @@ void daemon_options_print_help(void) {
 
 /* What only a command line can say. */
 static bool is_for_the_file(const char *name) {
-        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
-                                            "metrics-table", "halt", "help" };
+        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
+                                            "check-config", "default-config", "config-keys", "json", "routes", "metrics-table", "halt", "help" };
 
         for (size_t i = 0; i < ELEMENTSOF(not ); i++)
                 if (strcmp(not[i], name) == 0)
