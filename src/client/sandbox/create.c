@@ -56,7 +56,7 @@ static int create_volume(const Option *o, void *target, const char *value, Error
         if (!json_object_get(c->body.object, "volumes"))
                 json_put_value(&c->body, "volumes", json_array());
         if (!item || json_array_append_new(json_object_get(c->body.object, "volumes"), item) < 0)
-                return error_set(reterr, -ENOMEM, "--volume: '%s' is no text, or memory is out", value);
+                return error_set(reterr, -ENOMEM, "--volume: '%s' is not UTF-8 text", value);
         return 0;
 }
 
@@ -129,7 +129,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
         if (ask_need(place, c, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
-                log_warning("'%s' was there already, and is as it was", name ? name : "");
+                log_warning("sandbox '%s' existed already and was not changed", name ? name : "");
         return ask_show(c, words, &a);
 }
 
