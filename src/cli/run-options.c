@@ -362,7 +362,7 @@ static int run_allow_missing(const Option *o, void *target, const char *value, E
         if (g < 0)
                 return error_set(reterr, -EINVAL, "--allow-missing: there is no guard '%s'; `cove doctor` lists them", value);
         if (!guard_is_optional(g))
-                return error_set(reterr, -EINVAL, "--allow-missing: there is no sandbox without the guard '%s'", value);
+                return error_set(reterr, -EINVAL, "--allow-missing: the guard '%s' cannot be left out", value);
         ((RunOptions *) target)->spec.allow_missing |= GUARD_BIT(g);
         return 0;
 }
