@@ -162,7 +162,7 @@ static const Option options[] = {
         { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", daemon_file, DAEMON_FIELD(config_file) },
         { "user", 0, "NAME", "the user to become when started as root (default " USER_DEFAULT "; root: nobody else)", DAEMON_TEXT(user) },
         { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they continue)", daemon_switch, DAEMON_FIELD(stop_all) },
-        { "halt", 0, NULL, "end all sandboxes of DIR, which no daemon serves, as a reboot would, and end", DAEMON_FLAG(halt) },
+        { "halt", 0, NULL, "end all sandboxes of a DIR that no daemon serves, and end", DAEMON_FLAG(halt) },
         { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_template },
         { "journals", 0, "SIZE", "disk space for the output of all commands (default 10G)", daemon_journals },
         { "keep-ended", 0, "TIME", "how long an ended sandbox can be inspected (default 24h)", daemon_keep_ended },
