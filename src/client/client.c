@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "client/waiting.h"
 
 #define RECOVERY_MAX   (30 * USEC_PER_SEC) /* how long we wait for a daemon that has just started */
 #define RECOVERY_PAUSE (100 * USEC_PER_MSEC)
@@ -147,11 +148,13 @@ int client_ask(const Place *p, const char *method, const Url *url, JsonBuilder *
 
         if (body && !text)
                 return reterr->code;
+        waiting_begin();
         r = client_exchange(p,
                         &REQUEST(.method = method, .path = url_text(url), .accept = "application/json",
                                         .type = body ? "application/json" : NULL, .body = text,
                                         .body_size = body ? strlen(text) : 0),
                         &a, reterr);
+        waiting_end();
         if (r < 0)
                 return r;
         *ret = a;
