@@ -21,6 +21,7 @@
 
 #define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define PLACE_MAX  128
+#define VIEW_ROOM  "/dev/shm" /* where a file is made before it is in place */
 #define CPUINFO    "/proc/cpuinfo"
 #define BLOCK_MAX  4096 /* of one core in it */
 
@@ -49,6 +50,21 @@ int view_take_cores(const JailSpec *spec, Error *reterr) {
         return sched_setaffinity(0, sizeof(chosen), &chosen) < 0 ? error_set(reterr, -errno, "cores") : 0;
 }
 
+/* What is open for writing keeps its mount from becoming read-only (paths.c). PID 1 keeps this one open for good, so that it is of a mount of its own. */
+static int view_create(const char *place, bool lasts) {
+        _cleanup_close_ int tree = -EBADF;
+        const char *name = strrchr(place, '/') + 1;
+        int fd;
+
+        if (lasts) {
+                tree = tree_clone(AT_FDCWD, VIEW_ROOM, /* recursive= */ false);
+                if (tree < 0)
+                        return tree;
+        }
+        fd = openat(lasts ? tree : AT_FDCWD, lasts ? name : place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+        return fd < 0 ? -errno : fd;
+}
+
 /* The file loses its name when it is in place, and PID 1 keeps what it is open by. */
 static int view_cover(const char *name, const char *target, const char *text, size_t size, int *ret_fd, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
@@ -57,9 +73,9 @@ static int view_cover(const char *name, const char *target, const char *text, si
 
         if (faccessat(AT_FDCWD, target, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? 0 : error_set(reterr, -errno, "%s", target);
-        (void) snprintf(place, sizeof(place), "/dev/shm/%s", name);
-        fd = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
-        r = fd < 0 ? -errno : fd_write_all(fd, text, size);
+        (void) snprintf(place, sizeof(place), VIEW_ROOM "/%s", name);
+        fd = view_create(place, ret_fd != NULL);
+        r = fd < 0 ? fd : fd_write_all(fd, text, size);
         if (r >= 0)
                 r = tree_bind(place, target, ATTRIBUTES, /* recursive= */ false);
         if (fd >= 0 && unlink(place) < 0 && r >= 0)
