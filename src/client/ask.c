@@ -276,7 +276,7 @@ static int verb_run_part(const Verb *v, int argc, char **argv) {
                 if (strcmp(word, v->parts[i].name) == 0)
                         return verb_main(v->parts + i, argc - 1, argv + 1);
         return word ? verb_refuse_part(v, word)
-                    : verb_refuse("say what to do: see `cove %s --help`", v->name);
+                    : verb_refuse("no subcommand given: see `cove %s --help`", v->name);
 }
 
 static void verb_end(const Verb *v, Common *options) {

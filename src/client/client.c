@@ -66,7 +66,7 @@ int answer_tell(const Answer *a) {
         const char *message = json_get_text(error, "message"), *hint = json_get_text(error, "hint");
 
         if (!message)
-                return log_failure(-EREMOTEIO, "the daemon answers with status %u and says nothing about it",
+                return log_failure(-EREMOTEIO, "the daemon answered with HTTP status %u and gave no reason",
                                 a->head.status);
         tell_complaints(json_object_get(error, "errors"), message);
         if (a->head.status == 401) /* the daemon's own hint is for programs: it names headers */

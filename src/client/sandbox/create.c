@@ -56,7 +56,7 @@ static int create_volume(const Option *o, void *target, const char *value, Error
         if (!json_object_get(c->body.object, "volumes"))
                 json_put_value(&c->body, "volumes", json_array());
         if (!item || json_array_append_new(json_object_get(c->body.object, "volumes"), item) < 0)
-                return error_set(reterr, -ENOMEM, "--volume: '%s' is no text, or memory is out", value);
+                return error_set(reterr, -ENOMEM, "--volume: '%s' is not UTF-8 text", value);
         return 0;
 }
 
@@ -83,8 +83,8 @@ static const Option create_options[] = {
         { "volume",       'v', "VOLUME:DIR", "have this volume there; VOLUME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", create_volume },
         { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", BODY_TEXT("snapshot") },
         { "profile",      0,   "PROFILE",   "a named set of limits and policy", BODY_TEXT("profile") },
-        { "network",      0,   "MODE",      "none (default), isolated, egress or open", BODY_TEXT("network.mode") },
-        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port; can be repeated", BODY_WORDS("network.allow", RULES_MAX) },
+        { "network",      0,   "MODE",      "none (default), isolated, egress, packages or open", BODY_TEXT("network.mode") },
+        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port, packages; can be repeated", BODY_WORDS("network.allow", RULES_MAX) },
         { "deny",         0,   "RULE",      "what may not, whatever else allows it", BODY_WORDS("network.deny", RULES_MAX) },
         { "ask",          0,   "RULE",      "what waits for `cove approvals`", BODY_WORDS("network.ask", RULES_MAX) },
         { "group",        0,   "NAME",      "isolated: the sandboxes it can speak to", BODY_TEXT("network.group") },
@@ -129,7 +129,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
         if (ask_need(place, c, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
-                log_warning("'%s' was there already, and is as it was", name ? name : "");
+                log_warning("sandbox '%s' existed already and was not changed", name ? name : "");
         return ask_show(c, words, &a);
 }
 

@@ -39,7 +39,7 @@ static const Option build_options[] = {
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",              OPTION_TEXT(TemplateOptions, target)   },
         { "no-cache",  0,   NULL,         "do every step again",                                 OPTION_FLAG(TemplateOptions, no_cache) },
         { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", OPTION_WORDS(TemplateOptions, allow, 256) },
-        { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", OPTION_TEXT(TemplateOptions, network) },
+        { "network",   0,   "MODE",       "of the steps: none, packages, open, or a network in JSON\n(default: build.network)", OPTION_TEXT(TemplateOptions, network) },
         MAKING_OPTIONS,
 };
 
