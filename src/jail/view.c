@@ -21,6 +21,7 @@
 
 #define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define PLACE_MAX  128
+#define VIEW_ROOM  "/dev/shm" /* where a file is made before it is in place */
 #define CPUINFO    "/proc/cpuinfo"
 #define BLOCK_MAX  4096 /* of one core in it */
 
@@ -49,23 +50,19 @@ int view_take_cores(const JailSpec *spec, Error *reterr) {
         return sched_setaffinity(0, sizeof(chosen), &chosen) < 0 ? error_set(reterr, -errno, "cores") : 0;
 }
 
-/* Opens the file once more, through a mount of its own: one that is open for writing by way of /dev/shm keeps that mount from becoming read-only,
- * which a policy of paths may ask for (paths.c). The detached mount goes with the descriptor. */
-static int view_open_apart(const char *name) {
-        _cleanup_close_ int tree = tree_clone(AT_FDCWD, "/dev/shm", /* recursive= */ false);
+/* What is open for writing keeps its mount from becoming read-only (paths.c). PID 1 keeps this one open for good, so that it is of a mount of its own. */
+static int view_create(const char *place, bool lasts) {
+        _cleanup_close_ int tree = -EBADF;
+        const char *name = strrchr(place, '/') + 1;
         int fd;
 
-        if (tree < 0)
-                return tree;
-        fd = openat(tree, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (lasts) {
+                tree = tree_clone(AT_FDCWD, VIEW_ROOM, /* recursive= */ false);
+                if (tree < 0)
+                        return tree;
+        }
+        fd = openat(lasts ? tree : AT_FDCWD, lasts ? name : place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
         return fd < 0 ? -errno : fd;
-}
-
-static int view_place(const char *place, const char *target, const char *text, size_t size) {
-        _cleanup_close_ int fd = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
-        int r = fd < 0 ? -errno : fd_write_all(fd, text, size);
-
-        return r < 0 ? r : tree_bind(place, target, ATTRIBUTES, /* recursive= */ false);
 }
 
 /* The file loses its name when it is in place, and PID 1 keeps what it is open by. */
@@ -76,11 +73,12 @@ static int view_cover(const char *name, const char *target, const char *text, si
 
         if (faccessat(AT_FDCWD, target, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? 0 : error_set(reterr, -errno, "%s", target);
-        (void) snprintf(place, sizeof(place), "/dev/shm/%s", name);
-        r = view_place(place, target, text, size);
-        if (r >= 0 && ret_fd)
-                r = fd = view_open_apart(name);
-        if (unlink(place) < 0 && r >= 0)
+        (void) snprintf(place, sizeof(place), VIEW_ROOM "/%s", name);
+        fd = view_create(place, ret_fd != NULL);
+        r = fd < 0 ? fd : fd_write_all(fd, text, size);
+        if (r >= 0)
+                r = tree_bind(place, target, ATTRIBUTES, /* recursive= */ false);
+        if (fd >= 0 && unlink(place) < 0 && r >= 0)
                 r = -errno;
         if (r < 0)
                 return error_set(reterr, r, "%s", target);

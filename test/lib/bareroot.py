@@ -308,9 +308,12 @@ class Root:
 
     def end(self, child, number=signal.SIGTERM):
         """Sends a signal to the command itself, which is a child of what entered for it, and waits until that has ended."""
-        if child.poll() is None:
-            with contextlib.suppress(ProcessLookupError, IndexError):
+        while child.poll() is None:
+            try:
                 os.kill(child_of(child.pid), number)
+                break
+            except (OSError, IndexError):  # not entered yet, or gone this moment
+                time.sleep(0.02)
         return child.wait()
 
     def processes(self):

@@ -132,7 +132,8 @@ def merged_environment(changes):
 
 def popen(args, env=None, **kwargs):
     """Starts cove and does not wait. It is ended with the suite at the latest; TestCase.popen ends it with the test."""
-    child = subprocess.Popen([str(cove_path()), *map(str, args)], env=merged_environment(env), **kwargs)
+    program = public_path() if kwargs.get("user") else cove_path()
+    child = subprocess.Popen([str(program), *map(str, args)], env=merged_environment(env), **kwargs)
     _children.append(child)
     return child
 
