@@ -9,6 +9,8 @@
 #include "core/secrets.h"
 #include "agent/rows.h"
 
+#define CANDIDATES_MAX 5 /* of those that a text could mean; more are not looked for */
+
 /* Whoever comes before the start has come to its turn makes it happen. */
 static int check_up(Agents *a, Error *reterr) {
         if (!a->up && !a->manager->recovering)
@@ -117,6 +119,39 @@ int agents_find(Agents *a, const Principal *who, const char *id, Job *ret) {
                 return -ENOENT;
         *ret = j;
         memset(&j, 0, sizeof(j));
+        return 0;
+}
+
+typedef struct AgentCandidates {
+        char first[JOB_ID_LENGTH + 1], told[ERROR_TEXT_MAX / 2];
+        size_t n;
+} AgentCandidates;
+
+static int agent_ask_add_candidate(Job *j, void *userdata) {
+        AgentCandidates *c = userdata;
+        size_t used = strlen(c->told);
+
+        if (c->n++ == 0)
+                memcpy(c->first, j->id, sizeof(c->first));
+        (void) snprintf(c->told + used, sizeof(c->told) - used, "%s%s", used > 0 ? ", " : "", j->id);
+        return 0;
+}
+
+int agents_complete_id(Agents *a, const Principal *who, const char *text, char ret[static JOB_ID_LENGTH + 1], Error *reterr) {
+        size_t n = strlen(text), kind = strlen("run_");
+        AgentCandidates c = { 0 };
+        int r;
+
+        if (n < kind + PREFIX_MIN || n >= JOB_ID_LENGTH || strncmp(text, "run_", kind) != 0 || strspn(text + kind, "0123456789abcdef") != n - kind)
+                return -ENOENT;
+        r = store_job_each_prefix(a->manager->store, text, who->tenant, CANDIDATES_MAX, agent_ask_add_candidate, &c);
+        if (r < 0)
+                return error_set(reterr, r, "cannot read the store: %m");
+        if (c.n == 0)
+                return -ENOENT;
+        if (c.n > 1)
+                return error_set(reterr, -ENOTUNIQ, "'%s' is ambiguous: the ids of several agent executions begin so: %s", text, c.told);
+        memcpy(ret, c.first, JOB_ID_LENGTH + 1);
         return 0;
 }
 

@@ -47,10 +47,22 @@ static int try_directory(const char *directory, const char *name, char **ret) {
         return 0;
 }
 
+/* PREFIX/bin and PREFIX/libexec/cove belong together wherever PREFIX is. */
+static int program_try_prefix(const char *own_directory, const char *name, char **ret) {
+        _cleanup_free_ char *directory = NULL;
+
+        if (asprintf(&directory, "%s/../libexec/cove", own_directory) < 0) {
+                directory = NULL;
+                return -ENOMEM;
+        }
+        return try_directory(directory, name, ret);
+}
+
 static int program_find(const char *name, char **ret) {
         char directory[PATH_MAX];
 
-        if (program_own_directory(directory, sizeof(directory)) == 0 && try_directory(directory, name, ret) == 0)
+        if (program_own_directory(directory, sizeof(directory)) == 0 &&
+                        (try_directory(directory, name, ret) == 0 || program_try_prefix(directory, name, ret) == 0))
                 return 0;
         return try_directory(COVE_LIBEXEC_DIR, name, ret);
 }

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-/* Beside our own executable, as in the build directory, else in the directory of installed helpers, else the one that was kept. Negative: there is none.
+/* Beside our own executable, as in the build directory, else in ../libexec/cove, else in the configured directory of helpers, else the one that was kept. Negative: there is none.
  * The caller frees. */
 int program_path(const char *name, char **ret);
 

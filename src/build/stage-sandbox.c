@@ -16,7 +16,7 @@
 #define WAIT            (600 * USEC_PER_SEC)       /* for a place */
 
 /* That of the settings, as a policy says it. */
-static int set_network(Build *b, const char *network, SandboxSpec *spec) {
+static int stage_sandbox_set_network(Build *b, const char *network, SandboxSpec *spec) {
         const NetworkConfig *n = &b->manager->settings->network;
         _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
         _cleanup_json_ json_t *j = json_pack("{s:s}", "network", network), *normal = NULL;
@@ -71,7 +71,7 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
                 ret->network = b->request.network;
                 r = shape_text_set(&ret->policy, b->request.policy);
         } else if (r >= 0 && !p && build_default_network(b) != BUILD_NETWORK_NONE)
-                r = set_network(b, build_default_network(b) == BUILD_NETWORK_OPEN ? "open" : EGRESS_PACKAGES, ret);
+                r = stage_sandbox_set_network(b, build_default_network(b) == BUILD_NETWORK_OPEN ? "open" : EGRESS_PACKAGES, ret);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         ret->persistent = true;

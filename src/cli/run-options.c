@@ -362,7 +362,7 @@ static int run_allow_missing(const Option *o, void *target, const char *value, E
         if (g < 0)
                 return error_set(reterr, -EINVAL, "--allow-missing: there is no guard '%s'; `cove doctor` lists them", value);
         if (!guard_is_optional(g))
-                return error_set(reterr, -EINVAL, "--allow-missing: there is no sandbox without the guard '%s'", value);
+                return error_set(reterr, -EINVAL, "--allow-missing: the guard '%s' cannot be left out", value);
         ((RunOptions *) target)->spec.allow_missing |= GUARD_BIT(g);
         return 0;
 }
@@ -405,14 +405,16 @@ static const Option run_options[] = {
         { "txn-auto", 0, "commit|discard", "at the end: take the changes if the command ended with 0; drop them", run_txn_auto },
         { "file", 0, "DST=SRC", "put a copy of a file inside", run_file },
         { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", run_template, RUN_FIELD(spec.template_dir) },
-        { "net", 0, "none|egress|open|host",
+        { "net", 0, "none|egress|packages|open|host",
                 "loopback only (default); what --allow names, through a gate;\n"
+                "package registries, through it (`cove policy packages`);\n"
                 "the world, through it, but no private networks; or the host's\n"
                 "network, unguarded",
                 run_net_mode },
         { "allow", 0, "RULE",
                 "may be reached: example.org, *.example.org, https://example.org,\n"
-                "tcp://example.org:5432, 203.0.113.0/24:8000-8100; means --net egress",
+                "tcp://example.org:5432, 203.0.113.0/24:8000-8100, packages; means\n"
+                "--net egress",
                 run_net_words, RUN_FIELD(net.allow) },
         { "deny", 0, "RULE", "may not be reached, whatever else allows it", run_net_words, RUN_FIELD(net.deny) },
         { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", OPTION_FLAG(RunOptions, net.plain_http) },

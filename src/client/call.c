@@ -188,7 +188,7 @@ static int call_tell_feed(const Call *c, int r, const char *first, Error *reterr
         if (r == -EBADMSG && *first == TLS_ALERT && !http_reader_has_head(&c->answer))
                 return error_set(reterr, r, "%s speaks TLS: use https:// in the URL", c->place->label);
         if (r == -EBADMSG)
-                return error_set(reterr, r, "what answers at %s is no cove daemon: its answer is not HTTP as it should be", c->place->label);
+                return error_set(reterr, r, "the server at %s is not a cove daemon: its answer is not valid HTTP", c->place->label);
         if (r == -ENOMEM)
                 return error_set(reterr, r, "out of memory");
         if (reterr && reterr->code == 0) /* else the sink has said why */
@@ -221,7 +221,7 @@ int call_step(Call *c, const struct pollfd polls[static CALL_POLLS], Error *rete
         if (idle && (c->request.source_fd >= 0 ? polls[1].revents : polls[0].revents & POLLOUT)) {
                 r = refill(c);
                 if (r == -ENODATA)
-                        return error_set(reterr, r, "there was less to send than was announced");
+                        return error_set(reterr, r, "the input became shorter while it was sent");
                 if (r < 0)
                         return reterr && reterr->code != 0 ? r : error_set(reterr, r, "cannot read what is to be sent: %m");
         }

@@ -168,7 +168,7 @@ int place_find(const PlaceOptions *options, Place *ret, Error *reterr) {
         if (r >= 0 && p.socket && options->key)
                 r = place_set(&p.key, options->key, reterr);
         if (r >= 0 && p.key && !key_is_clean(p.key))
-                r = error_set(reterr, -EINVAL, "the API key has characters that no key has");
+                r = error_set(reterr, -EINVAL, "the API key has a space or a character that is not printable ASCII: check COVE_API_KEY or --key");
         if (r < 0) {
                 place_done(&p);
                 return r;

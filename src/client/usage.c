@@ -90,7 +90,7 @@ static int check_operands(const Verb *v, const Operands *words, Error *reterr) {
                                 v->surplus ? "" : "cove ", v->surplus ? v->surplus : v->synopsis);
         for (unsigned i = 0; i < words->n && i < (v->options_until ? v->options_until : words->n); i++)
                 if (words->items[i][0] == '\0')
-                        return error_set(reterr, -EINVAL, "an empty word '' stands for nothing: cove %s", v->synopsis);
+                        return error_set(reterr, -EINVAL, "an empty argument '' is not allowed: cove %s", v->synopsis);
         return 0;
 }
 

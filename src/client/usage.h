@@ -54,6 +54,8 @@ struct Verb {
         const char *path;    /* each % is the next operand */
         const char *body;    /* JSON, which options add to; NULL: there is none */
         const char *operand; /* the last operand's name in the body; NULL: it is not in it */
+        const char *waiting; /* for what, when the answer takes its time: "taking the snapshot" */
+        const char *goes_on; /* told when Ctrl-C ends us meanwhile: what the daemon does all the same */
         bool each;           /* ask once for each operand */
         bool lines;          /* each, with --json: one answer a line, not a list of them */
 

@@ -145,7 +145,7 @@ static const ShapeField network_config_fields[] = {
 };
 const Shape network_config_shape = SHAPE_OF(network_config, NetworkConfig);
 
-static int add_package(Strv *list, const char *rule) {
+static int network_add_package(Strv *list, const char *rule) {
         int r;
 
         for (size_t i = 0; i < list->n; i++)
@@ -155,20 +155,20 @@ static int add_package(Strv *list, const char *rule) {
         return r == -E2BIG ? 0 : r; /* there is room for all that we have, all that a host has, and all of the file */
 }
 
-static int add_packages(Strv *list, const char *const *rules) {
+static int network_add_packages(Strv *list, const char *const *rules) {
         int r = 0;
 
         for (; *rules && r >= 0; rules++)
-                r = add_package(list, *rules);
+                r = network_add_package(list, *rules);
         return r;
 }
 
-static int add_host_packages(Strv *list) {
+static int network_add_host_packages(Strv *list) {
         _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
         _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int r = root < 0 ? -errno : registries_read(root, /* environment= */ NULL, &found);
 
-        return r < 0 || found.hosts.n == 0 ? r : add_packages(list, (const char *const *) found.hosts.items);
+        return r < 0 || found.hosts.n == 0 ? r : network_add_packages(list, (const char *const *) found.hosts.items);
 }
 
 int network_expand_packages(NetworkConfig *n) {
@@ -180,9 +180,9 @@ int network_expand_packages(NetworkConfig *n) {
                 const char *word = n->packages.items[i];
 
                 if (strcmp(word, PACKAGES_BUILTIN) == 0)
-                        r = add_packages(list, egress_packages_builtin);
+                        r = network_add_packages(list, egress_packages_builtin);
                 else
-                        r = strcmp(word, PACKAGES_HOST) == 0 ? add_host_packages(list) : add_package(list, word);
+                        r = strcmp(word, PACKAGES_HOST) == 0 ? network_add_host_packages(list) : network_add_package(list, word);
         }
         return r;
 }

@@ -35,6 +35,7 @@
 #include "core/provider.h"
 #include "core/secrets.h"
 #include "daemon/files.h"
+#include "daemon/halt.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "daemon/privilege.h"
@@ -457,14 +458,14 @@ int main(int argc, char **argv) {
         }
         if (r >= 0) {
                 set_logging(&d.options);
-                r = daemon_main_start(&d, &error);
+                r = d.options.halt ? halt_sandboxes(d.options.state_dir, &error) : daemon_main_start(&d, &error);
         }
         if (r < 0) {
                 log_error("%s", error.text);
                 daemon_stop(&d);
                 return EXIT_OWN_FAILURE;
         }
-        status = sd_event_loop(d.event);
+        status = d.options.halt ? 0 : sd_event_loop(d.event);
         daemon_stop(&d);
         return status < 0 ? EXIT_OWN_FAILURE : status;
 }

@@ -160,8 +160,9 @@ static const Option options[] = {
         { "state", 0, "DIR", "the state directory (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", daemon_path, DAEMON_FIELD(state_dir), .key = "a directory" },
         { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", daemon_path, DAEMON_FIELD(socket_path), .key = "a path" },
         { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", daemon_file, DAEMON_FIELD(config_file) },
-        { "user", 0, "NAME", "the user to become when started as root (default " USER_DEFAULT "; root: nobody else)", DAEMON_TEXT(user) },
+        { "user", 0, "NAME", "the user to become when started as root (default " USER_DEFAULT ";\nroot: stay root)", DAEMON_TEXT(user) },
         { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they continue)", daemon_switch, DAEMON_FIELD(stop_all) },
+        { "halt", 0, NULL, "end all sandboxes of DIR, which no daemon serves,\nas a reboot would; then exit", DAEMON_FLAG(halt) },
         { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_template },
         { "journals", 0, "SIZE", "disk space for the output of all commands (default 10G)", daemon_journals },
         { "keep-ended", 0, "TIME", "how long an ended sandbox can be inspected (default 24h)", daemon_keep_ended },
@@ -200,8 +201,8 @@ void daemon_options_print_help(void) {
 
 /* What only a command line can say. */
 static bool is_for_the_file(const char *name) {
-        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
-                                            "metrics-table", "help" };
+        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
+                                            "check-config", "default-config", "config-keys", "json", "routes", "metrics-table", "halt", "help" };
 
         for (size_t i = 0; i < ELEMENTSOF(not ); i++)
                 if (strcmp(not[i], name) == 0)

@@ -28,6 +28,7 @@ typedef struct DaemonOptions {
         char *check_file;  /* --check-config; "": the default one */
         char *user;       /* to become, when started as root */
         bool stop_all;    /* on SIGTERM */
+        bool halt;        /* ends sandboxes instead of serving them */
         bool public;      /* listen beyond loopback */
         bool log_json;    /* --log-format */
         int log_level;

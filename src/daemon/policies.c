@@ -119,7 +119,7 @@ int policies_look(const PoliciesQuestion *q) {
         return q->url && !json_has_complaints(&c) ? tell_explanation(q, &p, n) : tell_check(q, &p, &c);
 }
 
-static json_t *strings(const Strv *v) {
+static json_t *policies_strings(const Strv *v) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < v->n; i++)
@@ -136,8 +136,8 @@ int policies_print_packages(const char *path) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;
         }
-        return policies_print_json(json_pack("{s:o,s:o,s:o}", "packages", strings(&config->network.packages), "rules",
-                        strings(&config->network.packages_rules), "unusedProxies", strings(&host.proxies)));
+        return policies_print_json(json_pack("{s:o,s:o,s:o}", "packages", policies_strings(&config->network.packages), "rules",
+                        policies_strings(&config->network.packages_rules), "unusedProxies", policies_strings(&host.proxies)));
 }
 
 int policies_print_presets(void) {

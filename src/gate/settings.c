@@ -30,7 +30,7 @@ static int say_complaint(const JsonComplaints *c, Error *reterr) {
 }
 
 /* What "packages" stands for; the list is told with every policy that has the word. */
-static int read_packages(json_t *list, Strv *ret, Error *reterr) {
+static int gate_settings_read_packages(json_t *list, Strv *ret, Error *reterr) {
         json_t *item;
         size_t i;
         int r = gate_list_check(list, "packages", "rules", EGRESS_PACKAGES_MAX, reterr);
@@ -57,7 +57,7 @@ static int gate_settings_read_policy(const Gate *g, json_t *message, EgressPolic
 
         if (!json_is_object(network) && !json_is_string(network))
                 return error_set(reterr, -EINVAL, "network: must be an object");
-        r = read_packages(list, &packages, reterr);
+        r = gate_settings_read_packages(list, &packages, reterr);
         if (r < 0)
                 return r;
         r = egress_policy_parse(network, "network", &site, &p, &c);

@@ -51,7 +51,7 @@ typedef struct NetworkReader {
         EgressPlaces places;
 } NetworkReader;
 
-static void add_packages(NetworkReader *n, EgressAction action, size_t place);
+static void egress_parse_add_packages(NetworkReader *n, EgressAction action, size_t place);
 
 static void egress_parse_read_mode(void *reader, const char *position, json_t *v) {
         NetworkReader *n = reader;
@@ -64,7 +64,7 @@ static void egress_parse_read_mode(void *reader, const char *position, json_t *v
                 return;
         if (egress_is_packages(v)) { /* the way out that most want, in one word */
                 n->policy.mode = NETWORK_EGRESS;
-                add_packages(n, EGRESS_ALLOW, 0);
+                egress_parse_add_packages(n, EGRESS_ALLOW, 0);
         } else if (mode == NETWORK_HOST)
                 policy_complain(&n->reader, position, "'host' is for `cove run` alone, where it is asked for by name: none, isolated, egress or open");
         else if (mode < 0) {
@@ -122,7 +122,7 @@ static size_t find_packages(json_t *list) {
 }
 
 /* One that we cannot read any more is left out: the operator's list was checked when it was read, and no policy is to be blamed for it. */
-static void add_packages(NetworkReader *n, EgressAction action, size_t place) {
+static void egress_parse_add_packages(NetworkReader *n, EgressAction action, size_t place) {
         const EgressSite *site = n->reader.site;
 
         if (n->policy.packages[action])
@@ -139,7 +139,7 @@ static void add_packages(NetworkReader *n, EgressAction action, size_t place) {
         }
 }
 
-static void read_packages(NetworkReader *n, const char *position, json_t *list, EgressAction action) {
+static void egress_parse_read_packages(NetworkReader *n, const char *position, json_t *list, EgressAction action) {
         size_t place = find_packages(list);
         char at[EGRESS_POSITION_MAX];
 
@@ -149,7 +149,7 @@ static void read_packages(NetworkReader *n, const char *position, json_t *list, 
                 policy_complain(&n->reader, policy_position(at, "%s[%zu]", position, place),
                                 "\"" EGRESS_PACKAGES "\" is for allow and ask: to deny a registry, write its name");
         else
-                add_packages(n, action, place);
+                egress_parse_add_packages(n, action, place);
 }
 
 static void read_rules(NetworkReader *n, const char *position, json_t *v, EgressAction action) {
@@ -168,7 +168,7 @@ static void read_rules(NetworkReader *n, const char *position, json_t *v, Egress
                                 EGRESS_RULES_MAX);
                 return;
         }
-        read_packages(n, position, v, action);
+        egress_parse_read_packages(n, position, v, action);
         json_array_foreach(v, i, item) {
                 EgressRule rule;
                 bool good;

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/reserve.h"
+#include "core/name.h"
 #include "core/enforce.h"
 #include "core/run-names.h"
 #include "core/zygote.h"
@@ -455,7 +456,7 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
         native_guest_copy_text(m.create.id, sizeof(m.create.id), sb->id);
         native_guest_copy_text(m.create.template_name, sizeof(m.create.template_name), sandbox_spec_base(&sb->spec));
-        native_guest_copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
+        object_host_name(sb->spec.name, sb->id, m.create.hostname);
         native_guest_copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
 
         fds[0] = listen_fd;

@@ -75,7 +75,7 @@ static const TreeJob *find_resizing(const Spawner *s) {
 }
 
 /* Who shrinks while others write has less and less to give: he is stopped, and leaves it as large as it was. */
-static void look_after(Spawner *s, const TreeJob *resizing, const DepotRoom *room) {
+static void room_guard_shrinking(Spawner *s, const TreeJob *resizing, const DepotRoom *room) {
         bool shrinks = resizing->errand == ERRAND_REQUEST || resizing->request.bytes == 0;
 
         if (shrinks && room->bytes - room->used_bytes < room->margin_bytes / 2)
@@ -99,7 +99,7 @@ static void room_look(Spawner *s, const DepotRoom *room, usec_t now) {
 }
 
 /* At its largest it need not be looked at so often. */
-static usec_t look_again(const DepotRoom *room) {
+static usec_t room_next_look(const DepotRoom *room) {
         usec_t usec = (room->bytes - room->used_bytes) / (RATE / USEC_PER_SEC);
 
         return room->bytes >= room->most_bytes ? LOOK_MAX : MAX_OF(LOOK_MIN, MIN_OF(usec, LOOK_MAX));
@@ -118,11 +118,11 @@ void tree_room_run_due(Spawner *s) {
         s->room_due = now + LOOK_MAX;
         if (depot_measure(&s->depot, &room) < 0)
                 return;
-        s->room_due = now + look_again(&room);
+        s->room_due = now + room_next_look(&room);
         room_tell(s, &room);
         resizing = find_resizing(s);
         if (resizing)
-                look_after(s, resizing, &room);
+                room_guard_shrinking(s, resizing, &room);
         else if (now >= s->room_rest)
                 room_look(s, &room, now);
 }

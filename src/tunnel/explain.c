@@ -48,7 +48,7 @@ static void tunnel_names(X509 *certificate, char ret[static NAMES_MAX]) {
         GENERAL_NAMES_free(names);
 }
 
-static int tunnel_explain_name(const Tunnel *t, X509 *certificate, Error *reterr) {
+static int tunnel_explain_name(const TlsTunnel *t, X509 *certificate, Error *reterr) {
         char names[NAMES_MAX];
 
         tunnel_names(certificate, names);
@@ -56,7 +56,7 @@ static int tunnel_explain_name(const Tunnel *t, X509 *certificate, Error *reterr
                         names, t->words.operand);
 }
 
-static int tunnel_explain_issuer(const Tunnel *t, X509 *certificate, Error *reterr) {
+static int tunnel_explain_issuer(const TlsTunnel *t, X509 *certificate, Error *reterr) {
         char issuer[80] = "";
 
         if (X509_NAME_get_text_by_NID(X509_get_issuer_name(certificate), NID_commonName, issuer, sizeof(issuer)) <= 0)
@@ -67,7 +67,7 @@ static int tunnel_explain_issuer(const Tunnel *t, X509 *certificate, Error *rete
                         issuer);
 }
 
-static int tunnel_explain_age(const Tunnel *t, X509 *certificate, Error *reterr) {
+static int tunnel_explain_age(const TlsTunnel *t, X509 *certificate, Error *reterr) {
         char when[32];
 
         if (X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0)
@@ -76,7 +76,7 @@ static int tunnel_explain_age(const Tunnel *t, X509 *certificate, Error *reterr)
                         tunnel_time(X509_get0_notAfter(certificate), when));
 }
 
-static int tunnel_explain_certificate(const Tunnel *t, long fault, Error *reterr) {
+static int tunnel_explain_certificate(const TlsTunnel *t, long fault, Error *reterr) {
         X509 *certificate = t->refused;
         char when[32];
 
@@ -104,7 +104,7 @@ static int tunnel_explain_certificate(const Tunnel *t, long fault, Error *reterr
 
 /* The protocol. */
 
-static int tunnel_explain_protocol(const Tunnel *t, Error *reterr) {
+static int tunnel_explain_protocol(const TlsTunnel *t, Error *reterr) {
         unsigned long first = ERR_peek_error();
         const char *reason = ERR_reason_error_string(first);
         int code = ERR_GET_LIB(first) == ERR_LIB_SSL ? ERR_GET_REASON(first) : 0;
@@ -124,7 +124,7 @@ static int tunnel_explain_protocol(const Tunnel *t, Error *reterr) {
         }
 }
 
-int tunnel_explain(const Tunnel *t, int code, Error *reterr) {
+int tunnel_explain(const TlsTunnel *t, int code, Error *reterr) {
         long fault = SSL_get_verify_result(t->ssl);
 
         if (fault != X509_V_OK)

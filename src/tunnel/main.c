@@ -11,12 +11,12 @@
 #define FS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
 static const ProgramOption options[] = {
-        { "--url", 1, false, program_set_text, offsetof(Tunnel, url) },
-        { "--ca",  1, false, program_set_text, offsetof(Tunnel, ca)  },
+        { "--url", 1, false, program_set_text, offsetof(TlsTunnel, url) },
+        { "--ca",  1, false, program_set_text, offsetof(TlsTunnel, ca)  },
 };
 
 static int tunnel_main_prepare(void *tunnel, Error *reterr) {
-        Tunnel *t = tunnel;
+        TlsTunnel *t = tunnel;
 
         if (!t->url)
                 return error_set(reterr, -EINVAL, "connect needs --url");
@@ -35,7 +35,7 @@ static const struct sock_filter denied[] = {
 
 /* A directory of certificates is read while one is verified; files have been read. */
 static void tunnel_walls(const void *tunnel, ProgramWalls *ret) {
-        const Tunnel *t = tunnel;
+        const TlsTunnel *t = tunnel;
         const char *const readable[] = { getenv("SSL_CERT_DIR"), X509_get_default_cert_dir(), "/etc/ssl", "/etc/pki", "/etc/ca-certificates",
                 "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/dev/urandom", PROGRAM_SANITIZED ? "/proc" : NULL };
 
@@ -61,7 +61,7 @@ static int tunnel_connect(void *tunnel, Error *reterr) {
 int main(int argc, char **argv) {
         static const ProgramVerb verbs[] = { { "connect", tunnel_connect, "a host" } };
         static const Program program = { "cove-tls", verbs, ELEMENTSOF(verbs), options, ELEMENTSOF(options), tunnel_main_prepare, tunnel_walls };
-        Tunnel t = { 0 };
+        TlsTunnel t = { 0 };
         int status = program_main(&program, argc, argv, &t);
 
         tunnel_done(&t);

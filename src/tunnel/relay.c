@@ -10,23 +10,23 @@
 #define FLUSH_MAX   (5 * USEC_PER_SEC) /* for the last bytes of a client that has gone */
 
 /* One direction. Events are of the far side: what its last call waits for. */
-typedef struct Lane {
+typedef struct TunnelLane {
         char data[BUFFER_SIZE];
         size_t start, end;
         short events;
         bool over; /* nothing more comes from its source */
-} Lane;
+} TunnelLane;
 
 typedef struct TunnelRelay {
-        Tunnel *tunnel;
-        Lane up, down;
+        TlsTunnel *tunnel;
+        TunnelLane up, down;
         bool gone;        /* cove-client has closed its socket, and not only its half of it */
         bool said_up, said_down; /* each end has been passed on */
         int failure;      /* of the far side; told when all that came before it has been given */
         usec_t until;     /* when gone */
 } TunnelRelay;
 
-static bool lane_is_empty(const Lane *l) {
+static bool lane_is_empty(const TunnelLane *l) {
         return l->start == l->end;
 }
 
@@ -136,7 +136,7 @@ static void relay_wait(TunnelRelay *r) {
                 relay_lose_near(r);
 }
 
-int tunnel_relay(Tunnel *t, Error *reterr) {
+int tunnel_relay(TlsTunnel *t, Error *reterr) {
         static TunnelRelay r; /* large */
 
         r.tunnel = t;

@@ -14,7 +14,7 @@
 
 /* Trust. */
 
-static int tunnel_read_authorities(Tunnel *t, Error *reterr) {
+static int tunnel_read_authorities(TlsTunnel *t, Error *reterr) {
         if (t->ca && access(t->ca, R_OK) < 0)
                 return error_set(reterr, -errno, "--cacert: cannot read '%s': %m", t->ca);
         if (t->ca && SSL_CTX_load_verify_file(t->context, t->ca) != 1)
@@ -28,7 +28,7 @@ static int tunnel_read_authorities(Tunnel *t, Error *reterr) {
 
 /* OpenSSL forgets the certificate that it refuses. */
 static int tunnel_on_verify(int good, X509_STORE_CTX *store) {
-        Tunnel *t = SSL_get_app_data((SSL *) X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+        TlsTunnel *t = SSL_get_app_data((SSL *) X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
         X509 *certificate = X509_STORE_CTX_get0_cert(store);
 
         if (!good && !t->refused && certificate && X509_up_ref(certificate) == 1)
@@ -36,7 +36,7 @@ static int tunnel_on_verify(int good, X509_STORE_CTX *store) {
         return good;
 }
 
-static int tunnel_make_context(Tunnel *t, Error *reterr) {
+static int tunnel_make_context(TlsTunnel *t, Error *reterr) {
         t->context = SSL_CTX_new(TLS_client_method());
         if (!t->context)
                 return error_set(reterr, -ENOMEM, "cannot set up TLS: out of memory");
@@ -50,7 +50,7 @@ static int tunnel_make_context(Tunnel *t, Error *reterr) {
 }
 
 /* The certificate must be for this name, or this address. */
-static int tunnel_expect(Tunnel *t) {
+static int tunnel_expect(TlsTunnel *t) {
         const char *host = t->words.operand;
         unsigned char address[16];
 
@@ -66,7 +66,7 @@ static int tunnel_unblock(int fd) {
         return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-int tunnel_prepare(Tunnel *t, Error *reterr) {
+int tunnel_prepare(TlsTunnel *t, Error *reterr) {
         int r = tunnel_make_context(t, reterr);
 
         if (r < 0)
@@ -84,7 +84,7 @@ int tunnel_prepare(Tunnel *t, Error *reterr) {
         return 0;
 }
 
-void tunnel_done(Tunnel *t) {
+void tunnel_done(TlsTunnel *t) {
         X509_free(t->refused);
         SSL_free(t->ssl);
         SSL_CTX_free(t->context);
@@ -93,7 +93,7 @@ void tunnel_done(Tunnel *t) {
 /* The session. */
 
 /* What OpenSSL's answer comes to. Must come right behind the call. */
-static int tunnel_result(Tunnel *t, int answer, short *ret_events) {
+static int tunnel_result(TlsTunnel *t, int answer, short *ret_events) {
         int saved = errno, why = SSL_get_error(t->ssl, answer);
 
         *ret_events = why == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN;
@@ -111,7 +111,7 @@ static int tunnel_result(Tunnel *t, int answer, short *ret_events) {
 }
 
 /* 0: there is something to be done. */
-static int tunnel_wait_handshake(Tunnel *t, short events, usec_t until, Error *reterr) {
+static int tunnel_wait_handshake(TlsTunnel *t, short events, usec_t until, Error *reterr) {
         struct pollfd polls[] = { { .fd = TUNNEL_FAR, .events = events }, { .fd = TUNNEL_NEAR } };
         usec_t now = clock_usec();
 
@@ -123,7 +123,7 @@ static int tunnel_wait_handshake(Tunnel *t, short events, usec_t until, Error *r
         return polls[1].revents ? error_set(reterr, -EPIPE, "cove has gone") : 0;
 }
 
-int tunnel_handshake(Tunnel *t, Error *reterr) {
+int tunnel_handshake(TlsTunnel *t, Error *reterr) {
         usec_t until = clock_usec() + HANDSHAKE_MAX;
         short events;
         int r;
@@ -145,7 +145,7 @@ int tunnel_handshake(Tunnel *t, Error *reterr) {
         return r;
 }
 
-static ssize_t tunnel_moved(Tunnel *t, int answer, size_t n, short *ret_events, Error *reterr) {
+static ssize_t tunnel_moved(TlsTunnel *t, int answer, size_t n, short *ret_events, Error *reterr) {
         int r;
 
         if (answer == 1)
@@ -154,7 +154,7 @@ static ssize_t tunnel_moved(Tunnel *t, int answer, size_t n, short *ret_events, 
         return r == -EAGAIN || r == 0 ? r : tunnel_explain(t, r, reterr);
 }
 
-ssize_t tunnel_read(Tunnel *t, void *data, size_t size, short *ret_events, Error *reterr) {
+ssize_t tunnel_read(TlsTunnel *t, void *data, size_t size, short *ret_events, Error *reterr) {
         size_t n = 0;
         int answer;
 
@@ -164,7 +164,7 @@ ssize_t tunnel_read(Tunnel *t, void *data, size_t size, short *ret_events, Error
         return tunnel_moved(t, answer, n, ret_events, reterr);
 }
 
-ssize_t tunnel_write(Tunnel *t, const void *data, size_t size, short *ret_events, Error *reterr) {
+ssize_t tunnel_write(TlsTunnel *t, const void *data, size_t size, short *ret_events, Error *reterr) {
         size_t n = 0;
         int answer;
 
@@ -174,7 +174,7 @@ ssize_t tunnel_write(Tunnel *t, const void *data, size_t size, short *ret_events
         return tunnel_moved(t, answer, n, ret_events, reterr);
 }
 
-void tunnel_say_over(Tunnel *t) {
+void tunnel_say_over(TlsTunnel *t) {
         (void) SSL_shutdown(t->ssl);
         ERR_clear_error();
 }

@@ -24,7 +24,7 @@ struct ssl_ctx_st;
 struct ssl_st;
 struct x509_st;
 
-typedef struct Tunnel {
+typedef struct TlsTunnel {
         ProgramArguments words; /* the operand: host as the URL has it */
         const char *url;        /* for messages */
         const char *ca;         /* a file; NULL: the host's trust store */
@@ -32,20 +32,20 @@ typedef struct Tunnel {
         struct ssl_st *ssl;
         bool established;        /* the handshake is over */
         struct x509_st *refused; /* the server's certificate, where it or its chain does not do */
-} Tunnel;
+} TlsTunnel;
 
 /* session.c */
-int tunnel_prepare(Tunnel *t, Error *reterr); /* trust and the session; opens files */
-void tunnel_done(Tunnel *t);
-int tunnel_handshake(Tunnel *t, Error *reterr); /* -EPIPE: cove-client has gone */
+int tunnel_prepare(TlsTunnel *t, Error *reterr); /* trust and the session; opens files */
+void tunnel_done(TlsTunnel *t);
+int tunnel_handshake(TlsTunnel *t, Error *reterr); /* -EPIPE: cove-client has gone */
 
 /* Both never block. Bytes; 0: the server has announced its end, or nothing went out; -EAGAIN, with what to poll the far side for. */
-ssize_t tunnel_read(Tunnel *t, void *data, size_t size, short *ret_events, Error *reterr);
-ssize_t tunnel_write(Tunnel *t, const void *data, size_t size, short *ret_events, Error *reterr);
-void tunnel_say_over(Tunnel *t);
+ssize_t tunnel_read(TlsTunnel *t, void *data, size_t size, short *ret_events, Error *reterr);
+ssize_t tunnel_write(TlsTunnel *t, const void *data, size_t size, short *ret_events, Error *reterr);
+void tunnel_say_over(TlsTunnel *t);
 
 /* explain.c: a failed handshake in words with a cure. Returns the code of its kind. */
-int tunnel_explain(const Tunnel *t, int code, Error *reterr);
+int tunnel_explain(const TlsTunnel *t, int code, Error *reterr);
 
 /* relay.c: bytes both ways until one side ends. */
-int tunnel_relay(Tunnel *t, Error *reterr);
+int tunnel_relay(TlsTunnel *t, Error *reterr);

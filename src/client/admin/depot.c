@@ -20,7 +20,7 @@ static void depot_show(const json_t *answer, const char *word) {
 static const Verb depot_parts[] = {
         {
                 .name = "show",
-                .synopsis = "depot [show] [options]",
+                .synopsis = "depot show [options]",
                 .about = "Shows how much of the disk templates, snapshots, disks and volumes take, how much of that is\n"
                          "used, and how much they can take.",
                 .path = "/api/depot",
@@ -38,7 +38,7 @@ static const Verb depot_parts[] = {
 };
 
 const Verb command_depot = {
-        .synopsis = "depot [show | shrink] [options]",
+        .name = "depot",
         .about = "The place on the disk for what outlives sandboxes: templates, snapshots, disks and volumes.",
         VERB_PARTS(depot_parts), .first_is_meant = true,
 };

@@ -56,7 +56,7 @@ static int create_volume(const Option *o, void *target, const char *value, Error
         if (!json_object_get(c->body.object, "volumes"))
                 json_put_value(&c->body, "volumes", json_array());
         if (!item || json_array_append_new(json_object_get(c->body.object, "volumes"), item) < 0)
-                return error_set(reterr, -ENOMEM, "--volume: '%s' is no text, or memory is out", value);
+                return error_set(reterr, -ENOMEM, "--volume: '%s' is not UTF-8 text", value);
         return 0;
 }
 
@@ -77,14 +77,14 @@ static const Option create_options[] = {
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", BODY_TEXT("workdir") },
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", BODY_TEXT("user") },
         { "sudo",         0,   NULL,        "the user may become root inside (sudo)", BODY_TRUE("sudo") },
-        { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", BODY_TEXT("template") },
+        { "template",     0,   "TEMPLATE",  "what / starts from (default: the host's /usr)", BODY_TEXT("template") },
         { "record",       0,   NULL,        "keep what goes in, for `cove replay`", BODY_TRUE("record") },
         { "persistent",   0,   NULL,        "keep its disk: it can be parked, forked, restored,\nand outlives the machine's restart", BODY_TRUE("persistent") },
-        { "volume",       'v', "NAME:DIR",  "have this volume there; NAME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", create_volume },
+        { "volume",       'v', "VOLUME:DIR", "have this volume there; VOLUME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", create_volume },
         { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", BODY_TEXT("snapshot") },
-        { "profile",      0,   "NAME",      "a named set of limits and policy", BODY_TEXT("profile") },
-        { "network",      0,   "MODE",      "none (default), isolated, egress or open", BODY_TEXT("network.mode") },
-        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port; can be repeated", BODY_WORDS("network.allow", RULES_MAX) },
+        { "profile",      0,   "PROFILE",   "a named set of limits and policy", BODY_TEXT("profile") },
+        { "network",      0,   "MODE",      "none (default), isolated, egress, packages or open", BODY_TEXT("network.mode") },
+        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port, packages; can be repeated", BODY_WORDS("network.allow", RULES_MAX) },
         { "deny",         0,   "RULE",      "what may not, whatever else allows it", BODY_WORDS("network.deny", RULES_MAX) },
         { "ask",          0,   "RULE",      "what waits for `cove approvals`", BODY_WORDS("network.ask", RULES_MAX) },
         { "group",        0,   "NAME",      "isolated: the sandboxes it can speak to", BODY_TEXT("network.group") },
@@ -129,7 +129,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
         if (ask_need(place, c, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
-                log_warning("'%s' was there already, and is as it was", name ? name : "");
+                log_warning("sandbox '%s' existed already and was not changed", name ? name : "");
         return ask_show(c, words, &a);
 }
 
@@ -139,5 +139,5 @@ const Verb command_create = {
         .more = "SIZE takes K, M, G, T (powers of 1024); TIME takes ms, s, m, h, d.\n"
                 "Example: id=$(cove create --memory 256M --timeout 1h)",
         .surplus = "--template NAME says what it starts from, `cove exec` runs commands in it",
-        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .prints = "id", .named = true,
+        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .waiting = "making the sandbox, or waiting for a place", .prints = "id", .named = true,
 };

@@ -94,7 +94,7 @@ static void client_making_cancel(MakingFollow *f) {
         if (client_ask(f->place, "DELETE", &u, /* body= */ NULL, &a, &error) < 0)
                 log_error("cannot cancel it: %s", error.text);
         else
-                log_notice("cancelling; what is finished is kept (Ctrl-C again leaves it alone)");
+                log_notice("cancelling; finished layers are kept (Ctrl-C again stops waiting for the end)");
 }
 
 static int making_tell_end(const MakingFollow *f, const Answer *a) {
@@ -120,7 +120,7 @@ static int client_making_follow(MakingFollow *f) {
                         client_making_cancel(f);
                 if (interrupts > 1) {
                         clear_line(f);
-                        log_notice("it goes on without us: %s", f->id);
+                        log_notice("%s goes on in the daemon", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
                 if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%s?wait=" LOOK_EVERY,
@@ -140,7 +140,7 @@ int making_follow(const Place *place, const Answer *started, const MakingLook *l
         MakingFollow f = { .place = place, .look = look, .json = json, .id = json_get_text(started->json, "id") };
 
         if (!f.id)
-                return verb_refuse("the daemon has not told what it began");
+                return verb_refuse("the daemon's answer has no id");
         if (look->detach) {
                 if (json)
                         answer_print(started);

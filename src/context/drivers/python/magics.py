@@ -93,7 +93,7 @@ def transformed(code, filename, space):
 
 def is_automagic(name, space):
     import builtins
-    return name not in space and not hasattr(builtins, name) and (name in ALIASES or hasattr(Shell, "line_" + name))
+    return name not in space and not hasattr(builtins, name) and (name in ALIASES or hasattr(ZMQInteractiveShell, "line_" + name))
 
 
 # What they do
@@ -154,8 +154,8 @@ def path_of(rest):
     return os.path.expanduser(found.group(2) if found else rest)
 
 
-class Shell:
-    """get_ipython(), as far as code asks for it."""
+class ZMQInteractiveShell:
+    """get_ipython(), as far as code asks for it. Libraries know by its name that more than text can be shown."""
 
     banner, colors, config, kernel = "", "NoColor", {}, None
 

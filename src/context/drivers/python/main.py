@@ -355,6 +355,8 @@ class Driver:
         if self.real or self.embedding or os.getpid() != self.pid or not self.has_ipython():
             return
         self.embedding = True
+        for name in [n for n, m in sys.modules.items() if isinstance(getattr(m, "__loader__", None), Shim)]:
+            del sys.modules[name]  # it was installed since
         try:
             self.real = need("ipython").Embedded(self)
         except Exception as error:  # whatever its version is: the cell runs without it
@@ -369,7 +371,7 @@ class Driver:
         if self.real:
             return self.real.shell
         if self.own is None:
-            self.own = need("magics").Shell(self)
+            self.own = need("magics").ZMQInteractiveShell(self)
         return self.own
 
     def shell_program(self):

@@ -22,6 +22,7 @@ FIELDS = {
     "image/jpeg": "jpeg", "application/pdf": "pdf", "text/latex": "latex", "application/json": "json",
     "application/javascript": "javascript", DATA: "data", CHART: "chart",
 }
+BINARY = ("image/png", "image/jpeg", "application/pdf")
 ANY = ("application/json", DATA, CHART)  # all others are text
 
 
@@ -31,6 +32,8 @@ def as_text(mime, value):
         if mime.startswith("text/") or mime == "image/svg+xml":
             return value.decode("utf-8", "replace")
         return base64.b64encode(value).decode()
+    if isinstance(value, str) and mime in BINARY:
+        return value.replace("\n", "")  # some of IPython's break it into lines
     return value
 
 

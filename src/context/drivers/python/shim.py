@@ -174,6 +174,13 @@ class DisplayHandle:
         """There is nothing here that could be changed after it was told."""
 
 
+def publisher(driver, mime):
+    def publish(*values, raw=False, metadata=None, **_):
+        for value in values:
+            driver.display({mime: value} if raw else value, raw=raw)
+    return publish
+
+
 def fill_display(module, driver):
     kinds = {"Math": Math, "JSON": JSON, "Pretty": Pretty}
     for name, mime in TEXTS:
@@ -185,7 +192,7 @@ def fill_display(module, driver):
     module.update_display = lambda value, *, display_id, **_: None
     module.publish_display_data = lambda data, metadata=None, **_: driver.display(data, raw=True)
     for name, mime in TEXTS:
-        setattr(module, "display_" + name.lower(), lambda *values, mime=mime: [driver.display({mime: v}, raw=True) for v in values])
+        setattr(module, "display_" + name.lower(), publisher(driver, mime))
 
 
 def fill_magic(module, driver):
