@@ -75,6 +75,26 @@ static void pause_wake(ApiRequest *q, Sandbox *sb, usec_t timeout) {
                 sandbox_resume(sb, on_awake, q);
 }
 
+static void on_paused_wake(Sandbox *sb, const Error *error, void *userdata) {
+        if (error)
+                (void) e2b_errno(userdata, error->code == -ESTALE ? -EBUSY : error->code, error->text);
+        else
+                sandbox_resume(sb, on_awake, userdata);
+}
+
+/* A pause that is under way comes first: nothing of the sandbox answers already. */
+static void pause_wake_later(ApiRequest *q, Sandbox *sb, usec_t timeout) {
+        Error error = { 0 };
+        int r = sandbox_set_timeout(sb, timeout, &error);
+
+        if (r < 0) {
+                (void) e2b_errno(q, r, error.text);
+                return;
+        }
+        api_keep_caller(q, sb);
+        sandbox_pause(sb, on_paused_wake, q);
+}
+
 static void connect(ApiRequest *q, int64_t seconds) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
         WakeBody body = { .timeout = seconds };
@@ -86,6 +106,10 @@ static void connect(ApiRequest *q, int64_t seconds) {
                 return;
         if (e2b_is_paused(sb)) {
                 pause_wake(q, sb, timeout);
+                return;
+        }
+        if (sb->activity == ACTIVITY_FREEZING) {
+                pause_wake_later(q, sb, timeout);
                 return;
         }
         if (sb->expires_at != 0 && sb->expires_at < clock_wall_usec() + timeout) /* never less than it had */
