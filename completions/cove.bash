@@ -21,18 +21,32 @@ _cove_place() {
     local i
     for ((i = 1; i < ${#COMP_WORDS[@]} - 1; i++)); do
         case ${COMP_WORDS[i]} in
-        --socket | --state | --url | --key) printf '%s\n' "${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}" ;;
+        --socket | --state | --url | --cacert | --key) printf '%s\n' "${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}" ;;
         esac
     done
 }
 
-# What follows an option that takes a value; by the name that the help gives the value.
 # Kept transactions.
 _cove_txns() {
     "$1" txn ls 2>/dev/null | sed -nE 's/^(txn-[a-z0-9]+) .*$/\1/p'
 }
 
+# Names that a daemon knows, by what has them: sandboxes, all (the ended ones too), snapshots, or a verb whose table begins with them.
+_cove_names() {
+    local cove=$1
+    local -a place
+    mapfile -t place < <(_cove_place)
+    case $2 in
+    sandboxes) "$cove" ls --names "${place[@]}" 2>/dev/null ;;
+    all) "$cove" ls -a --names "${place[@]}" 2>/dev/null ;;
+    snapshots) "$cove" snapshot ls "${place[@]}" 2>/dev/null | sed -nE -e '1d;s/^([^ ]+) +- .*/\1/;t found' -e 's/^[^ ]+ +([^ ]+) .*/\1/' -e ':found' -e p ;;
+    *) "$cove" "$2" ls "${place[@]}" 2>/dev/null | sed -n '2,$s/ .*//p' ;;
+    esac
+}
+
+# What follows an option that takes a value; by the name that the help gives the value.
 _cove_value() {
+    local cove=$3
     case $1 in
     FILE | PATH | SRC:DST* | DST=SRC | FILE\|-) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$2")) ;;
     DIR | host\|DIR | DIR\[:TARGET\]) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$2")) ;;
@@ -40,75 +54,56 @@ _cove_value() {
     WHAT) COMPREPLY=($(compgen -W "kill pause park" -- "$2")) ;;
     commit\|discard) COMPREPLY=($(compgen -W "commit discard" -- "$2")) ;;
     SCOPE) COMPREPLY=($(compgen -W "read use admin" -- "$2")) ;;
-    none\|host) COMPREPLY=($(compgen -W "none host" -- "$2")) ;;
+    none\|egress\|open\|host) COMPREPLY=($(compgen -W "none egress open host" -- "$2")) ;;
     MODE) COMPREPLY=($(compgen -W "none isolated egress open" -- "$2")) ;;
     USER) COMPREPLY=($(compgen -W "user root" -- "$2")) ;;
+    SANDBOX) COMPREPLY=($(compgen -W "$(_cove_names "$cove" all)" -- "$2")) ;;
+    SNAPSHOT) COMPREPLY=($(compgen -W "$(_cove_names "$cove" snapshots)" -- "$2")) ;;
+    TEMPLATE) COMPREPLY=($(compgen -W "$(_cove_names "$cove" template) base host" -- "$2")) ;;
+    RECIPE) COMPREPLY=($(compgen -W "$("$cove" template recipes 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$2")) ;;
+    VOLUME:DIR) compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -S : -W "$(_cove_names "$cove" volume)" -- "$2")) ;;
+    PROFILE) COMPREPLY=($(compgen -W "$(_cove_names "$cove" profile)" -- "$2")) ;;
+    TENANT) COMPREPLY=($(compgen -W "$(_cove_names "$cove" tenant)" -- "$2")) ;;
     esac
 }
 
-# Operand number $3 (from 1) of verb $2; $4 is the first operand.
+_cove_words() {
+    COMPREPLY=($(compgen -W "$2" -- "$1"))
+}
+
+_cove_files() {
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$1"))
+}
+
+# Operand number $3 (from 1) of verb $2; $4 is the first operand: of a verb that has verbs, which of them.
 _cove_operand() {
     local cove=$1 verb=$2 number=$3 first=$4 cur=$5
     local -a place
     mapfile -t place < <(_cove_place)
-    case $verb:$number in
-    inspect:1 | fork:1 | restore:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | code:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1 | replay:1)
-        COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+    case $verb:$number:$first in
+    fork:1:* | restore:1:* | pause:* | resume:* | stop:* | start:* | timeout:1:* | ports:1:* | url:1:* | network:1:* | exec:1:* | code:1:* | shell:1:* | ps:1:* | attach:1:* | wait:1:* | snapshot:2:create | policy:2:explain)
+        _cove_words "$cur" "$(_cove_names "$cove" sandboxes)"
         ;;
-    restore:2) COMPREPLY=($(compgen -W "$("$cove" snapshot ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
-    snapshot:*)
-        case $number:$first in
-        1:*) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-        *:create) COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
-        *:inspect | *:rm | *:verify) COMPREPLY=($(compgen -W "$("$cove" snapshot ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
-        esac
-        ;;
-    inspect:2 | logs:2 | attach:2 | wait:2)
-        COMPREPLY=($(compgen -W "$("$cove" ps -aq "$first" "${place[@]}" 2>/dev/null)" -- "$cur"))
-        ;;
-    diff:1 | commit:1 | discard:1)
-        COMPREPLY=($(compgen -W "$(_cove_txns "$cove") $("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
-        ;;
-    diff:* | commit:* | discard:*) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
+    inspect:1:* | rm:* | logs:1:* | stats:* | why:1:* | replay:1:*) _cove_words "$cur" "$(_cove_names "$cove" all)" ;;
+    inspect:2:* | logs:2:*) _cove_words "$cur" "$("$cove" ps -aq "$first" "${place[@]}" 2>/dev/null)" ;;
+    attach:2:*) _cove_words "$cur" "$("$cove" ps -q --no-interpreters "$first" "${place[@]}" 2>/dev/null)" ;;
+    wait:2:*) _cove_words "$cur" "$("$cove" ps -aq --no-interpreters "$first" "${place[@]}" 2>/dev/null)" ;;
+    diff:1:* | commit:1:* | discard:1:*) _cove_words "$cur" "$(_cove_txns "$cove") $(_cove_names "$cove" all)" ;;
+    diff:* | commit:* | discard:* | config:2:* | policy:2:check | policy:3:* | template:*:import | template:*:build) _cove_files "$cur" ;;
     cp:*)
         compopt -o filenames -o nospace 2>/dev/null
-        COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+        COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$(_cove_names "$cove" sandboxes)" -- "$cur"))
         ;;
-    policy:2)
-        if [ "$first" = check ]; then
-            COMPREPLY=($(compgen -f -- "$cur"))
-        else
-            COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
-        fi
+    restore:2:* | snapshot:*:inspect | snapshot:*:rm | snapshot:*:verify) _cove_words "$cur" "$(_cove_names "$cove" snapshots)" ;;
+    template:2:inspect | template:*:rm | template:2:push | volume:2:inspect | volume:*:rm | secret:2:set | secret:*:rm | profile:2:show | tenant:2:set | tenant:*:rm | key:*:rm | agent:2:show | agent:2:logs | agent:*:cancel | agent:*:retry | agent:*:rm)
+        _cove_words "$cur" "$(_cove_names "$cove" "$verb")"
         ;;
-    config:2 | policy:3) COMPREPLY=($(compgen -f -- "$cur")) ;;
-    template:*)
-        if ((number == 1)); then
-            COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur"))
-        elif [[ $first == @(inspect|rm|push) ]]; then
-            COMPREPLY=($(compgen -W "$("$cove" template ls "${place[@]}" 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur"))
-        elif [[ $first == import || $first == build ]]; then
-            compopt -o filenames 2>/dev/null
-            COMPREPLY=($(compgen -f -- "$cur"))
-        fi
-        ;;
-    volume:*)
-        case $number:$first in
-        1:*) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-        *:inspect | *:rm) COMPREPLY=($(compgen -W "$("$cove" volume ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
-        esac
-        ;;
-    quarantine:*)
-        case $number:$first in
-        1:*) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-        *:rm | 2:restore) COMPREPLY=($(compgen -W "$("$cove" quarantine ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
-        esac
-        ;;
-    network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;
-    config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    quarantine:*:rm | quarantine:2:restore) _cove_words "$cur" "$("$cove" quarantine ls -q "${place[@]}" 2>/dev/null)" ;;
+    network:2:*) _cove_words "$cur" "usage denials learned" ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
-    completion:1) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) ;;
-    *:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+    completion:1:*) _cove_words "$cur" "bash zsh fish" ;;
+    *:1:*) _cove_words "$cur" "$(_cove_subverbs "$cove" "$verb")" ;;
     esac
 }
 
@@ -151,7 +146,7 @@ _cove() {
     done
 
     if [ -n "$value" ]; then
-        _cove_value "$value" "$cur"
+        _cove_value "$value" "$cur" "$cove"
     elif [[ $cur == -* ]] && ((number < 99)); then
         COMPREPLY=($(compgen -W "${long[*]}" -- "$cur"))
     else

@@ -55,7 +55,7 @@ end
 function __cove_place
     set -l words (commandline -opc)
     for i in (seq 2 (math (count $words) - 1) 2>/dev/null)
-        contains -- $words[$i] --socket --state --url --key; and printf '%s\n' $words[$i] $words[(math $i + 1)]
+        contains -- $words[$i] --socket --state --url --cacert --key; and printf '%s\n' $words[$i] $words[(math $i + 1)]
     end
 end
 
@@ -74,12 +74,23 @@ function __cove_operands
     end
 end
 
-function __cove_sandboxes
+# Names that a daemon knows, by what has them: sandboxes, all (the ended ones too), snapshots, or a verb whose table begins with them.
+function __cove_names
     set -l cove (__cove_program)
-    $cove ls --names (__cove_place) 2>/dev/null
+    switch $argv[1]
+        case sandboxes
+            $cove ls --names (__cove_place) 2>/dev/null
+        case all
+            $cove ls -a --names (__cove_place) 2>/dev/null
+        case snapshots
+            $cove snapshot ls (__cove_place) 2>/dev/null | sed -nE -e '1d;s/^([^ ]+) +- .*/\1/;t found' -e 's/^[^ ]+ +([^ ]+) .*/\1/' -e ':found' -e p
+        case '*'
+            $cove $argv[1] ls (__cove_place) 2>/dev/null | sed -n '2,$s/ .*//p'
+    end
 end
 
 function __cove_values
+    set -l cove (__cove_program)
     switch $argv[1]
         case FILE PATH 'SRC:DST*' 'DST=SRC' 'FILE|-'
             __fish_complete_path (commandline -ct)
@@ -93,43 +104,67 @@ function __cove_values
             printf '%s\n' commit discard
         case SCOPE
             printf '%s\n' read use admin
-        case 'none|host'
-            printf '%s\n' none host
+        case 'none|egress|open|host'
+            printf '%s\n' none egress open host
+        case MODE
+            printf '%s\n' none isolated egress open
         case USER
             printf '%s\n' user root
+        case SANDBOX
+            __cove_names all
+        case SNAPSHOT
+            __cove_names snapshots
+        case TEMPLATE
+            __cove_names template
+            printf '%s\n' base host
+        case RECIPE
+            $cove template recipes 2>/dev/null | sed -n '2,$s/ .*//p'
+        case VOLUME:DIR
+            __cove_names volume | string replace -r '$' ':'
+        case PROFILE
+            __cove_names profile
+        case TENANT
+            __cove_names tenant
     end
 end
 
+# By the verb, the operand's number (from 1), and the first operand: of a verb that has verbs, which of them.
 function __cove_operand
     set -l cove (__cove_program)
     set -l verb (commandline -opc)[2]
     set -l operands (__cove_operands)
-    switch $verb:(math (count $operands) + 1)
-        case inspect:1 fork:1 restore:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 ports:1 url:1 network:1 logs:1 'stats:*' exec:1 code:1 shell:1 ps:1 attach:1 wait:1 why:1 replay:1
-            __cove_sandboxes
-        case inspect:2 logs:2 attach:2 wait:2
+    switch "$verb:"(math (count $operands) + 1)":$operands[1]"
+        case 'fork:1:*' 'restore:1:*' 'pause:*' 'resume:*' 'stop:*' 'start:*' 'timeout:1:*' 'ports:1:*' 'url:1:*' 'network:1:*' 'exec:1:*' 'code:1:*' 'shell:1:*' 'ps:1:*' 'attach:1:*' 'wait:1:*' snapshot:2:create policy:2:explain
+            __cove_names sandboxes
+        case 'inspect:1:*' 'rm:*' 'logs:1:*' 'stats:*' 'why:1:*' 'replay:1:*'
+            __cove_names all
+        case 'inspect:2:*' 'logs:2:*'
             $cove ps -aq $operands[1] (__cove_place) 2>/dev/null
-        case diff:1 commit:1 discard:1
+        case 'attach:2:*'
+            $cove ps -q --no-interpreters $operands[1] (__cove_place) 2>/dev/null
+        case 'wait:2:*'
+            $cove ps -aq --no-interpreters $operands[1] (__cove_place) 2>/dev/null
+        case 'diff:1:*' 'commit:1:*' 'discard:1:*'
             $cove txn ls 2>/dev/null | string match -r '^txn-[a-z0-9]+'
-            __cove_sandboxes
-        case 'diff:*' 'commit:*' 'discard:*'
+            __cove_names all
+        case 'diff:*' 'commit:*' 'discard:*' 'config:2:*' policy:2:check 'policy:3:*' 'template:*:import' 'template:*:build'
             __fish_complete_path (commandline -ct)
         case 'cp:*'
-            __cove_sandboxes | string replace -r '$' ':'
+            __cove_names sandboxes | string replace -r '$' ':'
             __fish_complete_path (commandline -ct)
-        case policy:2
-            if test $operands[1] = check
-                __fish_complete_path (commandline -ct)
-            else
-                __cove_sandboxes
-            end
-        case config:2 policy:3
-            __fish_complete_path (commandline -ct)
+        case 'restore:2:*' 'snapshot:*:inspect' 'snapshot:*:rm' 'snapshot:*:verify'
+            __cove_names snapshots
+        case template:2:inspect 'template:*:rm' template:2:push volume:2:inspect 'volume:*:rm' secret:2:set 'secret:*:rm' profile:2:show tenant:2:set 'tenant:*:rm' 'key:*:rm' agent:2:show agent:2:logs 'agent:*:cancel' 'agent:*:retry' 'agent:*:rm'
+            __cove_names $verb
+        case 'quarantine:*:rm' quarantine:2:restore
+            $cove quarantine ls -q (__cove_place) 2>/dev/null
+        case 'network:2:*'
+            printf '%s\n' usage denials learned
         case 'run:*'
             __fish_complete_command
-        case completion:1
+        case 'completion:1:*'
             printf '%s\n' bash zsh fish
-        case '*:1'
+        case '*:1:*'
             __cove_subverbs $verb
     end
 end

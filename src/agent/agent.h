@@ -54,6 +54,10 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
 /* -ENOENT: there is none that this one may see. The caller frees with job_done(). */
 int agents_find(Agents *a, const Principal *who, const char *id, Job *ret);
 
+/* The id of the one execution that this one may see whose id begins so, as core/prefix.h has it for sandboxes. -ENOENT: none does, or the text is no beginning of an
+ * id, of which it has four digits or more. -ENOTUNIQ: several do; the error names some. */
+int agents_complete_id(Agents *a, const Principal *who, const char *text, char ret[static JOB_ID_LENGTH + 1], Error *reterr);
+
 typedef struct JobFilter {
         const char *tenant; /* NULL: all */
         unsigned statuses;  /* bits; 0: all */

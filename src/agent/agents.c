@@ -82,7 +82,7 @@ void agents_enqueue(Agents *a, const Job *j) {
                         pause > 0 ? now + pause : 0);
 
         if (r < 0)
-                log_error("agent execution %s: cannot stand in the queue before the next start: %s", j->id, strerror(-r));
+                log_error("agent execution %s: cannot be queued before the next start: %s", j->id, strerror(-r));
         for (AgentObserver *o = a->observers; o; o = o->next)
                 if (o->queued)
                         o->queued(j, o->userdata);
@@ -189,7 +189,7 @@ void agents_take_up(Agents *a) {
         a->start = sd_event_source_disable_unref(a->start);
         r = store_job_each_open(a->manager->store, take_up, &t);
         if (r < 0)
-                log_error("agents: cannot take up what was queued: %s", strerror(-r));
+                log_error("agents: cannot resume queued executions: %s", strerror(-r));
         for (size_t i = 0; i < t.n; i++) {
                 r = run_rejoin(a, t.rejoin[i]);
                 if (r < 0)

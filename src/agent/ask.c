@@ -9,6 +9,8 @@
 #include "core/secrets.h"
 #include "agent/rows.h"
 
+#define CANDIDATES_MAX 5 /* of those that a text could mean; more are not looked for */
+
 /* Whoever comes before the start has come to its turn makes it happen. */
 static int check_up(Agents *a, Error *reterr) {
         if (!a->up && !a->manager->recovering)
@@ -46,7 +48,7 @@ static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, c
         if (r < 0)
                 return error_set(reterr, r, "cannot read the store: %m");
         if (!agent_ask_is_same(&known, q))
-                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for something else already: task '%s', execution %s",
+                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for another request: task '%s', execution %s",
                                 known.sandbox.task_id, known.id);
         memcpy(ret_id, known.id, JOB_ID_LENGTH + 1);
         return 1;
@@ -94,7 +96,7 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
                 return r;
         r = store_job_insert(a->manager->store, &j);
         if (r < 0)
-                return error_set(reterr, r, "cannot write the execution down: %m");
+                return error_set(reterr, r, "cannot save the execution: %m");
         a->counts.submitted++;
         memcpy(ret_id, j.id, sizeof(j.id));
         agents_enqueue(a, &j);
@@ -120,6 +122,39 @@ int agents_find(Agents *a, const Principal *who, const char *id, Job *ret) {
         return 0;
 }
 
+typedef struct AgentCandidates {
+        char first[JOB_ID_LENGTH + 1], told[ERROR_TEXT_MAX / 2];
+        size_t n;
+} AgentCandidates;
+
+static int agent_ask_add_candidate(Job *j, void *userdata) {
+        AgentCandidates *c = userdata;
+        size_t used = strlen(c->told);
+
+        if (c->n++ == 0)
+                memcpy(c->first, j->id, sizeof(c->first));
+        (void) snprintf(c->told + used, sizeof(c->told) - used, "%s%s", used > 0 ? ", " : "", j->id);
+        return 0;
+}
+
+int agents_complete_id(Agents *a, const Principal *who, const char *text, char ret[static JOB_ID_LENGTH + 1], Error *reterr) {
+        size_t n = strlen(text), kind = strlen("run_");
+        AgentCandidates c = { 0 };
+        int r;
+
+        if (n < kind + PREFIX_MIN || n >= JOB_ID_LENGTH || strncmp(text, "run_", kind) != 0 || strspn(text + kind, "0123456789abcdef") != n - kind)
+                return -ENOENT;
+        r = store_job_each_prefix(a->manager->store, text, who->tenant, CANDIDATES_MAX, agent_ask_add_candidate, &c);
+        if (r < 0)
+                return error_set(reterr, r, "cannot read the store: %m");
+        if (c.n == 0)
+                return -ENOENT;
+        if (c.n > 1)
+                return error_set(reterr, -ENOTUNIQ, "'%s' is ambiguous: the ids of several agent executions begin so: %s", text, c.told);
+        memcpy(ret, c.first, JOB_ID_LENGTH + 1);
+        return 0;
+}
+
 int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata, uint64_t *ret_next) {
         return store_job_each(a->manager->store, filter, each, userdata, ret_next);
 }
@@ -137,7 +172,7 @@ static int find_or_tell(Agents *a, const Principal *who, const char *id, Job *re
 static int agent_ask_write_down(Agents *a, const Job *j, Error *reterr) {
         int r = store_job_update(a->manager->store, j);
 
-        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot save it: %m") : 0;
 }
 
 int agents_cancel(Agents *a, const Principal *who, const char *id, Error *reterr) {
@@ -176,7 +211,7 @@ int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr)
         if (r < 0)
                 return r;
         if (j.status != JOB_DEAD)
-                return error_set(reterr, -ESTALE, "only dead letters are tried again, and the execution is none (%s)",
+                return error_set(reterr, -ESTALE, "only dead letters can be retried; the execution is %s",
                                 job_status_name(j.status));
         j.status = JOB_QUEUED;
         j.attempts_free = j.attempt;

@@ -185,7 +185,7 @@ static void on_file_end(FileOp *op, int error, const char *path, uint64_t count,
         c->op = fileop_free(c->op);
         (void) snprintf(name, sizeof(name), FILES_PREFIX "%s", relative);
         if (error < 0 || c->fd < 0)
-                collect_complain(c, "%s: %s", relative, error == -EPIPE ? "the sandbox went away" : strerror(error < 0 ? -error : EPROTO));
+                collect_complain(c, "%s: %s", relative, error == -EPIPE ? "the sandbox has ended" : strerror(error < 0 ? -error : EPROTO));
         else
                 collect_keep(c, name, /* type= */ NULL, NULL, UINT64_MAX, TAKE_FD(c->fd), NULL);
         collect_next_file(c);
@@ -219,11 +219,11 @@ static void collect_on_list_end(FileOp *op, int error, const char *path, uint64_
 
         c->op = fileop_free(c->op);
         if (error < 0)
-                collect_complain(c, "the workspace cannot be listed: %s", error == -EPIPE ? "the sandbox went away" : strerror(-error));
+                collect_complain(c, "the workspace cannot be listed: %s", error == -EPIPE ? "the sandbox has ended" : strerror(-error));
         if (count > LIST_MAX)
-                collect_complain(c, "the workspace has more than %d files, the rest was not looked at", LIST_MAX);
+                collect_complain(c, "the workspace has more than %d files, the rest was not examined", LIST_MAX);
         if (!c->listing)
-                collect_complain(c, "more than %zu files were wanted (artifacts.maxFiles), the rest was left", c->paths.max);
+                collect_complain(c, "more than %zu files match (artifacts.maxFiles); the rest was not collected", c->paths.max);
         collect_next_file(c);
 }
 

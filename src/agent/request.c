@@ -83,7 +83,7 @@ static int check_policy(const Enforce *e, const AgentRequest *q, const Job *j, c
                                 "the policy of agent type %s gives executions no variables (allowEnvironmentAccess is false)", j->sandbox.profile));
         if (!q->code || enforce_language_allowed(e, q->language ? q->language : LANGUAGE_DEFAULT))
                 return 0;
-        return agent_request_refuse(ret_field, "language", error_set(reterr, -ENOEXEC, "'%.60s' is no language that the policy of agent type %s allows",
+        return agent_request_refuse(ret_field, "language", error_set(reterr, -ENOEXEC, "'%.60s' is not a language that the policy of agent type %s allows",
                         q->language ? q->language : LANGUAGE_DEFAULT, j->sandbox.profile));
 }
 

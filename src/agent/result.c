@@ -101,7 +101,7 @@ static void result_take_message(Job *j, const Execution *x) {
         const char *reason = x->reason == EXECUTION_REASON_SANDBOX_ENDED ? x->sandbox->reason : NULL;
         char *text = NULL;
 
-        if (reason && asprintf(&text, "the sandbox ended under the program: %s", reason) < 0)
+        if (reason && asprintf(&text, "the sandbox ended while the program ran: %s", reason) < 0)
                 text = NULL;
         else if (!reason && x->message)
                 text = strdup(x->message);

@@ -30,5 +30,8 @@ int store_job_count_dead(Store *s, const char *tenant /* NULL: all */, uint64_t 
 /* Those that ended before; the id only, the oldest first. */
 int store_job_each_expired(Store *s, usec_t before, unsigned limit, StoreJobEach each, void *userdata);
 
+/* Those whose id begins so; the id only. */
+int store_job_each_prefix(Store *s, const char *prefix, const char *tenant /* NULL: all */, unsigned limit, StoreJobEach each, void *userdata);
+
 STORE_WRITE(store_attempt_put, store_put, attempt_table, JobAttempt); /* made, or changed */
 int store_attempt_each(Store *s, const char *job, int (*each)(JobAttempt *row, void *userdata), void *userdata);

@@ -83,7 +83,7 @@ static int run_end_write(void *object, Error *reterr) {
         r = run_store(run);
         if (r >= 0)
                 return STEP_DONE;
-        log_error("agent execution %s: cannot write down that it is %s, trying again: %s", run->job.id, job_status_name(run->end),
+        log_error("agent execution %s: cannot save its state '%s', retrying: %s", run->job.id, job_status_name(run->end),
                         strerror(-r));
         run_arm(run, WRITE_AGAIN, "writing down its end");
         return STEP_WAITS;
@@ -97,7 +97,7 @@ static int run_end_keep(void *object, Error *reterr) {
         if (!run->keeps)
                 return STEP_DONE;
         run->attempt.ended_at = clock_wall_usec();
-        run_arm(run, run->agents->manager->settings->agents.operation_timeout_usec, "keeping what it has left");
+        run_arm(run, run->agents->manager->settings->agents.operation_timeout_usec, "collecting its artifacts");
         if (collect_start(run) > 0)
                 return STEP_WAITS;
         run->collection = collect_free(run->collection);
@@ -126,7 +126,7 @@ static void run_end_tell(void *object, const Error *error) {
 }
 
 static const SequenceStep run_end_steps[] = {
-        { .name = "keeping what it has left", .begin = run_end_keep  },
+        { .name = "collecting its artifacts", .begin = run_end_keep  },
         { .name = "writing down its end",     .begin = run_end_write }, /* before anybody hears of it; until it has worked */
 };
 static const Sequence run_end_sequence = SEQUENCE("end of an agent execution", run_end_steps, run_end_tell);
@@ -137,7 +137,7 @@ void run_end_alarm(Run *run) {
                 return;
         }
         free(run->job.capture_error);
-        run->job.capture_error = strdup("keeping what it has left took too long");
+        run->job.capture_error = strdup("collecting its artifacts took too long");
         run_collected(run);
 }
 

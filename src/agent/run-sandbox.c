@@ -147,5 +147,5 @@ void run_go_on(Run *run) {
         if (run_sandbox(run))
                 sequence_heard(&run->steps, NULL);
         else
-                run_fail(run, RUN_FAILED, "sandbox_ended", "the sandbox went away before its turn came");
+                run_fail(run, RUN_FAILED, "sandbox_ended", "the sandbox ended before its turn came");
 }

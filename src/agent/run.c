@@ -160,7 +160,7 @@ static void agent_run_write_down(Run *run) {
         int r = run_store(run);
 
         if (r < 0)
-                log_warning("agent execution %s: cannot write down that it is %s, going on: %s", run->job.id,
+                log_warning("agent execution %s: cannot save its state '%s', continuing: %s", run->job.id,
                                 job_status_name(run->job.status), strerror(-r));
 }
 
@@ -173,7 +173,7 @@ static void context_path(Sandbox *sb, char *ret, size_t size) {
 }
 
 static int run_sandbox_gone(Run *run, Error *reterr) {
-        return run_failed(run, RUN_FAILED, "sandbox_ended", reterr, "the sandbox went away");
+        return run_failed(run, RUN_FAILED, "sandbox_ended", reterr, "the sandbox has ended");
 }
 
 static void agent_run_on_uploaded(int error, const char *text, void *userdata) {
@@ -183,7 +183,7 @@ static void agent_run_on_uploaded(int error, const char *text, void *userdata) {
         run->upload = upload_free(run->upload);
         run_disarm(run);
         if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
-                run_fail(run, RUN_REFUSED, "disk", "%s: what was sent does not fit the disk limit", text);
+                run_fail(run, RUN_REFUSED, "disk", "%s: the files do not fit the disk limit", text);
         else if (error < 0)
                 run_fail(run, RUN_FAILED, sb && sandbox_status_is_live(sb->status) ? "files_failed" : "sandbox_ended", "%s", text);
         else
@@ -237,7 +237,7 @@ static int agent_run_on_later(sd_event_source *source, void *userdata) {
         Run *run = userdata;
 
         if (run->blame == BLAME_SANDBOX && !run->job.cancel)
-                run_fail(run, RUN_FAILED, "sandbox_ended", "%s", run->job.message ? run->job.message : "the sandbox ended under the program");
+                run_fail(run, RUN_FAILED, "sandbox_ended", "%s", run->job.message ? run->job.message : "the sandbox ended while the program ran");
         else
                 sequence_heard(&run->steps, NULL);
         return 0;
@@ -434,12 +434,12 @@ int run_cancel(Run *run, Error *reterr) {
         int r;
 
         if (sequence_is_under_way(&run->ending) || (sequence_step(&run->steps) == run_steps + RUN_PROGRAM && !run->execution))
-                return error_set(reterr, -EALREADY, "the program has ended already, and what it has left is being kept");
+                return error_set(reterr, -EALREADY, "the program has ended already, and its artifacts are being collected");
         run->job.cancel = true;
         r = run_store(run);
         if (r < 0) { /* what is refused has not happened */
                 run->job.cancel = false;
-                return error_set(reterr, r, "cannot write it down: %m");
+                return error_set(reterr, r, "cannot save it: %m");
         }
         if (run->execution) {
                 r = execution_signal(run->execution, SIGKILL);

@@ -28,7 +28,7 @@ static void upload_finish(AgentUpload *u, int error) {
         char text[512];
 
         (void) snprintf(text, sizeof(text), "cannot write '%.200s': %s", u->path,
-                        error == -EPIPE ? "the sandbox went away" : strerror(-error));
+                        error == -EPIPE ? "the sandbox has ended" : strerror(-error));
         u->done(error, error < 0 ? text : "", u->userdata); /* may free it */
 }
 

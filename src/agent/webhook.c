@@ -31,7 +31,7 @@ int webhook_check(Agents *a, const char *url, Error *reterr) {
         if (!a->deliveries)
                 return error_set(reterr, -EOPNOTSUPP, "webhooks cannot be sent here");
         if (!known || strlen(url) > JOB_URL_MAX || strpbrk(url, " \t\r\n\"<>"))
-                return error_set(reterr, -EINVAL, "'%.100s' is no URL of http or https", url);
+                return error_set(reterr, -EINVAL, "'%.100s' is not an http or https URL", url);
         return 0;
 }
 
@@ -82,7 +82,7 @@ static void write_outcome(Agents *a, const char *id, WebhookStatus status, unsig
         j.webhook_error = text && *text ? strdup(text) : NULL;
         r = store_job_update(a->manager->store, &j);
         if (r < 0)
-                log_warning("agent execution %s: cannot write down what became of its webhook: %s", id, strerror(-r));
+                log_warning("agent execution %s: cannot save the result of its webhook: %s", id, strerror(-r));
 }
 
 static void webhook_on_delivered(int r, const char *text, unsigned attempts, void *userdata) {
@@ -148,7 +148,7 @@ static int webhook_begin(Agents *a, const Job *j) {
         if (r >= 0)
                 return 0;
         webhook_forget(t);
-        log_warning("agent execution %s: its webhook has to wait: %s", j->id, error.text);
+        log_warning("agent execution %s: its webhook waits: %s", j->id, error.text);
         return r;
 }
 

@@ -52,7 +52,7 @@ static void tell_security(ApiRequest *q, unsigned status, const char *remote, bo
         if (status == 401 && q->gave_secret && !told)
                 observe_security_count(q->manager, "auth-failed");
         else if (status == 401 && q->gave_secret)
-                observe_security(q->manager, "auth-failed", /* sb= */ NULL, "%s %.200s from %s: the key is not known", method, path, remote);
+                observe_security(q->manager, "auth-failed", /* sb= */ NULL, "%s %.200s from %s: the key is not valid", method, path, remote);
         else if (q->over_scope)
                 observe_security(q->manager, "policy", /* sb= */ NULL, "%s %.200s from %s: not allowed to %s", method, path, remote,
                                 q->actor[0] ? q->actor : "unknown");

@@ -22,7 +22,7 @@ static void accept_take(HttpListener *l, int fd, const struct sockaddr_storage *
 /* Without descriptors an accept fails again and again, and the socket stays ready. */
 static void http_accept_rest(HttpListener *l) {
         if (!l->accept_failed)
-                log_warning("http: no connections are taken until there is room again: %m");
+                log_warning("http: no connections are accepted until one is closed: %m");
         l->accept_failed = true;
         (void) sd_event_source_set_enabled(l->accept, SD_EVENT_OFF);
         if (sd_event_source_set_time_relative(l->accept_again, RETRY_USEC) >= 0)

@@ -54,7 +54,7 @@ usec_t http_connection_cut_slow(HttpListener *l) {
 
         for (size_t i = 0; limit > 0 && i < ELEMENTSOF(l->quiet); i++) {
                 while (l->quiet[i] && now >= l->quiet[i]->quiet_since + limit) {
-                        log_debug("http: cutting a connection that has been sending one request for too long");
+                        log_debug("http: closing a connection that has been sending one request for too long");
                         connection_cut(l->quiet[i]);
                 }
                 if (l->quiet[i])

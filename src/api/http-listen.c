@@ -14,6 +14,7 @@
 
 #include "api/http-internal.h"
 #include "base/fd.h"
+#include "base/listener.h"
 #include "base/parse.h"
 
 #define BACKLOG     1024
@@ -62,7 +63,7 @@ static int parse_address(const char *text, Address *ret, socklen_t *ret_size, Er
                         r = http_listen_parse_host(host, (uint16_t) port, ret, ret_size);
         }
         if (r < 0)
-                return error_set(reterr, -EINVAL, "'%s' is no address to listen on; one is 127.0.0.1:8787 or [::1]:8787",
+                return error_set(reterr, -EINVAL, "'%s' is not an address to listen on; use one such as 127.0.0.1:8787 or [::1]:8787",
                                 text);
         return 0;
 }
@@ -89,6 +90,21 @@ static bool is_loopback(const Address *a) {
         return ntohl(a->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
+/* Who has the address, and the way out. */
+static int http_listen_refuse(const char *text, const Address *a, socklen_t size, int code, Error *reterr) {
+        Listener l;
+
+        if (code != -EADDRINUSE || listener_find(&a->any, size, &l) < 0)
+                return error_set(reterr, code, "cannot listen on %s: %m", text);
+        if (l.is_cove)
+                return error_set(reterr, code,
+                                "cannot listen on %s: a cove daemon of user %s listens there. Use that one (COVE_URL=http://%s, with a key from its owner "
+                                "in COVE_API_KEY), or choose another port, as in --listen 127.0.0.1:0",
+                                text, l.user, text);
+        return error_set(reterr, code, "cannot listen on %s: another program, of user %s, listens there. Choose another port with --listen or --tls-listen",
+                        text, l.user);
+}
+
 int http_listen_tcp(const char *address, bool loopback_only, char **ret_address, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         const int one = 1;
@@ -101,7 +117,7 @@ int http_listen_tcp(const char *address, bool loopback_only, char **ret_address,
                 return r;
         if (loopback_only && !is_loopback(&a))
                 return error_set(reterr, -EPERM,
-                                "'%s' can be reached by others than this machine: say --public if that is meant", address);
+                                "'%s' can be reached from other machines: add --public if that is intended", address);
         fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket for %s: %m", address);
@@ -110,7 +126,7 @@ int http_listen_tcp(const char *address, bool loopback_only, char **ret_address,
         if (a.any.sa_family == AF_INET6)
                 (void) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
         if (bind(fd, &a.any, size) < 0 || listen(fd, BACKLOG) < 0)
-                return error_set(reterr, -errno, "cannot listen on %s: %m", address);
+                return http_listen_refuse(address, &a, size, -errno, reterr);
         r = print_address(fd, ret_address);
         if (r < 0)
                 return error_set(reterr, r, "cannot tell the address of the socket: %m");
@@ -125,11 +141,11 @@ static int remove_stale(const Address *a, Error *reterr) {
         if (lstat(a->local.sun_path, &st) < 0)
                 return 0;
         if (!S_ISSOCK(st.st_mode))
-                return error_set(reterr, -EEXIST, "%s is there and is no socket", a->local.sun_path);
+                return error_set(reterr, -EEXIST, "%s exists and is not a socket", a->local.sun_path);
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket: %m");
         if (connect(fd, &a->any, sizeof(a->local)) >= 0 || errno == EAGAIN)
-                return error_set(reterr, -EADDRINUSE, "somebody listens on %s already", a->local.sun_path);
+                return error_set(reterr, -EADDRINUSE, "another process listens on %s", a->local.sun_path);
         if (unlink(a->local.sun_path) < 0 && errno != ENOENT)
                 return error_set(reterr, -errno, "cannot remove the old socket %s: %m", a->local.sun_path);
         return 0;
@@ -142,7 +158,7 @@ int http_listen_unix(const char *path, Error *reterr) {
 
         if (strlen(path) >= sizeof(a.local.sun_path))
                 return error_set(reterr, -ENAMETOOLONG,
-                                "the socket '%s' has %zu bytes, at most %zu are possible: choose another --socket", path,
+                                "the socket '%s' has %zu bytes; the maximum is %zu: choose another --socket", path,
                                 strlen(path), sizeof(a.local.sun_path) - 1);
         memcpy(a.local.sun_path, path, strlen(path) + 1);
         r = remove_stale(&a, reterr);

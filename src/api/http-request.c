@@ -52,9 +52,9 @@ static bool request_check(HttpRequest *r, const char *version) {
         r->is_last = r->unframed || r->length == UINT64_MAX;
         if (!strict)
                 http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid",
-                                "the request's head can be read in more than one way: blanks, line ends, control characters or fields are not as HTTP/1.1 has them");
+                                "the request's head can be read in more than one way: blanks, line ends, control characters or fields do not follow HTTP/1.1");
         else if (framing == -EINVAL)
-                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid", "the length of the body is said in two ways, or is none");
+                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid", "the length of the body is given in two ways, or is not valid");
         else if (framing < 0)
                 http_refuse(r, MHD_HTTP_NOT_IMPLEMENTED, "unsupported", "the transfer coding is not supported");
         else if (r->connection->over_limit) {
@@ -80,7 +80,7 @@ static enum MHD_Result request_begin(HttpRequest *r, const char *version) {
                 http_connection_set_quiet(r->connection, false);
                 s->route(r, &r->plan, s->userdata);
                 if (!r->answered && !r->plan.handle)
-                        http_refuse(r, MHD_HTTP_INTERNAL_SERVER_ERROR, "internal", "nobody has taken the request");
+                        http_refuse(r, MHD_HTTP_INTERNAL_SERVER_ERROR, "internal", "no surface handles this request");
                 r->connection->is_known |= r->plan.known;
         }
         http_body_begin(r);

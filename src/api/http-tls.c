@@ -248,7 +248,7 @@ static int on_handshake(sd_event_source *source, int fd, uint32_t revents, void 
         if (r >= 0)
                 r = http_tls_hand_over(t);
         if (r < 0) {
-                log_debug("tls: a connection came to nothing: %s", strerror(-r));
+                log_debug("tls: a connection failed: %s", strerror(-r));
                 tls_drop(t);
                 return 0;
         }

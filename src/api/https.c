@@ -40,7 +40,7 @@ static int https_read_file(const char *path, char **ret, size_t *ret_size, Error
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot open '%s': %m", path);
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (size_t) st.st_size > FILE_MAX)
-                return error_set(reterr, -EINVAL, "'%s' is no file of at most 1 MB", path);
+                return error_set(reterr, -EINVAL, "'%s' is not a file of at most 1 MB", path);
         data = malloc(FILE_MAX);
         if (!data)
                 return error_set(reterr, -ENOMEM, "out of memory");

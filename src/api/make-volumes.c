@@ -16,7 +16,7 @@ static int make_volumes_check_target(const SandboxSpec *spec, const char *field,
                 return json_complain(c, field, "a volume cannot be the root directory");
         for (size_t i = 0; i < ELEMENTSOF(own); i++)
                 if (path_is_below(target, own[i]))
-                        return json_complain(c, field, "'%.100s' is in %s, which is the sandbox's own", target, own[i]);
+                        return json_complain(c, field, "'%.100s' is in %s, which belongs to the sandbox itself", target, own[i]);
         for (size_t i = 0; i < spec->n_volumes; i++)
                 if (path_is_below(target, spec->volumes[i].target) || path_is_below(spec->volumes[i].target, target))
                         return json_complain(c, field, "'%.100s' overlaps '%.100s'", target, spec->volumes[i].target);

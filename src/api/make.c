@@ -38,8 +38,7 @@ int api_make_policy(ApiRequest *q, json_t *policy, json_t *network, const Sandbo
                 .who = &q->who,
                 .requests_max = profile ? profile->network_requests : 0,
                 .said = said,
-                .reachable = settings->reachable,
-                .n_reachable = settings->n_reachable,
+                .site = NETWORK_SITE(settings),
         };
 
         return api_policy_apply(&request, spec, c);

@@ -40,7 +40,7 @@ int api_page_cursor(ApiRequest *q, ApiPlace *ret) {
                 return 0;
         if (api_place_read(text, '-', ret) >= 0)
                 return 1;
-        (void) api_error(q, 400, "invalid", "take it from the page before, or leave it out", "cursor: '%.80s' is invalid", text);
+        (void) api_error(q, 400, "invalid", "use 'next' of the page before, or omit it", "cursor: '%.80s' is invalid", text);
         return -EINVAL;
 }
 

@@ -25,7 +25,7 @@ static json_t *whole(const ApiPolicyRequest *q, JsonComplaints *c) {
         if (!j || !q->network)
                 return j;
         if (json_object_get(j, "network"))
-                (void) json_complain(c, "network", "is in the policy already: say it once");
+                (void) json_complain(c, "network", "is in the policy already: give it once");
         else
                 (void) json_object_set(j, "network", q->network);
         return j;
@@ -140,7 +140,7 @@ int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaint
         j = whole(q, c);
         if (!j)
                 return json_has_complaints(c) ? 0 : -ENOMEM;
-        r = policy_parse(j, "policy", q->reachable, q->n_reachable, &p, c);
+        r = policy_parse(j, "policy", q->site, &p, c);
         if (r < 0)
                 return r;
         if (p.n_credentials > 0 && principal_check(q->who, MAY_SECRETS, &error) < 0)

@@ -92,7 +92,7 @@ int api_policy_parse_stored(const char *text, Policy *ret, Error *reterr) {
                 return error_set(reterr, -EBADMSG, "the policy is no JSON object");
         for (size_t i = 0; i < ELEMENTSOF(of_the_gate); i++)
                 (void) json_object_del(j, of_the_gate[i]);
-        r = policy_parse(j, "policy", NULL, 0, ret, &c);
+        r = policy_parse(j, "policy", NULL, ret, &c);
         if (r < 0)
                 return error_set(reterr, r, "policy: %s", strerror(-r));
         if (!json_has_complaints(&c))

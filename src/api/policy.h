@@ -23,8 +23,7 @@ typedef struct ApiPolicyRequest {
         const Principal *who;
         uint64_t requests_max;  /* of an execution, by its profile, where the policy says nothing; 0: no limit */
         const SandboxLimits *said; /* limits.h: of the request itself */
-        const IpRange *reachable;
-        size_t n_reachable;
+        const EgressSite *site;
 } ApiPolicyRequest;
 
 /* Fills policy, network and group of the spec, whose other fields are as they will be. Complaints are about "policy…", "network…", "limits…",

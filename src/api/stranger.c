@@ -132,7 +132,7 @@ static void strangers_tell_kind(Strangers *s, StrangerKind *k) {
                 (void) snprintf(text, sizeof(text), "%.*s", (int) t.size, t.size > 0 ? t.data : "");
                 if (s->audit)
                         audit_strangers(s->audit, k->n_counted, peers, text);
-                log_info("security: %" PRIu64 " more calls without a key: %s", k->n_counted, text);
+                log_info("security: %" PRIu64 " more requests without a valid key: %s", k->n_counted, text);
         }
         text_done(&t);
         k->n_counts = 0;

@@ -92,30 +92,31 @@ static const struct {
         const char *code;
         const char *message; /* when nobody said more */
 } errors[] = {
-        { ENOENT,       404, "not_found",       "there is no such thing"                  },
-        { ESRCH,        404, "not_found",       "there is no such thing"                  },
-        { EEXIST,       409, "exists",          "it is there already"                     },
+        { ENOENT,       404, "not_found",       "no such object"                  },
+        { ESRCH,        404, "not_found",       "no such object"                  },
+        { ENOTUNIQ,     409, "ambiguous",       "it is ambiguous: give more characters"   },
+        { EEXIST,       409, "exists",          "it already exists"                     },
         { ESTALE,       409, "not_running",     "the sandbox is not running"              },
         { ECHILD,       409, "not_running",     "the sandbox is not running"              },
         { EBUSY,        409, "conflict",        "it is in use"                            },
-        { EALREADY,     409, "conflict",        "it is under way already"                 },
-        { ECANCELED,    409, "conflict",        "something else came first"               },
+        { EALREADY,     409, "conflict",        "it is already in progress"                 },
+        { ECANCELED,    409, "conflict",        "another request came first"               },
         { ENOTDIR,      409, "not_a_directory", "it is not a directory"                   },
         { EISDIR,       409, "is_a_directory",  "it is a directory"                       },
         { ENOTEMPTY,    409, "not_empty",       "the directory is not empty"              },
         { ENOTTY,       409, "not_a_terminal",  "it has no terminal"                      },
-        { EPIPE,        409, "stdin_closed",    "nobody reads it"                         },
+        { EPIPE,        409, "stdin_closed",    "its reader is gone"                         },
         { EACCES,       403, "permission",      "permission denied"                       },
         { EPERM,        403, "permission",      "permission denied"                       },
         { EROFS,        403, "permission",      "the file system cannot be written to"    },
         { EKEYREJECTED, 403, "beyond_policy",   "the sandbox's policy does not allow it"  },
         { ENOEXEC,      403, "language_not_allowed", "the sandbox's policy does not allow the language" },
-        { EINVAL,       400, "invalid",         "the request cannot be done like this"    },
+        { EINVAL,       400, "invalid",         "the request is not valid"    },
         { ERANGE,       400, "invalid",         "a value is out of range"                 },
         { ENAMETOOLONG, 400, "name_too_long",   "the name is too long"                    },
         { ELOOP,        400, "invalid",         "too many symbolic links"                 },
         { EILSEQ,       400, "invalid",         "not UTF-8, or a NUL byte"                },
-        { E2BIG,        400, "invalid",         "too many, or too long"                   },
+        { E2BIG,        400, "invalid",         "the request is too large"                   },
         { EBADMSG,      400, "bad_json",        "the body is not JSON"                    },
         { ENODATA,      410, "gone",            "it was removed to make room"             },
         { ENOKEY,       422, "secret_missing",  "a secret does not exist"                 },
@@ -126,13 +127,13 @@ static const struct {
         { EDQUOT,       429, "quota",           "over quota"                              },
         { EOPNOTSUPP,   501, "unsupported",     "this cannot be done here"                },
         { ENOSYS,       501, "unsupported",     "this cannot be done here"                },
-        { EAGAIN,       503, "unavailable",     "not for now: try again"                  },
-        { ECONNREFUSED, 503, "unavailable",     "not for now: try again"                  },
-        { ECONNRESET,   503, "unavailable",     "not for now: try again"                  },
+        { EAGAIN,       503, "unavailable",     "temporarily unavailable: try again"                  },
+        { ECONNREFUSED, 503, "unavailable",     "temporarily unavailable: try again"                  },
+        { ECONNRESET,   503, "unavailable",     "temporarily unavailable: try again"                  },
         { ETIMEDOUT,    503, "unavailable",     "it took too long"                        },
         { EMFILE,       503, "unavailable",     "the daemon has too many open files: try again later, or raise its limit (LimitNOFILE=, ulimit -n)" },
         { ENFILE,       503, "unavailable",     "this machine has too many open files: try again later, or raise fs.file-max" },
-        { ENOBUFS,      503, "unavailable",     "not for now: try again"                  },
+        { ENOBUFS,      503, "unavailable",     "temporarily unavailable: try again"                  },
         { ENOSPC,       507, "no_space",        "there is no space left"                  },
         { ENOMEM,       503, "unavailable",     "out of memory: try again later"          },
 };
@@ -141,8 +142,8 @@ static const struct {
 static const char *surface_cure(const ApiRequest *q, int r) {
         if (r != -ESTALE || !q->sandbox)
                 return NULL;
-        return q->sandbox->status == SANDBOX_PAUSED ? "go on with it: `cove resume`, POST /api/sandbox/{id}/resume"
-                : q->sandbox->status == SANDBOX_STOPPED ? "make it ready again: `cove start`, POST /api/sandbox/{id}/start" : NULL;
+        return q->sandbox->status == SANDBOX_PAUSED ? "resume it with `cove resume SANDBOX`, or POST /api/sandbox/{id}/resume"
+                : q->sandbox->status == SANDBOX_STOPPED ? "start it with `cove start SANDBOX`, or POST /api/sandbox/{id}/start" : NULL;
 }
 
 int api_errno(ApiRequest *q, int r, const char *text) {
@@ -213,7 +214,7 @@ int api_query_uint(ApiRequest *q, const char *name, uint64_t min, uint64_t max, 
         if (!text)
                 return 0;
         if (parse_uint64(text, min, max, ret) < 0)
-                return refuse_query(q, name, "'%.60s' is no number from %llu to %llu", text, (unsigned long long) min,
+                return refuse_query(q, name, "'%.60s' is not a number from %llu to %llu", text, (unsigned long long) min,
                                 (unsigned long long) max);
         return 1;
 }
@@ -294,11 +295,11 @@ void api_become(ApiRequest *q, PrincipalKind kind, const char *tenant, const cha
 
 static void refuse_stranger(ApiRequest *q) {
         static const char hint[] = "send 'Authorization: Bearer KEY' or 'X-API-KEY: KEY'; "
-                                   "the admin's is in admin.token of the state directory";
+                                   "the admin's key is in admin.token of the state directory";
         bool gave_one = http_header(q->http, "Authorization") || http_header(q->http, "X-API-KEY");
 
         (void) http_add_header(q->http, "WWW-Authenticate", "Bearer realm=\"cove\"");
-        (void) api_error(q, 401, "unauthorized", hint, "%s", gave_one ? "the key is not known" : "a key is needed");
+        (void) api_error(q, 401, "unauthorized", hint, "%s", gave_one ? "the key is not valid" : "a key is required");
 }
 
 /* What a request may have. */
@@ -350,9 +351,9 @@ static int check_rights(ApiRequest *q) {
                 q->over_scope = true;
                 if (q->route->needs == MAY_OVERSEE && q->who.tenant)
                         (void) api_error(q, 403, "forbidden", "use a key that belongs to no tenant; GET /api/sandbox/stats and GET /api/cost have the tenant's own",
-                                        "this is about all tenants, and the key belongs to tenant '%s'", q->who.tenant);
+                                        "this covers all tenants, and the key belongs to tenant '%s'", q->who.tenant);
                 else
-                        (void) api_error(q, 403, "forbidden", NULL, "the key has scope '%s', this takes '%s'", principal_kind_name(q->who.kind),
+                        (void) api_error(q, 403, "forbidden", NULL, "the key has scope '%s', this requires '%s'", principal_kind_name(q->who.kind),
                                         scope_name(capability_scope(q->route->needs)));
                 return -EPERM;
         }
@@ -364,7 +365,7 @@ static int check_rights(ApiRequest *q) {
         }
         if (q->api->rooms.audit && capability_scope(q->route->needs) > SCOPE_READ && !audit_accepts(q->api->rooms.audit)) {
                 (void) http_add_header(q->http, "Retry-After", "5");
-                (void) api_error(q, 503, "audit_unavailable", "make room on the disk of the state directory",
+                (void) api_error(q, 503, "audit_unavailable", "free space on the disk of the state directory",
                                 "the audit log cannot be written, and audit.required is set");
                 return -EAGAIN;
         }
@@ -391,13 +392,15 @@ void api_keep_caller(ApiRequest *q, Sandbox *sb) {
 /* What it is about. Looked up when the handler is called: while a body came in, it may have gone. */
 static int find_objects(ApiRequest *q) {
         int id = router_parameter_place(q->route, "id"), eid = router_parameter_place(q->route, "eid");
+        Error error = { 0 };
+        int r;
 
         if (strncmp(q->route->path, "/api/sandbox/", strlen("/api/sandbox/")) != 0 || id < 0)
                 return 0;
-        q->sandbox = manager_find(q->manager, &q->who, q->parameters[id]);
-        if (!q->sandbox) {
-                (void) api_error(q, 404, "not_found", NULL, "there is no sandbox '%s'", q->parameters[id]);
-                return -ENOENT;
+        r = manager_resolve(q->manager, &q->who, q->parameters[id], &q->sandbox, &error);
+        if (r < 0) {
+                (void) api_errno(q, r, error.text);
+                return r;
         }
         api_about(q, q->sandbox, NULL);
         q->execution = eid < 0 ? NULL : manager_find_execution(q->sandbox, q->parameters[eid]);
@@ -488,15 +491,15 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
 
         if (r == -EPERM) {
                 (void) http_add_header(q->http, "Allow", m->allow);
-                (void) api_error(q, 405, "method_not_allowed", NULL, "%s cannot be done with '%s'; these can: %s", method,
+                (void) api_error(q, 405, "method_not_allowed", NULL, "'%s' does not apply to '%s'; these do: %s", method,
                                 path, m->allow);
         } else if (r == -EOPNOTSUPP)
-                (void) api_error(q, 501, "unsupported", NULL, "method '%s' is not known", method);
+                (void) api_error(q, 501, "unsupported", NULL, "unknown method '%s'", method);
         else if (r == -EILSEQ)
                 (void) api_error(q, 400, "invalid", NULL,
                                 "the path '%s' has a bad percent-encoding, a NUL byte, or is not UTF-8", path);
         else if (r == -ENOENT)
-                (void) api_error(q, 404, "not_found", "what there is: GET /api/openapi.json", "there is no '%s'", path);
+                (void) api_error(q, 404, "not_found", "the routes: GET /api/openapi.json", "there is no '%s'", path);
         else
                 (void) api_errno(q, r, NULL);
 }

@@ -39,6 +39,7 @@ typedef enum TreeOperation {
         TREE_SWAP,     /* refs[0] (scratch) and refs[1] (disk) change names, at once or not at all. -EBUSY: a sandbox of this machine lives on it */
         TREE_TAKE,     /* refs[0] (disk) is what refs[1] (scratch) was; bytes: its limit. -EEXIST: there is one */
         TREE_GROUP,    /* the group has that limit from now on; refs[0], if any, belongs to it, with all that it has written. Nothing, where groups are not used */
+        TREE_SHRINK,   /* all that is kept takes no more of the disk than it needs; DONE has the bytes. -EOPNOTSUPP: there is nothing to give back */
         _TREE_OPERATION_MAX,
 } TreeOperation;
 

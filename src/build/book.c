@@ -96,7 +96,7 @@ int build_record_new(Builds *b, const char *tenant, const char *name, const Strv
                 r = store_build_put(b->manager->store, k);
         if (r < 0) {
                 (void) record_free(k);
-                return error_set(reterr, r, "the build cannot be written down: %s", r == -E2BIG ? "too many tags" : strerror(-r));
+                return error_set(reterr, r, "the build cannot be saved: %s", r == -E2BIG ? "too many tags" : strerror(-r));
         }
         k->builds = b;
         HASH_ADD_STR(b->records, id, k);

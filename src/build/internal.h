@@ -15,6 +15,7 @@
 #include "build/context.h"
 #include "build/plan.h"
 #include "build/scope.h"
+#include "config/config.h"
 #include "core/acquire.h"
 #include "core/feed.h"
 #include "core/fileop.h"
@@ -135,7 +136,7 @@ void build_stop(void *part); /* SequenceStep.cancel: what is under way is droppe
 int build_drop(void *part, Error *why); /* SequenceStep.undo of the first step: the same */
 bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template; stage-base.c */
 const char *build_profile(const Build *b); /* of its sandboxes: the one that its caller is bound to, else the configured one; "": none */
-bool build_has_network(const Build *b); /* whether its steps have any; stage-sandbox.c */
+BuildNetwork build_default_network(const Build *b); /* of a build that names none, and has no profile; stage-sandbox.c */
 int build_sandbox(Build *b, size_t stage, Sandbox **ret, Error *reterr); /* -EPIPE: it is gone */
 
 /* read.c: the first steps of the whole. */

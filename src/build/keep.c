@@ -14,7 +14,7 @@ static int keep_copy(void *part, Error *reterr) {
 }
 
 static int keep_refuse(int r, Error *reterr) {
-        return error_set(reterr, r, "what it did cannot be written down: %s", strerror(-r));
+        return error_set(reterr, r, "what it did cannot be saved: %s", strerror(-r));
 }
 
 static int keep_publish(void *part, Error *reterr) {

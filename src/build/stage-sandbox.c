@@ -8,27 +8,28 @@
 #include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
+#include "core/provider.h"
 #include "json/json.h"
 #include "policy/policy.h"
 
 #define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* one that is forgotten ends by itself */
 #define WAIT            (600 * USEC_PER_SEC)       /* for a place */
 
-/* All that is public, as a policy says it. */
-static int open_network(Build *b, SandboxSpec *spec) {
+/* That of the settings, as a policy says it. */
+static int stage_sandbox_set_network(Build *b, const char *network, SandboxSpec *spec) {
         const NetworkConfig *n = &b->manager->settings->network;
         _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
-        _cleanup_json_ json_t *j = json_pack("{s:s}", "network", "open"), *normal = NULL;
+        _cleanup_json_ json_t *j = json_pack("{s:s}", "network", network), *normal = NULL;
         Policy policy = { 0 };
-        int r = j ? policy_parse(j, "policy", n->reachable, n->n_reachable, &policy, &complaints) : -ENOMEM;
+        int r = j ? policy_parse(j, "policy", NETWORK_SITE(n), &policy, &complaints) : -ENOMEM;
 
         if (r < 0)
                 return r;
         normal = policy_to_json(&policy);
+        spec->network = (uint8_t) policy.network.mode;
         policy_done(&policy);
         free(spec->policy);
         spec->policy = normal ? json_dumps(normal, JSON_COMPACT) : NULL;
-        spec->network = NETWORK_OPEN;
         return spec->policy ? 0 : -ENOMEM;
 }
 
@@ -36,10 +37,12 @@ const char *build_profile(const Build *b) {
         return *b->bound ? b->bound : b->manager->settings->build.profile;
 }
 
-bool build_has_network(const Build *b) {
-        bool open = b->manager->settings->build.open;
+/* Where nobody can make a way out, a build that asks for none is built without. */
+BuildNetwork build_default_network(const Build *b) {
+        const Manager *m = b->manager;
+        bool has_gate = m->network && provider_has(m->provider, PROVIDER_EGRESS);
 
-        return b->request.has_network ? b->request.network != NETWORK_NONE : *build_profile(b) || open; /* a profile's: not known here */
+        return has_gate ? m->settings->build.network : BUILD_NETWORK_NONE;
 }
 
 static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *reterr) {
@@ -67,8 +70,8 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
         if (r >= 0 && b->request.has_network) {
                 ret->network = b->request.network;
                 r = shape_text_set(&ret->policy, b->request.policy);
-        } else if (r >= 0 && !p && c->open)
-                r = open_network(b, ret);
+        } else if (r >= 0 && !p && build_default_network(b) != BUILD_NETWORK_NONE)
+                r = stage_sandbox_set_network(b, build_default_network(b) == BUILD_NETWORK_OPEN ? "open" : EGRESS_PACKAGES, ret);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         ret->persistent = true;

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/shape.h"
+#include "base/text.h"
 #include "build/internal.h"
 #include "config/config.h"
 #include "policy/egress.h"
 
+#define NETWORK_TEXT_MAX (1 << 20)
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static void tell_header(Build *b, const char *text, const char *mark) {
@@ -104,24 +106,44 @@ static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, c
 }
 
 static const char *network_word(const Build *b) {
-        const BuildConfig *c = &b->manager->settings->build;
+        static const char *const defaults[_BUILD_NETWORK_MAX] = { "none", EGRESS_PACKAGES, "open" };
 
         if (b->request.has_network)
                 return b->request.policy ? b->request.policy : network_mode_to_string(b->request.network);
-        return *build_profile(b) ? build_profile(b) : c->open ? "open" : "none";
+        return *build_profile(b) ? build_profile(b) : defaults[build_default_network(b)];
+}
+
+/* What its steps reach, for the key: "packages" is what it stands for today. The caller frees it. */
+static char *network_text(const Build *b) {
+        const Strv *packages = &b->manager->settings->network.packages_rules;
+        const char *word = network_word(b);
+        Text text = TEXT_INIT(NETWORK_TEXT_MAX);
+
+        text_put_string(&text, word);
+        for (size_t i = 0; i < packages->n && strstr(word, EGRESS_PACKAGES); i++) {
+                text_put_string(&text, "\n");
+                text_put_string(&text, packages->items[i]);
+        }
+        text_put(&text, "", 1);
+        if (text.error < 0)
+                text_done(&text);
+        return text.data;
 }
 
 static int compute_key(Build *b, BuildScope *scope, size_t i, char before[static SCOPE_KEY_SIZE], Error *reterr) {
         BuildStage *s = build_stage(b);
         const PlanStep *step = build_plan_stage(b)->steps + i;
         char content[CONTEXT_HASH_HEX];
+        _cleanup_free_ char *network = NULL;
         int r = scope_apply(scope, b->plan, step, &b->request.arguments, reterr);
 
         if (r <= 0)
                 return r;
         r = content_of(b, scope, step, content, reterr);
-        if (r >= 0)
-                r = scope_key(scope, b->plan, step, before, content, network_word(b), s->keys[i], reterr);
+        if (r < 0)
+                return r;
+        network = network_text(b);
+        r = network ? scope_key(scope, b->plan, step, before, content, network, s->keys[i], reterr) : error_set(reterr, -ENOMEM, "out of memory");
         if (r >= 0)
                 memcpy(before, s->keys[i], SCOPE_KEY_SIZE);
         return r;

@@ -10,6 +10,7 @@
 #include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
+#include "policy/egress.h"
 
 #define TURN_MAX ((size_t) 1 << 20) /* of output, in one turn of the loop */
 
@@ -82,17 +83,30 @@ static bool step_run_is_full(const Feed *f, void *userdata) {
         return b->turn >= TURN_MAX;
 }
 
+/* What somebody can do who has an SDK in his hands, and cannot say --allow. */
+static const char *network_hint(const Build *b) {
+        const bool by_default = !b->request.has_network && !*build_profile(b);
+
+        if (b->request.has_network ? b->request.network == NETWORK_NONE : by_default && build_default_network(b) == BUILD_NETWORK_NONE)
+                return "the steps of this build have no network; the operator gives one to all builds (build.network: packages in cove.yaml), "
+                       "`cove template build --allow RULE` to one";
+        if (by_default && build_default_network(b) == BUILD_NETWORK_PACKAGES)
+                return "the steps of this build reach package registries only (`cove policy packages` lists them); to fetch from elsewhere, copy the file into the build, "
+                       "let the operator add the host (network.packages in cove.yaml), or use `cove template build --allow packages --allow RULE`";
+        return NULL; /* a policy of somebody's own */
+}
+
 /* Programs that fetch do not always say what keeps them from it. */
 static void hint_network(Build *b) {
         static const char *const fetchers[] = { "apt-get ", "apt ", "apk ", "dnf ", "pip install", "npm install", "npm ci", "gem install", "bundle install",
                                                 "go get", "go mod", "cargo ", "curl ", "wget ", "git clone" };
-        const char *text = build_step(b)->text;
+        const char *text = build_step(b)->text, *hint = network_hint(b);
 
-        if (build_has_network(b))
+        if (!hint)
                 return;
         for (size_t i = 0; i < ELEMENTSOF(fetchers); i++)
                 if (strstr(text, fetchers[i])) {
-                        making_log(b->making, "hint: the steps of this build have no network; --allow RULE gives them a way to what they fetch, as in --allow http://deb.debian.org");
+                        making_log(b->making, "hint: %s", hint);
                         return;
                 }
 }

@@ -73,7 +73,7 @@ static int refuse_verb(const char *word) {
 
 /* How many words an option takes that every verb of a daemon has, and that may stand before the verb; 0: it is none. */
 static int global_words(const char *word) {
-        static const char *const with_value[] = { "--url", "--socket", "--state", "--key" };
+        static const char *const with_value[] = { "--url", "--cacert", "--socket", "--state", "--key" };
 
         if (strcmp(word, "--json") == 0)
                 return 1;

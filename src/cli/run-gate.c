@@ -19,6 +19,7 @@
 #include "base/kernel.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/registries.h"
 #include "cli/event-text.h"
 #include "jail/net.h"
 
@@ -28,7 +29,7 @@
 #define END_USEC       (2 * USEC_PER_SEC)
 #define ENDING_USEC    500
 #define COMPLAINT_SIZE 4096
-#define WORDS_MAX      160
+#define WORDS_MAX      320
 
 /* Where the gate finds them. */
 enum { PLACE_POLICY = 3, PLACE_SOCKETS, PLACE_PID = PLACE_SOCKETS + NET_SOCKETS_MAX, PLACE_EVENTS, _PLACE_END };
@@ -47,6 +48,15 @@ static int push_list(Strv *words, const char *option, const Strv *list) {
         return r;
 }
 
+/* Those of this machine's own clients. */
+static int push_packages(Strv *words) {
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r = root < 0 ? -errno : registries_read(root, /* environment= */ NULL, &found);
+
+        return r < 0 ? r : push_list(words, "--packages", &found.hosts);
+}
+
 static int make_words(Strv *words, const RunNet *net) {
         char sockets[64], number[3][16];
         int r = 0;
@@ -63,6 +73,8 @@ static int make_words(Strv *words, const RunNet *net) {
                 r = strv_push(words, first[i]);
         if (r >= 0)
                 r = push_list(words, "--reachable", &net->reachable);
+        if (r >= 0 && run_net_names_packages(net))
+                r = push_packages(words);
         return r < 0 ? r : push_list(words, "--dns", &net->dns);
 }
 

@@ -34,10 +34,15 @@ OPTION_KIND(run_net_mode) {
         RunNet *n = &((RunOptions *) target)->net;
         RunNetMode mode = mode_from_string(value);
 
+        if (strcmp(value, RUN_NET_PACKAGES) == 0) {
+                n->mode = RUN_NET_EGRESS;
+                n->given = true;
+                return strv_push(&n->allow, RUN_NET_PACKAGES) < 0 ? error_set(reterr, -ENOMEM, "--net: too many rules") : 0;
+        }
         if (strcmp(value, "isolated") == 0)
                 return error_set(reterr, -EINVAL, "--net: 'isolated' is a network between sandboxes of a daemon: cove create --network isolated");
         if (mode < 0)
-                return error_set(reterr, -EINVAL, "--net: '%s' is not 'none', 'egress', 'open' or 'host'", value);
+                return error_set(reterr, -EINVAL, "--net: '%s' is not 'none', 'egress', 'packages', 'open' or 'host'", value);
         n->mode = mode;
         n->given = true;
         return 0;
@@ -75,6 +80,13 @@ static void run_net_write_list(JsonWriter *w, const char *key, const Strv *list)
         for (size_t i = 0; i < list->n; i++)
                 json_write_string(w, /* key= */ NULL, list->items[i]);
         json_end_list(w);
+}
+
+bool run_net_names_packages(const RunNet *n) {
+        for (size_t i = 0; i < n->allow.n; i++)
+                if (strcmp(n->allow.items[i], RUN_NET_PACKAGES) == 0)
+                        return true;
+        return false;
 }
 
 int run_net_policy(const RunNet *n, int *ret_fd) {

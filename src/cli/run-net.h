@@ -10,6 +10,7 @@
 #include "cli/options.h"
 
 #define RUN_NET_RULES_MAX 1024 /* EGRESS_RULES_MAX */
+#define RUN_NET_PACKAGES  "packages" /* EGRESS_PACKAGES */
 
 typedef enum RunNetMode {
         RUN_NET_NONE,
@@ -46,6 +47,9 @@ int run_net_finish(RunNet *n, Error *reterr);
 static inline bool run_net_is_gated(const RunNet *n) {
         return n->mode == RUN_NET_EGRESS || n->mode == RUN_NET_OPEN;
 }
+
+/* Whether registries are among what is allowed. */
+bool run_net_names_packages(const RunNet *n);
 
 /* The policy as JSON, in a descriptor that can be read from its beginning. */
 int run_net_policy(const RunNet *n, int *ret_fd);

@@ -79,7 +79,7 @@ static int run_options_add_env(RunOptions *o, const char *assignment, Error *ret
         int r;
 
         if (strlen(assignment) >= STRING_MAX)
-                return error_set(reterr, -E2BIG, "environment variable '%.*s' has %zu bytes, at most %d are possible",
+                return error_set(reterr, -E2BIG, "environment variable '%.*s' has %zu bytes; the maximum is %d",
                                 (int) strcspn(assignment, "="), assignment, strlen(assignment), STRING_MAX - 1);
         r = strv_set_env(&o->env, assignment);
         if (r >= 0 && o->env.n > RUN_ENV_MAX)
@@ -362,7 +362,7 @@ static int run_allow_missing(const Option *o, void *target, const char *value, E
         if (g < 0)
                 return error_set(reterr, -EINVAL, "--allow-missing: there is no guard '%s'; `cove doctor` lists them", value);
         if (!guard_is_optional(g))
-                return error_set(reterr, -EINVAL, "--allow-missing: there is no sandbox without the guard '%s'", value);
+                return error_set(reterr, -EINVAL, "--allow-missing: the guard '%s' cannot be left out", value);
         ((RunOptions *) target)->spec.allow_missing |= GUARD_BIT(g);
         return 0;
 }
@@ -376,7 +376,7 @@ static int run_verbose(const Option *o, void *target, const char *value, Error *
 #define RUN_SIZE(field, low) run_size, RUN_FIELD(field), .min = (low), .max = BYTES_MAX
 
 static const Option run_options[] = {
-        { "memory", 'm', "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN) },
+        { "memory", 'm', "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN), OPTION_HAS(RunOptions, memory_given) },
         { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", run_cpus, RUN_FIELD(spec.limits.cpu_milli) },
         { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", run_duration, RUN_FIELD(cpu_time) },
         { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", run_duration, RUN_FIELD(timeout) },
@@ -405,20 +405,22 @@ static const Option run_options[] = {
         { "txn-auto", 0, "commit|discard", "at the end: take the changes if the command ended with 0; drop them", run_txn_auto },
         { "file", 0, "DST=SRC", "put a copy of a file inside", run_file },
         { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", run_template, RUN_FIELD(spec.template_dir) },
-        { "net", 0, "none|egress|open|host",
+        { "net", 0, "none|egress|packages|open|host",
                 "loopback only (default); what --allow names, through a gate;\n"
+                "package registries, through it (`cove policy packages`);\n"
                 "the world, through it, but no private networks; or the host's\n"
                 "network, unguarded",
                 run_net_mode },
         { "allow", 0, "RULE",
                 "may be reached: example.org, *.example.org, https://example.org,\n"
-                "tcp://example.org:5432, 203.0.113.0/24:8000-8100; means --net egress",
+                "tcp://example.org:5432, 203.0.113.0/24:8000-8100, packages; means\n"
+                "--net egress",
                 run_net_words, RUN_FIELD(net.allow) },
         { "deny", 0, "RULE", "may not be reached, whatever else allows it", run_net_words, RUN_FIELD(net.deny) },
         { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", OPTION_FLAG(RunOptions, net.plain_http) },
         { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", run_net_words, RUN_FIELD(net.reachable) },
         { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", run_net_words, RUN_FIELD(net.dns) },
-        { "quiet", 'q', NULL, "do not tell of each connection that is denied, nor of a transaction", OPTION_FLAG(RunOptions, net.quiet) },
+        { "quiet", 'q', NULL, "do not tell of each connection that is denied, of a transaction, nor\nof a limit that is weaker than asked for", OPTION_FLAG(RunOptions, net.quiet) },
         { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", run_rules_path, .min = RULES_READ_ONLY },
         { "writable-path", 0, "PATH|none",
                 "only such paths are writable, everything else is read-only;\n"
@@ -446,7 +448,7 @@ static const Option run_options[] = {
         OPTION_INSTEAD("name", 'n', "NAME", "a run is over when its command is, and has no name: --hostname NAME names it inside, `cove create --name NAME` makes one that stays"),
         OPTION_INSTEAD("detach", 'd', NULL, "a run ends with its caller: `cove create`, then `cove exec -d SANDBOX -- COMMAND`"),
         OPTION_INSTEAD("publish", 'p', "PORT", "a run serves nothing: `cove create`, `cove exec -d`, then `cove url SANDBOX PORT`"),
-        OPTION_INSTEAD("network", 0, "MODE", "write --net none|egress|open|host"),
+        { "network", 0, "MODE", NULL, run_net_mode }, /* as --net */
         OPTION_INSTEAD("entrypoint", 0, "PROGRAM", "the command is what stands behind the options: cove run -- PROGRAM"),
         OPTION_INSTEAD("image", 0, "IMAGE", "images are a daemon's: `cove template pull IMAGE`, then `cove create --template NAME`"),
         OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside"),
@@ -472,7 +474,7 @@ static int check_strings(const RunOptions *o, Error *reterr) {
         for (size_t i = 0; i < o->command.n; i++) {
                 size_t n = strlen(o->command.items[i]) + 1;
                 if (n > STRING_MAX)
-                        return error_set(reterr, -E2BIG, "argument %zu of the command has %zu bytes, at most %d are possible: "
+                        return error_set(reterr, -E2BIG, "argument %zu of the command has %zu bytes; the maximum is %d: "
                                                          "'%.40s…'",
                                         i, n - 1, STRING_MAX - 1, o->command.items[i]);
                 total += n + sizeof(char *);

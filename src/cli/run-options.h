@@ -27,7 +27,7 @@ typedef struct RunOptions {
         uint64_t nofile;
         const char *report, *keep; /* NULL: none */
         bool tty, help;
-        bool disk_given;
+        bool disk_given, memory_given;
         char *workdir; /* owned */
         Rules rules; /* the spec's */
         RunNet net;

@@ -239,7 +239,7 @@ int run_txn_end(RunTxn *t, bool started, int exit_status, bool quiet, Error *ret
                 return error_prefix(reterr, r, "transaction %s is kept", t->txn.id);
         r = count_changes(t, reterr);
         if (r < 0) { /* the guest's doing, or that of whoever has moved the directory: the command's end is what it is */
-                log_warning("transaction %s is kept, and what is in it cannot be told: %s", t->txn.id, reterr->text);
+                log_warning("transaction %s is kept, but its changes cannot be listed: %s", t->txn.id, reterr->text);
                 return 0;
         }
         r = run_txn_settle(t, exit_status, quiet, reterr);

@@ -169,6 +169,20 @@ static int supervise_start(Supervisor *s, Error *reterr) {
         return jail_start(&spec, stdio, supervise_inside_main, s, &s->jail, reterr);
 }
 
+/* A limit that was asked for holds, and not for what it was asked for. Who has said --allow-missing knows it. */
+static void supervise_tell_weak(const Supervisor *s) {
+        const RunOptions *o = s->o;
+        GuardSet weak = s->jail.missing & ~o->spec.allow_missing;
+        bool memory = o->memory_given && (weak & GUARD_BIT(GUARD_MEMORY));
+        bool cpu_time = o->cpu_time != USEC_INFINITY && (weak & GUARD_BIT(GUARD_CPU));
+
+        if (o->net.quiet || (!memory && !cpu_time) || !poll(&(struct pollfd) { .fd = STDERR_FILENO, .events = POLLOUT }, 1, 0))
+                return;
+        log_notice("%s%s%s %s for each process, and not for the sandbox as a whole: no cgroup is delegated to this user. To get one: "
+                   "systemd-run --user --scope -p Delegate=yes cove run …; to run without this notice: --quiet",
+                        memory ? "--memory" : "", memory && cpu_time ? " and " : "", cpu_time ? "--cpu-time" : "", memory && cpu_time ? "hold" : "holds");
+}
+
 static void supervise_stop(Supervisor *s, Reason reason, const char *format, ...) _printf_(3, 4);
 static void supervise_stop(Supervisor *s, Reason reason, const char *format, ...) {
         va_list ap;
@@ -476,6 +490,7 @@ void supervise(const RunOptions *o, Outcome *ret) {
                 ret->exit_status = EXIT_OWN_FAILURE;
                 (void) snprintf(ret->message, sizeof(ret->message), "%s", error.text);
         } else {
+                supervise_tell_weak(&s);
                 supervise_loop(&s);
                 supervise_finish(&s);
         }

@@ -12,6 +12,7 @@
 #include "base/word.h"
 #include "client/sandbox/listing.h"
 #include "client/verbs.h"
+#include "client/waiting.h"
 
 int verb_refuse(const char *format, ...) {
         char text[1024];
@@ -70,6 +71,9 @@ int ask_need(const Place *place, void *options, const Operands *words, Answer *r
 
         if (c->verb->body)
                 ask_build_body(c, words);
+        waiting_for(c->verb->waiting);
+        if (c->verb->goes_on)
+                farewell_set(/* leftover= */ NULL, "%s", c->verb->goes_on);
         return client_need(place, c->verb->method, &u, c->verb->body ? &c->body : NULL, ret);
 }
 
@@ -189,6 +193,8 @@ static int ask_pages(const Place *place, const Common *c, const Operands *words)
                 return 0;
         }
         t = columns_table(v->columns, v->n_columns);
+        if (t && common_said(c, "no-trunc"))
+                table_show_whole_ids(t);
         for (const json_t *row; (row = listing_row(&l));)
                 if (c->quiet)
                         puts(json_get_text_or(row, v->quiet, ""));
@@ -270,7 +276,7 @@ static int verb_run_part(const Verb *v, int argc, char **argv) {
                 if (strcmp(word, v->parts[i].name) == 0)
                         return verb_main(v->parts + i, argc - 1, argv + 1);
         return word ? verb_refuse_part(v, word)
-                    : verb_refuse("say what to do: see `cove %s --help`", v->name);
+                    : verb_refuse("no subcommand given: see `cove %s --help`", v->name);
 }
 
 static void verb_end(const Verb *v, Common *options) {

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/fd.h"
+#include "client/http/tunnel.h"
 
 #define PIECE      65536
 #define CHUNK_HEAD 10 /* eight digits and CRLF */
@@ -16,6 +17,7 @@
 
 void call_done(Call *c) {
         c->fd = fd_close(c->fd);
+        (void) fd_close(c->report);
         free(c->out);
         free(c->extra);
         http_reader_done(&c->answer);
@@ -67,6 +69,7 @@ int call_start(Call *c, const Place *place, const Request *request, Error *reter
         Call fresh = CALL_INIT;
         int r;
 
+        fresh.place = place;
         fresh.request = *request;
         fresh.source_over = !request->source;
         fresh.source_left = request->source_size;
@@ -76,7 +79,7 @@ int call_start(Call *c, const Place *place, const Request *request, Error *reter
         if (r < 0)
                 r = error_set(reterr, r, "out of memory");
         else
-                r = fresh.fd = place_connect(place, reterr);
+                r = fresh.fd = place_connect(place, &fresh.report, reterr);
         if (r < 0) {
                 call_done(&fresh);
                 return r;
@@ -166,18 +169,26 @@ static int call_take_extra(Call *c, const char *data, size_t size) {
 }
 
 static int at_end(Call *c, Error *reterr) {
-        int r = http_reader_end(&c->answer);
+        int r = tunnel_end(&c->report, reterr);
 
-        if (r < 0 && !http_reader_has_head(&c->answer) && c->answer.kept_size == 0)
-                return error_set(reterr, r, "the daemon closed the connection without an answer");
         if (r < 0)
-                return error_set(reterr, r, "the connection to the daemon broke off in the middle of an answer");
+                return r;
+        r = http_reader_end(&c->answer);
+        if (r < 0 && !http_reader_has_head(&c->answer) && c->answer.kept_size == 0)
+                return error_set(reterr, r, "the daemon at %s closed the connection without an answer%s", c->place->label,
+                                c->place->host && !c->place->tls ? ": if it speaks TLS, use https:// in the URL" : "");
+        if (r < 0)
+                return error_set(reterr, r, "the connection to the daemon at %s broke off in the middle of an answer", c->place->label);
         return 1;
 }
 
-static int tell_feed(int r, Error *reterr) {
+#define TLS_ALERT 0x15 /* begins the answer of a TLS server to what is no TLS */
+
+static int call_tell_feed(const Call *c, int r, const char *first, Error *reterr) {
+        if (r == -EBADMSG && *first == TLS_ALERT && !http_reader_has_head(&c->answer))
+                return error_set(reterr, r, "%s speaks TLS: use https:// in the URL", c->place->label);
         if (r == -EBADMSG)
-                return error_set(reterr, r, "what answers there is no cove daemon: its answer is not HTTP as it should be");
+                return error_set(reterr, r, "the server at %s is not a cove daemon: its answer is not valid HTTP", c->place->label);
         if (r == -ENOMEM)
                 return error_set(reterr, r, "out of memory");
         if (reterr && reterr->code == 0) /* else the sink has said why */
@@ -196,11 +207,11 @@ static int step_receive(Call *c, Error *reterr) {
                 return at_end(c, reterr);
         used = http_reader_feed(&c->answer, buffer, (size_t) n);
         if (used < 0)
-                return tell_feed((int) used, reterr);
+                return call_tell_feed(c, (int) used, buffer, reterr);
         if (!call_is_over(c))
                 return 0;
         r = call_take_extra(c, buffer + used, (size_t) (n - used));
-        return r < 0 ? tell_feed(r, reterr) : 1;
+        return r < 0 ? call_tell_feed(c, r, buffer, reterr) : 1;
 }
 
 int call_step(Call *c, const struct pollfd polls[static CALL_POLLS], Error *reterr) {
@@ -210,7 +221,7 @@ int call_step(Call *c, const struct pollfd polls[static CALL_POLLS], Error *rete
         if (idle && (c->request.source_fd >= 0 ? polls[1].revents : polls[0].revents & POLLOUT)) {
                 r = refill(c);
                 if (r == -ENODATA)
-                        return error_set(reterr, r, "there was less to send than was announced");
+                        return error_set(reterr, r, "the input became shorter while it was sent");
                 if (r < 0)
                         return reterr && reterr->code != 0 ? r : error_set(reterr, r, "cannot read what is to be sent: %m");
         }

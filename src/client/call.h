@@ -42,7 +42,8 @@ typedef struct Request {
 #define REQUEST(...)  ((Request) { .source_fd = -EBADF, __VA_ARGS__ }) /* of one whose body is given whole, or that has none */
 
 typedef struct Call {
-        int fd;
+        int fd, report; /* report: of TLS, see tunnel_end() */
+        const Place *place; /* borrowed */
         Request request; /* what of it is still needed: source and sink */
         char *out;       /* to be sent */
         size_t out_room, out_start, out_end;
@@ -54,7 +55,7 @@ typedef struct Call {
         size_t extra_size;
 } Call;
 
-#define CALL_INIT { .fd = -EBADF }
+#define CALL_INIT { .fd = -EBADF, .report = -EBADF }
 
 int call_start(Call *c, const Place *place, const Request *request, Error *reterr);
 void call_done(Call *c);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "client/waiting.h"
 
 #define RECOVERY_MAX   (30 * USEC_PER_SEC) /* how long we wait for a daemon that has just started */
 #define RECOVERY_PAUSE (100 * USEC_PER_MSEC)
@@ -65,7 +66,7 @@ int answer_tell(const Answer *a) {
         const char *message = json_get_text(error, "message"), *hint = json_get_text(error, "hint");
 
         if (!message)
-                return log_failure(-EREMOTEIO, "the daemon answers with status %u and says nothing about it",
+                return log_failure(-EREMOTEIO, "the daemon answered with HTTP status %u and gave no reason",
                                 a->head.status);
         tell_complaints(json_object_get(error, "errors"), message);
         if (a->head.status == 401) /* the daemon's own hint is for programs: it names headers */
@@ -147,11 +148,13 @@ int client_ask(const Place *p, const char *method, const Url *url, JsonBuilder *
 
         if (body && !text)
                 return reterr->code;
+        waiting_begin();
         r = client_exchange(p,
                         &REQUEST(.method = method, .path = url_text(url), .accept = "application/json",
                                         .type = body ? "application/json" : NULL, .body = text,
                                         .body_size = body ? strlen(text) : 0),
                         &a, reterr);
+        waiting_end();
         if (r < 0)
                 return r;
         *ret = a;

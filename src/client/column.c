@@ -48,6 +48,10 @@ void cell_span(Table *t, const json_t *row, const Column *c) {
         table_cell(t, usec < 0 ? c->otherwise : human_span((usec_t) usec, text));
 }
 
+void cell_id(Table *t, const json_t *row, const Column *c) {
+        table_cell_id(t, json_text_of(json_at(row, c->key)));
+}
+
 void cell_count(Table *t, const json_t *row, const Column *c) {
         table_cell_format(t, "%.0f", column_number(row, c, 0));
 }

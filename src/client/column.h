@@ -23,6 +23,8 @@ void cell_short(Table *t, const json_t *row, const Column *c);     /* with as ma
 void cell_megabytes(Table *t, const json_t *row, const Column *c);
 void cell_span(Table *t, const json_t *row, const Column *c);      /* of so many microseconds, times the scale */
 
+void cell_id(Table *t, const json_t *row, const Column *c); /* its beginning, which every verb takes; all of it in a table with whole ids */
+
 void cell_count(Table *t, const json_t *row, const Column *c);     /* 0: none */
 void cell_of(Table *t, const json_t *row,
                 const Column *c); /* "3/20": of so many, which is the member that the unit names */

@@ -189,7 +189,7 @@ char *json_builder_print(JsonBuilder *b, Error *reterr) {
         char *text = NULL;
 
         if (b->error == -EILSEQ)
-                (void) error_set(reterr, -EILSEQ, "%s: JSON can say UTF-8 only, and this is none", b->where);
+                (void) error_set(reterr, -EILSEQ, "%s: the text is not UTF-8, which JSON requires", b->where);
         else if (b->error >= 0)
                 text = b->object ? client_json_print(b->object, /* pretty= */ false) : strdup("{}");
         if (!text && b->error != -EILSEQ)

@@ -13,16 +13,21 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/listener.h"
+#include "client/http/tunnel.h"
 
 #define STATE_OF_ROOT "/var/lib/cove"
 #define STATE_OF_USER "/.local/share/cove" /* in the home directory */
 #define SOCKET_NAME   "cove.sock"
 #define PORT_DEFAULT  "8787"
+#define PORT_TLS      "443"
+#define URL_DEFAULT   "http://127.0.0.1:" PORT_DEFAULT
 
 void place_done(Place *p) {
         free(p->socket);
         free(p->host);
         free(p->port);
+        free(p->cacert);
         free(p->key);
         free(p->label);
         *p = (Place) { 0 };
@@ -42,7 +47,7 @@ static int place_set(char **field, const char *value, Error *reterr) {
         return *field ? 0 : place_no_memory(reterr);
 }
 
-/* "host", "host:port", "[address]:port". */
+/* "host", "host:port", "[address]:port". p->tls says which port is meant. */
 static int split_authority(const char *authority, size_t length, Place *p, Error *reterr) {
         const char *end = authority + length, *host = authority, *host_end, *port;
 
@@ -60,25 +65,22 @@ static int split_authority(const char *authority, size_t length, Place *p, Error
                 return error_set(reterr, -EINVAL, "--url: '%.*s' is no host with a port, as in 127.0.0.1:8787", (int) length,
                                 authority);
         p->host = strndup(host, (size_t) (host_end - host));
-        p->port = port < end ? strndup(port + 1, (size_t) (end - port - 1)) : strdup(PORT_DEFAULT);
+        p->port = port < end ? strndup(port + 1, (size_t) (end - port - 1)) : strdup(p->tls ? PORT_TLS : PORT_DEFAULT);
         return p->host && p->port ? 0 : place_no_memory(reterr);
 }
 
 static int use_url(const char *url, const char *key, Place *p, Error *reterr) {
-        const char *authority = url + strlen("http://");
+        const char *authority;
         size_t length;
         int r;
 
-        if (strncmp(url, "https://", 8) == 0)
-                return error_set(reterr, -EINVAL,
-                                "--url: '%s': TLS is not spoken here; reach the daemon through a tunnel, as in "
-                                "ssh -L 8787:127.0.0.1:8787 HOST",
-                                url);
-        if (strncmp(url, "http://", 7) != 0)
-                return error_set(reterr, -EINVAL, "--url: '%s' does not begin with http://", url);
+        p->tls = strncmp(url, "https://", 8) == 0;
+        if (!p->tls && strncmp(url, "http://", 7) != 0)
+                return error_set(reterr, -EINVAL, "--url: '%s' does not begin with http:// or https://", url);
+        authority = strstr(url, "://") + 3;
         length = strcspn(authority, "/?#");
         if (strcmp(authority + length, "") != 0 && strcmp(authority + length, "/") != 0)
-                return error_set(reterr, -EINVAL, "--url: '%s' has a path; write http://HOST:PORT", url);
+                return error_set(reterr, -EINVAL, "--url: '%s' has a path; write http%s://HOST:PORT", url, p->tls ? "s" : "");
         r = split_authority(authority, length, p, reterr);
         if (r < 0)
                 return r;
@@ -150,15 +152,23 @@ static bool key_is_clean(const char *key) {
         return true;
 }
 
+static int place_set_authority(Place *p, const char *file, Error *reterr) {
+        return file ? place_set(&p->cacert, file, reterr) : 0;
+}
+
 int place_find(const PlaceOptions *options, Place *ret, Error *reterr) {
         Place p = { .given = true };
         int r = client_place_find(options, &p, reterr);
 
+        if (r >= 0 && p.tls)
+                r = place_set_authority(&p, options->cacert ? options->cacert : environment("COVE_CACERT"), reterr);
+        else if (r >= 0 && options->cacert)
+                r = error_set(reterr, -EINVAL, "--cacert is for a daemon that is reached by https://; this one is at %s", p.label);
         /* Through a socket the kernel says who we are; a key is for one who asks to be somebody else. */
         if (r >= 0 && p.socket && options->key)
                 r = place_set(&p.key, options->key, reterr);
         if (r >= 0 && p.key && !key_is_clean(p.key))
-                r = error_set(reterr, -EINVAL, "the API key has characters that no key has");
+                r = error_set(reterr, -EINVAL, "the API key has a space or a character that is not printable ASCII: check COVE_API_KEY or --key");
         if (r < 0) {
                 place_done(&p);
                 return r;
@@ -193,9 +203,25 @@ static int connect_unix(int fd, const char *path) {
         return connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
 }
 
+/* Nobody is at the default place; a daemon of another user may be at the default port. */
+static int place_tell_neighbour(const Place *p, Error *reterr) {
+        const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) atoi(PORT_DEFAULT)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        Listener l;
+
+        if (p->given || listener_find((const struct sockaddr *) &address, sizeof(address), &l) < 0 || !l.is_cove)
+                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
+        if (l.uid == geteuid())
+                return error_set(reterr, -ENOENT, "no daemon at %s, but one of yours listens on " URL_DEFAULT ": name its directory with --state DIR",
+                                p->socket);
+        return error_set(reterr, -ENOENT,
+                        "no daemon of yours at %s, but user %s runs one on " URL_DEFAULT ". To use it, get a key from them (`cove key create NAME`) and "
+                        "set COVE_URL=" URL_DEFAULT " and COVE_API_KEY. To start your own: cove serve --listen 127.0.0.1:0",
+                        p->socket, l.user);
+}
+
 static int tell_unix(const Place *p, int r, Error *reterr) {
         if (r == -ENOENT || r == -ECONNREFUSED || r == -ENOTDIR)
-                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
+                return place_tell_neighbour(p, reterr);
         if (r == -EACCES || r == -EPERM)
                 return error_set(reterr, r,
                                 "not allowed to speak to the daemon at %s: its owner and root are; others take --url and a key",
@@ -234,14 +260,26 @@ static int open_tcp(const Place *p, Error *reterr) {
                 last = -errno;
         }
         freeaddrinfo(list);
+        if (last == -ECONNREFUSED && p->tls)
+                return error_set(reterr, -ENOENT, "no daemon at %s (port %s): start one with `cove serve --tls-cert FILE --tls-key FILE --tls-listen ADDRESS:PORT`",
+                                p->label, p->port);
         if (last == -ECONNREFUSED)
                 return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve --listen ADDRESS:PORT`", p->label);
         return error_set(reterr, last, "cannot connect to %s: %m", p->label);
 }
 
-int place_connect(const Place *p, Error *reterr) {
-        int fd = p->socket ? open_unix(p, reterr) : open_tcp(p, reterr);
+static int open_tls(const Place *p, int *ret_report, Error *reterr) {
+        const TunnelPeer peer = { .host = p->host, .url = p->label, .ca = p->cacert };
+        _cleanup_close_ int fd = open_tcp(p, reterr);
 
+        return fd < 0 ? fd : tunnel_open(&peer, fd, ret_report, reterr);
+}
+
+int place_connect(const Place *p, int *ret_report, Error *reterr) {
+        int fd;
+
+        *ret_report = -EBADF;
+        fd = p->socket ? open_unix(p, reterr) : p->tls ? open_tls(p, ret_report, reterr) : open_tcp(p, reterr);
         if (fd >= 0)
                 (void) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
         return fd;

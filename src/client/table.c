@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/id.h"
 #include "cli/terminal.h"
 #include "client/human.h"
 
@@ -23,6 +24,7 @@ struct Table {
         const char **heads; /* the list is its own, the words are borrowed */
         size_t n_columns, n_cells, room;
         Cell *cells;
+        bool whole_ids;
         int error;
 };
 
@@ -116,6 +118,17 @@ void table_cell_format(Table *t, const char *format, ...) {
         (void) vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
         table_cell(t, text);
+}
+
+void table_show_whole_ids(Table *t) {
+        t->whole_ids = true;
+}
+
+void table_cell_id(Table *t, const char *text) {
+        if (text && id_is_valid(text) && !t->whole_ids)
+                table_cell_format(t, "%.*s", TABLE_ID_SHORT, text);
+        else
+                table_cell(t, text);
 }
 
 TableLook table_look(int fd) {

@@ -41,6 +41,11 @@ void table_cell(Table *t, const char *text);
 void table_cell_format(Table *t, const char *format, ...) _printf_(2, 3);
 void table_cell_colour(Table *t, const char *text, Colour colour);
 
+/* Likewise, of an id: its first TABLE_ID_SHORT characters, unless the table has been told to show whole ones. What is no id is shown as it is. */
+#define TABLE_ID_SHORT 8
+void table_cell_id(Table *t, const char *text);
+void table_show_whole_ids(Table *t);
+
 typedef struct TableLook {
         bool colours;
         unsigned width;      /* columns of the window; 0: no cutting */

@@ -14,7 +14,9 @@ static const Option common_options[] = {
         { "socket", 0,   "PATH", "the daemon's socket",                                 OPTION_TEXT(Common, place.socket) },
         { "state",  0,   "DIR",  "the daemon's directory (default: /var/lib/cove, or\n"
                                  "~/.local/share/cove for a plain user)",               OPTION_TEXT(Common, place.state)  },
-        { "url",    0,   "URL",  "the daemon by TCP: http://HOST:PORT",                 OPTION_TEXT(Common, place.url)    },
+        { "url",    0,   "URL",  "the daemon by TCP: http://HOST:PORT, https://HOST",   OPTION_TEXT(Common, place.url)    },
+        { "cacert", 0,   "FILE", "trust these certificates (PEM) for https://; also as\n"
+                                 "COVE_CACERT (default: those of this machine)",        OPTION_TEXT(Common, place.cacert) },
         { "key",    0,   "KEY",  "API key; better in the environment, as COVE_API_KEY", OPTION_TEXT(Common, place.key)    },
         { "help",   'h', NULL,   "print this",                                          OPTION_FLAG(Common, help)         },
 };
@@ -84,11 +86,11 @@ static int check_operands(const Verb *v, const Operands *words, Error *reterr) {
                 return error_set(reterr, -EINVAL, "%s: cove %s",
                                 words->n > 0 && v->missing_last ? v->missing_last : v->missing, v->synopsis);
         if (words->n > v->operands_max)
-                return error_set(reterr, -EINVAL, "'%s' is one word too many: cove %s", words->items[v->operands_max],
-                                v->synopsis);
+                return error_set(reterr, -EINVAL, "'%s' is one word too many: %s%s", words->items[v->operands_max],
+                                v->surplus ? "" : "cove ", v->surplus ? v->surplus : v->synopsis);
         for (unsigned i = 0; i < words->n && i < (v->options_until ? v->options_until : words->n); i++)
                 if (words->items[i][0] == '\0')
-                        return error_set(reterr, -EINVAL, "an empty word '' stands for nothing: cove %s", v->synopsis);
+                        return error_set(reterr, -EINVAL, "an empty argument '' is not allowed: cove %s", v->synopsis);
         return 0;
 }
 

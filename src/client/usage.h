@@ -41,6 +41,7 @@ struct Verb {
         unsigned operands_min, operands_max;
         unsigned options_until; /* so many operands; what follows them is left alone, but for a first "--". 0: to the end */
         const char *missing;    /* told when there are none, or too few: "no sandbox given" */
+        const char *surplus;      /* told of an operand too many; NULL: the synopsis */
         const char *missing_last; /* told when one is missing, and that is not the first; NULL: as above */
 
         /* What it does: a function, which returns the exit status. NULL: it asks. */
@@ -53,6 +54,8 @@ struct Verb {
         const char *path;    /* each % is the next operand */
         const char *body;    /* JSON, which options add to; NULL: there is none */
         const char *operand; /* the last operand's name in the body; NULL: it is not in it */
+        const char *waiting; /* for what, when the answer takes its time: "taking the snapshot" */
+        const char *goes_on; /* told when Ctrl-C ends us meanwhile: what the daemon does all the same */
         bool each;           /* ask once for each operand */
         bool lines;          /* each, with --json: one answer a line, not a list of them */
 

@@ -52,7 +52,7 @@ static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
 
 /* Else every build would fail, at a step that nobody has written. */
 static void check_build(Reader *r, const Config *c, const YamlNode *root) {
-        if (c->build.open && !c->network.allow_open)
+        if (c->build.network == BUILD_NETWORK_OPEN && !c->network.allow_open)
                 reader_complain(r, yaml_key_place(yaml_tree_get(root, "build"), "network"),
                                 "'network' in section build: 'open' needs 'allowOpen: true' in section network, which says that sandboxes may have it");
 }

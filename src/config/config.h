@@ -17,7 +17,9 @@ typedef enum ChannelKind { CHANNEL_LOG, CHANNEL_SLACK, CHANNEL_WEBHOOK, CHANNEL_
 extern const ShapeNames alert_severity_names, channel_kind_names;
 
 typedef struct StorageConfig { /* storage: */
-        uint64_t bytes; /* of the file system that the spawner makes for what outlives sandboxes; 0: a quarter of what is free, 1G to 64G */
+        uint64_t most_bytes;  /* of the file system that the spawner makes for what outlives sandboxes; 0: half of what is free for it */
+        uint64_t begin_bytes; /* it begins with so much, and never has less */
+        usec_t shrink_usec;   /* after so long with much of it free, it shrinks; 0: never */
 } StorageConfig;
 
 typedef struct AgentsConfig { /* agents: */
@@ -164,17 +166,23 @@ typedef struct IpRange IpRange; /* policy/egress.h */
 
 #define NETWORK_REACHABLE_MAX 256
 #define NETWORK_DNS_MAX       16
+#define NETWORK_PACKAGES_MAX  100
 
 typedef struct NetworkConfig { /* network: */
         Strv reachable_words;    /* as they were written */
         IpRange *reachable;  /* the same: special ranges that policies may open; none */
         size_t n_reachable;
+        Strv packages;           /* what "packages" of a policy stands for: rules, "builtin", "host" */
+        Strv packages_rules;     /* the same with both words replaced: rules alone */
         uint64_t gate_bytes;     /* of the gate's memory; 0: by the machine */
         Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
         bool allow_open;         /* mode open: false */
         unsigned denials_kept;   /* of one sandbox: 500 */
         char *ca_file;           /* authorities (PEM) that count beside the host's, where TLS is opened; NULL: none */
 } NetworkConfig;
+
+/* As policies want it (policy/egress.h). */
+#define NETWORK_SITE(n) (&(const EgressSite) { (n)->reachable, (n)->n_reachable, &(n)->packages_rules })
 
 #define IMAGES_REGISTRIES_MAX 64
 
@@ -197,23 +205,27 @@ typedef struct RecordingConfig { /* recording: */
         usec_t keep_usec;   /* after the last line: 7 d; 0: for ever */
 } RecordingConfig;
 
+typedef enum BuildNetwork { BUILD_NETWORK_NONE, BUILD_NETWORK_PACKAGES, BUILD_NETWORK_OPEN, _BUILD_NETWORK_MAX } BuildNetwork;
+
 typedef struct BuildConfig { /* build: */
         char profile[PROFILE_NAME_MAX + 1]; /* whose limits and policy the steps have; "": those below */
         uint64_t memory_bytes;   /* 2 GB */
         uint32_t cpu_milli;      /* 0: no quota */
         uint64_t disk_bytes;     /* 10 GB */
         unsigned pids;           /* 4096 */
-        bool open;               /* network: none | open */
+        BuildNetwork network;    /* of a build that names none: packages */
         usec_t step_usec;        /* 1 h; 0: as long as it takes */
         uint64_t context_bytes_max; /* 2 GB */
 } BuildConfig;
+
+typedef enum E2bInternet { E2B_INTERNET_NONE, E2B_INTERNET_PACKAGES, E2B_INTERNET_PUBLIC, _E2B_INTERNET_MAX } E2bInternet;
 
 typedef struct E2bConfig { /* e2b: */
         bool enabled;          /* true */
         char template_name[128]; /* what "base" is: base */
         char profile[PROFILE_NAME_MAX + 1]; /* of its sandboxes; "": the usual limits */
         char domain[254];      /* under which sandboxes are reached by name, as it is told; "": none is told */
-        bool internet;         /* what is public can be reached where nothing else is said: true */
+        E2bInternet internet;  /* what is reached where nothing else is said: all that is public */
         uint64_t disk_bytes;   /* where disks are kept, and no profile says it: 1 GB */
         usec_t timeout_usec;   /* of a sandbox for which none is said: 5 min */
         usec_t timeout_max_usec; /* 24 h */

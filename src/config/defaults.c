@@ -27,6 +27,8 @@ int config_defaults(Config **ret) {
                 r = defaults_profiles(c);
         if (r >= 0)
                 r = alerts_route_defaults(&c->alerts, (const bool[_SEVERITY_MAX]) { false });
+        if (r >= 0)
+                r = network_expand_packages(&c->network);
         if (r < 0)
                 return r;
         c->read_at = clock_wall_usec();

@@ -1,15 +1,20 @@
 /* schema-network.c: what of the machine's surroundings sandboxes may reach, and by whom names are looked up. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fd.h"
 #include "base/origin.h"
+#include "base/registries.h"
 #include "config/schema.h"
 #include "policy/egress.h"
 
-#define DNS_PORT 53
+#define DNS_PORT         53
+#define PACKAGES_BUILTIN "builtin"
+#define PACKAGES_HOST    "host"
 
 static void network_range_entry(const YamlValue *v, Strv *list) {
         IpRange range;
@@ -84,15 +89,48 @@ static void network_read_servers(const YamlValue *v) {
         yaml_read_entries(v, network_server_entry);
 }
 
+/* The words, or one rule each; our own default has both in one text. */
+static void network_package(const YamlValue *v, const char *text, Strv *list) {
+        _cleanup_(egress_rule_done) EgressRule rule = { 0 };
+        Error error = { 0 };
+
+        if (strcmp(text, PACKAGES_BUILTIN) != 0 && strcmp(text, PACKAGES_HOST) != 0 && egress_packages_rule(text, EGRESS_ALLOW, &rule, &error) < 0)
+                yaml_complain(v, ": %s", error.text);
+        else
+                yaml_push(v, list, text, "may have");
+}
+
+static void network_packages_entry(const YamlValue *v, Strv *list) {
+        for (const char *text = v->node->text + strspn(v->node->text, ", "); *text; ) {
+                _cleanup_free_ char *word = strndup(text, strcspn(text, ", "));
+
+                if (!word) {
+                        reader_fail(v->reader, -ENOMEM);
+                        return;
+                }
+                network_package(v, word, list);
+                text += strlen(word);
+                text += strspn(text, ", ");
+        }
+}
+
+static void network_read_packages(const YamlValue *v) {
+        yaml_read_entries(v, network_packages_entry);
+}
+
 static const ShapeYaml ranges_yaml = { .words = "a list of addresses and ranges", .parse = network_read_ranges };
 const ShapeYaml origins_yaml = { .words = "a list of origins", .parse = network_read_origins };
 static const ShapeYaml servers_yaml = { .words = "a list of addresses", .parse = network_read_servers };
+
+static const ShapeYaml packages_yaml = { .words = "a list of rules", .parse = network_read_packages };
 
 static const Shape range_config_shape = { .size = sizeof(IpRange) };
 
 static const ShapeField network_config_fields[] = {
         { "reachable", KEY_STRINGS(NetworkConfig, reachable_words), .max = NETWORK_REACHABLE_MAX, .yaml = &ranges_yaml,
           .help = "private and other special ranges that policies may open; this machine itself, too, where it is listed" },
+        { "packages", KEY_STRINGS(NetworkConfig, packages), .max = NETWORK_PACKAGES_MAX, .initial = PACKAGES_BUILTIN "," PACKAGES_HOST, .yaml = &packages_yaml,
+          .help = "what the rule \"packages\" of a policy stands for: builtin (our list of registries), host (those of the host's own apt, pip and npm), rules; http:// is for GET and HEAD" },
         { "dns", KEY_STRINGS(NetworkConfig, dns), .max = NETWORK_DNS_MAX, .yaml = &servers_yaml,
           .help = "who looks names up for sandboxes; none: those of /etc/resolv.conf" },
         { "allowOpen", KEY_BOOL(NetworkConfig, allow_open), .help = "sandboxes may have the mode \"open\", which lets everything out" },
@@ -102,12 +140,59 @@ static const ShapeField network_config_fields[] = {
           .help = "of one sandbox, for looking at; the oldest go" },
         { "gateMemory", KEY_SIZE(NetworkConfig, gate_bytes),
           .help = "that the gate holds for all sandboxes, one no more than is left for the others; 16MB at least, 0: an eighth of the machine's" },
+        { NULL, SHAPE_STRV, offsetof(NetworkConfig, packages_rules), .max = EGRESS_PACKAGES_MAX },
         { NULL, SHAPE_LIST, offsetof(NetworkConfig, reachable), .count = offsetof(NetworkConfig, n_reachable), .shape = &range_config_shape },
 };
 const Shape network_config_shape = SHAPE_OF(network_config, NetworkConfig);
 
+static int network_add_package(Strv *list, const char *rule) {
+        int r;
+
+        for (size_t i = 0; i < list->n; i++)
+                if (strcmp(list->items[i], rule) == 0)
+                        return 0;
+        r = strv_push(list, rule);
+        return r == -E2BIG ? 0 : r; /* there is room for all that we have, all that a host has, and all of the file */
+}
+
+static int network_add_packages(Strv *list, const char *const *rules) {
+        int r = 0;
+
+        for (; *rules && r >= 0; rules++)
+                r = network_add_package(list, *rules);
+        return r;
+}
+
+static int network_add_host_packages(Strv *list) {
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r = root < 0 ? -errno : registries_read(root, /* environment= */ NULL, &found);
+
+        return r < 0 || found.hosts.n == 0 ? r : network_add_packages(list, (const char *const *) found.hosts.items);
+}
+
+int network_expand_packages(NetworkConfig *n) {
+        Strv *list = &n->packages_rules;
+        int r = 0;
+
+        strv_done(list);
+        for (size_t i = 0; i < n->packages.n && r >= 0; i++) {
+                const char *word = n->packages.items[i];
+
+                if (strcmp(word, PACKAGES_BUILTIN) == 0)
+                        r = network_add_packages(list, egress_packages_builtin);
+                else
+                        r = strcmp(word, PACKAGES_HOST) == 0 ? network_add_host_packages(list) : network_add_package(list, word);
+        }
+        return r;
+}
+
 void network_finish(Reader *r, Config *c) {
         NetworkConfig *n = &c->network;
+        int k = network_expand_packages(n);
+
+        if (k < 0)
+                reader_fail(r, k);
 
         n->reachable = calloc(n->reachable_words.n + 1, sizeof(*n->reachable));
         if (!n->reachable) {

@@ -104,7 +104,7 @@ static void policy_read(const YamlValue *v) {
         _cleanup_(policy_done) Policy policy = { 0 };
         _cleanup_free_ char *text = NULL;
 
-        if (!j || policy_parse_stored(j, v->field->name, network->reachable, network->n_reachable, &policy, &c) < 0) {
+        if (!j || policy_parse_stored(j, v->field->name, NETWORK_SITE(network), &policy, &c) < 0) {
                 reader_fail(v->reader, -ENOMEM);
                 return;
         }

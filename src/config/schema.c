@@ -44,8 +44,12 @@ static const ShapeField ceilings_config_fields[] = {
 static const Shape ceilings_config_shape = SHAPE_OF(ceilings_config, SandboxLimits);
 
 static const ShapeField storage_config_fields[] = {
-        { "size", KEY_SIZE(StorageConfig, bytes), .max = 1048576 * GB,
-          .help = "reserved for what outlives sandboxes, when the first such thing is made; may grow, at a start; 0: a quarter of what is free, 1G to 64G" },
+        { "size", KEY_SIZE(StorageConfig, most_bytes), .max = 1048576 * GB,
+          .help = "what all that outlives sandboxes may take of the disk; it grows to that as needed; 0: half of what is free" },
+        { "reserve", KEY_SIZE(StorageConfig, begin_bytes), .max = 1048576 * GB, .initial = "2GB",
+          .help = "of that, taken when the first such thing is made, and never given back" },
+        { "shrinkAfter", KEY_TIME(StorageConfig, shrink_usec), .initial = "10m",
+          .help = "room that has been free for so long goes back to the disk; 0: only by `cove depot shrink`" },
 };
 static const Shape storage_config_shape = SHAPE_OF(storage_config, StorageConfig);
 
@@ -228,7 +232,7 @@ static const ShapeField recording_config_fields[] = {
 };
 static const Shape recording_config_shape = SHAPE_OF(recording_config, RecordingConfig);
 
-static const char *const build_words[] = { "none", "open" };
+static const char *const build_words[_BUILD_NETWORK_MAX] = { "none", "packages", "open" };
 static const ShapeNames build_networks = SHAPE_WORDS(build_words);
 
 static const ShapeField build_config_fields[] = {
@@ -238,12 +242,15 @@ static const ShapeField build_config_fields[] = {
         { "cpus", KEY_CORES(BuildConfig, cpu_milli), .max = 4096, .help = "cores at once; 0: no limit" },
         { "disk", KEY_SIZE(BuildConfig, disk_bytes), .min = MB, .initial = "10GB", .help = "what a stage may write" },
         { "processes", KEY_COUNT(BuildConfig, pids), .min = 1, .max = 1e6, .initial = "4096", .help = "at once" },
-        { "network", KEY_CHOICE(BuildConfig, open, build_networks),
-          .help = "of a build that asks for none: none, or open (all that is public); a profile's policy can say more" },
+        { "network", KEY_ENUM(BuildConfig, network, build_networks), .initial = "packages",
+          .help = "of a build that names none: none, packages (registries, see network.packages), or open (all that is public); a profile's policy can say more" },
         { "stepTimeout", KEY_TIME(BuildConfig, step_usec), .initial = "1h", .help = "how long one step may take; 0: as long as it likes" },
         { "maxContext", KEY_SIZE(BuildConfig, context_bytes_max), .min = MB, .initial = "2GB", .help = "of the files that are sent with a build" },
 };
 static const Shape build_config_shape = SHAPE_OF(build_config, BuildConfig);
+
+static const char *const internet_words[_E2B_INTERNET_MAX] = { "false", "packages", "true" };
+static const ShapeNames e2b_internet_names = SHAPE_WORDS(internet_words);
 
 static const ShapeField e2b_config_fields[] = {
         { "enabled", KEY_BOOL(E2bConfig, enabled), .initial = "true", .help = "answer programs that are written for E2B" },
@@ -252,8 +259,8 @@ static const ShapeField e2b_config_fields[] = {
           .help = "limits and policy of their sandboxes; none: those that sandboxes have without one" },
         { "domain", KEY_NAME(E2bConfig, domain), .example = "sandboxes.example.org",
           .help = "PORT-ID.DOMAIN leads to a port inside, and clients are told so; none: they ask where they have asked" },
-        { "internet", KEY_BOOL(E2bConfig, internet), .initial = "true",
-          .help = "sandboxes whose maker says nothing about it reach what is public, through the gate" },
+        { "internet", KEY_ENUM(E2bConfig, internet, e2b_internet_names), .initial = "true",
+          .help = "what sandboxes reach through the gate whose maker says nothing about it: true (all that is public), packages (registries), false (nothing)" },
         { "disk", KEY_SIZE(E2bConfig, disk_bytes), .min = MB, .initial = "1GB", .help = "of a sandbox, where disks are kept and no profile says it" },
         { "timeout", KEY_TIME(E2bConfig, timeout_usec), .min = 1, .max = 365 * DAY, .initial = "5m",
           .help = "how long a sandbox lives for which nothing is said" },

@@ -34,6 +34,7 @@ extern const ShapeYaml profiles_yaml, pools_yaml, zygotes_yaml, daemon_yaml, pol
 
 /* What is left when everything is read: what depends on something else. */
 void network_finish(Reader *r, Config *c);
+int network_expand_packages(NetworkConfig *n);
 void policy_finish(Reader *r, Profile *p);
 void profiles_finish(Reader *r, Config *c, const YamlNode *root);
 void pools_finish(Reader *r, Config *c, const YamlNode *root);

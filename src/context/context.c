@@ -208,7 +208,7 @@ static void context_on_closed(ContextLink *l) {
                 execution_sweep(e->execution); /* unlike a request to kill it, this hides no death for want of memory */
                 return;
         }
-        if (sandbox_take_memory_kill(e->x.sandbox)) {
+        if (sandbox_take_memory_kill(e->x.sandbox, e->memory_kills)) {
                 char text[400];
 
                 explain_memory(e, text, sizeof(text));

@@ -76,6 +76,7 @@ struct ContextEntry {
         ContextWaiter *waiters;
         ContextRun *runs; /* the first one runs, when x.busy */
         uint64_t last_run;
+        uint64_t memory_kills; /* of the sandbox, before what runs began */
         unsigned rubbish; /* lines that were none */
         char token[24];   /* of a sync */
         sd_event_source *deadline; /* to be ready, or to obey an interruption */

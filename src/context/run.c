@@ -27,7 +27,7 @@ struct ContextRun {
         void *userdata;
         usec_t timeout_usec;
         sd_event_source *timer;
-        bool cancelled, timed_out;
+        bool cancelled, timed_out, failed;
         ContextRun *prev, *next;
 };
 
@@ -126,10 +126,18 @@ static int tell_environment(ContextEntry *e) {
         return r;
 }
 
+/* What the kernel kills from now on may be this run's doing; a child that it killed before, and nobody missed, is not. */
+static void note_memory_kills(ContextEntry *e) {
+        e->memory_kills = sandbox_memory_kills(e->x.sandbox);
+        if (e->execution)
+                e->execution->memory_kills = e->memory_kills;
+}
+
 static int context_run_start(ContextEntry *e, ContextRun *run) {
         _cleanup_json_ json_t *event = NULL;
         int r;
 
+        note_memory_kills(e);
         r = tell_environment(e);
         if (r >= 0)
                 r = context_link_send(&e->link, run->request, run->request_size);
@@ -188,8 +196,14 @@ void context_runs_event(ContextEntry *e, json_t *event, uint64_t number) {
                 return; /* of a run that is over: a thread that was left behind */
         if (run->timed_out && strcmp(type, "error") == 0)
                 event = other = timeout_event(run);
+        run->failed |= strcmp(type, "error") == 0;
         if (strcmp(type, "end_of_execution") == 0)
                 context_link_drain(&e->link, /* final= */ true);
+        if (strcmp(type, "end_of_execution") == 0 && e->x.busy && run->timed_out && !run->failed) { /* code that catches its interruption, as %%bash does */
+                _cleanup_json_ json_t *timeout = timeout_event(run);
+
+                context_run_tell(e, timeout);
+        }
         if (e->state == CONTEXT_STANDS && e->x.busy)
                 context_run_tell(e, event);
         if (e->state != CONTEXT_STANDS || !e->x.busy || strcmp(type, "end_of_execution") != 0)

@@ -66,6 +66,7 @@ struct Execution {
         int signal;     /* 0: none */
         char *message;  /* for a person, when it was not its own end; may be NULL */
         int pid;        /* inside */
+        uint64_t memory_kills; /* of its sandbox when it began, or what it does now did: none of its own. 0: not looked at. Not in the store */
         int cwd_error;  /* positive errno: it never ran, because it could not begin in its directory. Not in the store */
         bool unwritten; /* its end: the provider keeps it until it is */
         bool unconfirmed; /* from the store, and its PID 1 has not been heard of it yet */
@@ -112,8 +113,10 @@ int execution_check_begin(Sandbox *sb, Error *reterr);
  * not give it the secrets that the spec's environment names. */
 int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr);
 
-/* Whether the kernel has killed something of the sandbox at its memory limit since somebody asked last. */
-bool sandbox_take_memory_kill(Sandbox *sb);
+/* What the kernel has killed of the sandbox at its memory limit so far; 0 when it cannot be known. */
+uint64_t sandbox_memory_kills(Sandbox *sb);
+/* Whether it has killed more than `before`, and that has not been told yet. */
+bool sandbox_take_memory_kill(Sandbox *sb, uint64_t before);
 
 static inline bool execution_ended(const Execution *x) {
         return x->status == EXECUTION_EXITED;

@@ -13,7 +13,7 @@ typedef struct FileOpHandlers {
         void (*entry)(FileOp *op, const FileEntry *entry, int fd, void *userdata); /* fd: read, pack: a regular file of that size, the handler's to close; else -EBADF */
         void (*event)(FileOp *op, const FileEvent *event, void *userdata);
         void (*writable)(FileOp *op, void *userdata); /* after fileop_write() took less than it was given: it takes more */
-        /* Once, and last. error 0, or a negative errno with the path it is about: -EPIPE when the sandbox went away, -EBADMSG when
+        /* Once, and last. error 0, or a negative errno with the path it is about: -EPIPE when the sandbox has ended, -EBADMSG when
          * the answers make no sense. Of a watch: when it stands, events follow, and once more with an error when it breaks. The
          * count is that of fileop_on_end(). */
         void (*end)(FileOp *op, int error, const char *path, uint64_t count, void *userdata);

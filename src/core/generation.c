@@ -79,7 +79,7 @@ int generation_begin(Manager *m, Error *reterr) {
         if (r >= 0)
                 r = generation_advance(m, dirfd, newest);
         if (r == -ENOSPC || r == -EDQUOT || r == -EROFS) { /* a full disk must not keep a daemon from its sandboxes */
-                log_warning("the store's generation cannot be written down: %s", strerror(-r));
+                log_warning("the store's generation cannot be saved: %s", strerror(-r));
                 return 0;
         }
         return r < 0 ? error_set(reterr, r, "'%s/" FILE_NAME "': %m", m->config.state_dir) : 0;

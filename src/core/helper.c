@@ -39,7 +39,7 @@ void helper_stop(Helper *h) {
 
 static void helper_explain(const Helper *h, const siginfo_t *si, Error *ret) {
         if (h->killed) {
-                (void) error_set(ret, -ETIMEDOUT, "the %s program has not moved for %llu s, and was killed", h->name,
+                (void) error_set(ret, -ETIMEDOUT, "the %s program made no progress for %llu s and was killed", h->name,
                                 (unsigned long long) (h->hang_usec / USEC_PER_SEC));
                 return;
         }

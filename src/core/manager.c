@@ -269,7 +269,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
                 return r;
         r = sandbox_write_down(sb);
         if (r < 0)
-                return error_set(reterr, r, "cannot write the sandbox down: %m");
+                return error_set(reterr, r, "cannot save the sandbox: %m");
         m->total_created++;
         r = sb->spec.persistent ? sandbox_disk_make(sb, reterr) : sandbox_proceed(sb, reterr);
         if (r < 0)

@@ -18,7 +18,7 @@ typedef struct Config Config;
 typedef struct ManagerConfig {
         const char *state_dir;
         uint64_t journal_total_bytes; /* of all journals together: the heaviest tenant's oldest go first */
-        usec_t keep_ended_usec;       /* how long an ended sandbox can still be looked at */
+        usec_t keep_ended_usec;       /* how long an ended sandbox can be inspected */
         unsigned sandboxes_max;
         bool recycle;          /* journals of sandboxes that are gone: only where their end is certain */
         const Strv *templates; /* NAME=DIR, beside "host" */
@@ -63,6 +63,7 @@ struct Manager {
         Provider *provider;
         Access *access;
         Sandbox *sandboxes; /* by id */
+        PrefixIndex prefixes; /* of their ids */
         struct SandboxName *names; /* by tenant and name */
         bool recovering;           /* answers are 503 until it is over */
         struct Recovery *recovery;
@@ -115,6 +116,8 @@ Manager *manager_free(Manager *m);
 
 /* By id or name, as the principal sees it: another tenant's is not there. NULL: there is none, and never comes back by itself. */
 Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name);
+/* As a person writes it: by id or name, else by the beginning of its id (prefix.h). -ENOENT, -ENOTUNIQ: the error says so. */
+int manager_resolve(Manager *m, const Principal *who, const char *text, Sandbox **ret, Error *reterr);
 Sandbox *manager_by_id(const Manager *m, const char *id); /* whoever it belongs to */
 
 Execution *manager_find_execution(Sandbox *sb, const char *id);

@@ -172,6 +172,12 @@ typedef struct ProviderZygotes {
         int (*fork)(Provider *p, Sandbox *sb, const ProviderZygote *what, uint64_t token); /* zygote() */
 } ProviderZygotes;
 
+typedef struct ProviderRoom { /* all 0: there is none, or it has no size of its own */
+        uint64_t bytes;      /* taken from the disk */
+        uint64_t used_bytes; /* of these */
+        uint64_t most_bytes; /* that it can take at present */
+} ProviderRoom;
+
 struct Provider {
         const ProviderOps *ops;
         /* Capabilities; NULL: it has not. May change with up(). */
@@ -188,6 +194,7 @@ struct Provider {
         const ProviderChannels *channels;
         const ProviderZygotes *zygotes;
 
+        ProviderRoom room;    /* of what outlives sandboxes; may change at any time */
         const char *no_disks; /* why there are no disks, and the cure; NULL: there are */
         bool one_user;        /* in each sandbox: whoever it was made for */
         const ProviderEvents *events;

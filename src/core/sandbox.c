@@ -105,6 +105,37 @@ Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) 
         return sb && sandbox_is_seen(sb, who) ? sb : NULL;
 }
 
+static Sandbox *sandbox_of_prefix(const PrefixNode *node) {
+        return (Sandbox *) (void *) ((char *) node - offsetof(Sandbox, prefix));
+}
+
+static bool sandbox_prefix_is_seen(const PrefixNode *node, const Principal *who) {
+        return sandbox_is_seen(sandbox_of_prefix(node), who);
+}
+
+static const char *sandbox_prefix_name(const PrefixNode *node) {
+        return sandbox_of_prefix(node)->spec.name;
+}
+
+static const PrefixKind sandbox_prefixes = { "sandboxes", sandbox_prefix_is_seen, sandbox_prefix_name };
+
+int manager_resolve(Manager *m, const Principal *who, const char *text, Sandbox **ret, Error *reterr) {
+        Sandbox *sb = manager_find(m, who, text);
+        PrefixNode *node;
+        int r;
+
+        if (sb) {
+                *ret = sb;
+                return 0;
+        }
+        r = prefix_find(&m->prefixes, &sandbox_prefixes, who, text, &node, reterr);
+        if (r == -ENOENT)
+                return error_set(reterr, r, "there is no sandbox '%.100s'", text);
+        if (r >= 0)
+                *ret = sandbox_of_prefix(node);
+        return r;
+}
+
 static usec_t core_sandbox_since(usec_t then) {
         usec_t now = clock_wall_usec();
 
@@ -119,6 +150,7 @@ void sandbox_register(Sandbox *sb) {
         Manager *m = sb->manager;
 
         HASH_ADD_STR(m->sandboxes, id, sb);
+        prefix_add(&m->prefixes, &sb->prefix, sb->id);
         sb->born = (int64_t) (clock_usec() - core_sandbox_since(sb->created_at));
         tally_enter(sb);
         m->out_of_order |= !is_newer(sb, &m->newest);
@@ -133,6 +165,7 @@ static void unregister(Sandbox *sb) {
                 return;
         tally_leave(sb);
         HASH_DEL(m->sandboxes, sb);
+        prefix_remove(&m->prefixes, &sb->prefix);
         if (sandbox_status_is_live(sb->status))
                 admission_wake(m->admission);
 }

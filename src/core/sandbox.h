@@ -15,6 +15,7 @@
 #include "base/id.h"
 #include "base/shape.h"
 #include "base/strv.h"
+#include "core/prefix.h"
 #include "core/status.h"
 
 typedef struct Manager Manager;
@@ -160,6 +161,7 @@ struct Sandbox {
         unsigned n_refs;        /* of those who keep it, beside the manager */
         bool gone;
         UT_hash_handle hh;      /* by id */
+        PrefixNode prefix;      /* by its beginning */
 };
 
 /* A reference keeps the object, not the sandbox. When the sandbox is gone, only its id is left in the object, with a status that has ended: the functions below that

@@ -37,7 +37,7 @@ int files_share(size_t all, unsigned live, unsigned sandboxes_max, unsigned conn
         if (all < least)
                 return error_set(reterr, -EMFILE,
                                 "coved may have %zu open files, and with %u sandbox%s it needs %zu: raise the limit of open files "
-                                "(LimitNOFILE= of the service, ulimit -n), and start it again; sandboxes go on",
+                                "(LimitNOFILE= of the service, ulimit -n), and start it again; sandboxes continue",
                                 all, live, live == 1 ? "" : "es", least);
         sandboxes = MIN_OF((all - fixed) / 2 / FILES_PER_SANDBOX, (size_t) sandboxes_max);
         sandboxes = MAX_OF(sandboxes, held);

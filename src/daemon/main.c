@@ -135,7 +135,6 @@ static int step_spawner(Daemon *d, Error *reterr) {
                 .templates = &d->options.templates,
                 .state_dir = d->options.state_dir,
                 .settings = d->settings,
-                .storage_bytes = d->settings->storage.bytes,
         };
 
         return spawner_start(&arguments, &d->spawner_fd, reterr);
@@ -149,7 +148,7 @@ static int step_programs(Daemon *d, Error *reterr) {
                 int r = program_keep(programs[i]);
 
                 if (r < 0)
-                        log_warning("%s, which belongs beside coved, cannot be opened: %s. What needs it fails; install cove again", programs[i], strerror(-r));
+                        log_warning("%s, which belongs beside coved, cannot be opened: %s. Operations that need it fail; install cove again", programs[i], strerror(-r));
         }
         return 0;
 }
@@ -161,7 +160,7 @@ static int step_assume(Daemon *d, Error *reterr) {
                 return r;
         if (access(d->run_dir, R_OK | W_OK | X_OK) < 0)
                 return error_set(reterr, -errno,
-                                "'%s' cannot be reached by %s: choose a directory whose parents others may pass, or another "
+                                "'%s' cannot be reached by %s: choose a directory whose parents other users may search, or another "
                                 "--user",
                                 d->options.state_dir, d->identity.name);
         return 0;
@@ -208,7 +207,7 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         }
         d->manager->stopping = true;
         log_notice("%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
-                        d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
+                        d->options.stop_all ? " with all sandboxes" : "; sandboxes continue");
         api_quiesce(d->api);
         pools_stop(d->rooms.pools);
         if (d->options.stop_all)
@@ -420,6 +419,8 @@ static int daemon_print_text(char *text) {
 static int print_and_end(const DaemonOptions *o) {
         if (o->policy_file)
                 return policies_look(&(PoliciesQuestion) { o->policy_file, o->policy_url, o->policy_method, o->config_file, o->json });
+        if (o->policy_packages)
+                return policies_print_packages(o->config_file);
         if (o->policy_presets)
                 return policies_print_presets();
         if (o->check_file)

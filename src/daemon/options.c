@@ -47,7 +47,7 @@ static int daemon_file(const Option *o, void *target, const char *value, Error *
         _cleanup_free_ char *here = NULL, *path = NULL;
 
         if (!*value)
-                return error_set(reterr, -EINVAL, "--%s: a file is wanted", o->name);
+                return error_set(reterr, -EINVAL, "--%s: a file is required", o->name);
         if (value[0] == '/')
                 return option_copy(o, target, value, reterr);
         here = getcwd(NULL, 0);
@@ -106,7 +106,7 @@ static int daemon_journals(const Option *o, void *target, const char *value, Err
         uint64_t bytes;
 
         if (parse_size(value, &bytes) < 0 || bytes < (UINT64_C(1) << 20))
-                return error_set(reterr, -EINVAL, "--journals: '%s' is no size of at least 1M, as in 10G", value);
+                return error_set(reterr, -EINVAL, "--journals: '%s' is not a size of at least 1M, such as 10G", value);
         ((DaemonOptions *) target)->journal_total_bytes = bytes;
         return 0;
 }
@@ -115,7 +115,7 @@ static int daemon_keep_ended(const Option *o, void *target, const char *value, E
         usec_t usec;
 
         if (parse_duration(value, &usec) < 0)
-                return error_set(reterr, -EINVAL, "--keep-ended: '%s' is no time, as in 24h", value);
+                return error_set(reterr, -EINVAL, "--keep-ended: '%s' is not a time, such as 24h", value);
         ((DaemonOptions *) target)->keep_ended_usec = usec;
         return 0;
 }
@@ -157,27 +157,28 @@ static const Option options[] = {
         { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", daemon_file, DAEMON_FIELD(tls_key) },
         { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", DAEMON_TEXT(tls_listen) },
         { "public", 0, NULL, "allow an address that other machines can reach", daemon_switch, DAEMON_FIELD(public) },
-        { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", daemon_path, DAEMON_FIELD(state_dir), .key = "a directory" },
+        { "state", 0, "DIR", "the state directory (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", daemon_path, DAEMON_FIELD(state_dir), .key = "a directory" },
         { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", daemon_path, DAEMON_FIELD(socket_path), .key = "a path" },
         { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", daemon_file, DAEMON_FIELD(config_file) },
-        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", DAEMON_TEXT(user) },
-        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", daemon_switch, DAEMON_FIELD(stop_all) },
-        { "halt", 0, NULL, "end all sandboxes of a DIR that no daemon serves, and end", DAEMON_FLAG(halt) },
+        { "user", 0, "NAME", "the user to become when started as root (default " USER_DEFAULT ";\nroot: stay root)", DAEMON_TEXT(user) },
+        { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they continue)", daemon_switch, DAEMON_FIELD(stop_all) },
+        { "halt", 0, NULL, "end all sandboxes of DIR, which no daemon serves,\nas a reboot would; then exit", DAEMON_FLAG(halt) },
         { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_template },
-        { "journals", 0, "SIZE", "what the output of all commands may take (default 10G)", daemon_journals },
-        { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", daemon_keep_ended },
+        { "journals", 0, "SIZE", "disk space for the output of all commands (default 10G)", daemon_journals },
+        { "keep-ended", 0, "TIME", "how long an ended sandbox can be inspected (default 24h)", daemon_keep_ended },
         { "max-sandboxes", 0, "N", "at the same time; fewer, where few files may be open (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 12288) },
         { "max-connections", 0, "N", "at the same time; likewise (default 4096)", OPTION_NUMBER(DaemonOptions, connections_max, 8, 65536) },
-        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", OPTION_NUMBER(DaemonOptions, idle_seconds, 1, 86400) },
-        { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", daemon_allow_missing },
+        { "idle-timeout", 0, "SECONDS", "after which an idle connection is closed (default 620)", OPTION_NUMBER(DaemonOptions, idle_seconds, 1, 86400) },
+        { "allow-missing", 0, "GUARD", "create sandboxes even if this guard is unavailable", daemon_allow_missing },
         { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", daemon_secret_key_fd, .min = 3, .max = INT32_MAX },
-        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", DAEMON_TEXT(check_file) },
+        { "check-config", 0, "FILE", "check a config file and end ('': the default one)", DAEMON_TEXT(check_file) },
         { "default-config", 0, NULL, "print a config file with all defaults and end", DAEMON_FLAG(default_config) },
         { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", DAEMON_FLAG(config_keys) },
-        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", DAEMON_TEXT(policy_file) },
-        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", DAEMON_TEXT(policy_url) },
+        { "check-policy", 0, "FILE|-", "check a policy and end", DAEMON_TEXT(policy_file) },
+        { "explain-url", 0, "URL", "with --check-policy: explain the decision about this, and end", DAEMON_TEXT(policy_url) },
         { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", DAEMON_TEXT(policy_method) },
-        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", DAEMON_FLAG(policy_presets) },
+        { "policy-packages", 0, NULL, "print what \"packages\" of a policy stands for here as JSON and end", DAEMON_FLAG(policy_packages) },
+        { "policy-presets", 0, NULL, "print the named policies as JSON and end", DAEMON_FLAG(policy_presets) },
         { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", DAEMON_FLAG(json) },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", DAEMON_FLAG(routes) },
         { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", DAEMON_FLAG(metrics_table) },
@@ -194,14 +195,14 @@ void daemon_options_print_help(void) {
                "options:\n");
         options_print(options, ELEMENTSOF(options));
         printf("\nThe admin token is in DIR/admin.token. The API is described at /api/openapi.json.\n"
-               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given.\n"
+               "SIGTERM ends the daemon; sandboxes continue unless --stop-all was given.\n"
                "SIGHUP reads the config file again. Its section `daemon` takes these options too.\n");
 }
 
 /* What only a command line can say. */
 static bool is_for_the_file(const char *name) {
-        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
-                                            "metrics-table", "halt", "help" };
+        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
+                                            "check-config", "default-config", "config-keys", "json", "routes", "metrics-table", "halt", "help" };
 
         for (size_t i = 0; i < ELEMENTSOF(not ); i++)
                 if (strcmp(not[i], name) == 0)
@@ -259,7 +260,7 @@ static bool find_config(DaemonOptions *o) {
 
 static int daemon_options_check_tls(DaemonOptions *o, Error *reterr) {
         if ((o->tls_cert != NULL) != (o->tls_key != NULL))
-                return error_set(reterr, -EINVAL, "--tls-cert and --tls-key: one is of no use without the other");
+                return error_set(reterr, -EINVAL, "--tls-cert and --tls-key: give both or neither");
         if (o->tls_listen && !o->tls_cert)
                 return error_set(reterr, -EINVAL, "--tls-listen: say --tls-cert FILE and --tls-key FILE too");
         return o->tls_cert && !o->tls_listen ? (o->tls_listen = strdup(TLS_LISTEN_DEFAULT))
@@ -282,7 +283,7 @@ static int fill_defaults(DaemonOptions *o, Error *reterr) {
                 o->state_dir = strdup(STATE_OF_ROOT);
         else if (!o->state_dir) {
                 if (!home || home[0] != '/')
-                        return error_set(reterr, -ENOENT, "HOME is not set: say where the state shall lie with --state DIR");
+                        return error_set(reterr, -ENOENT, "HOME is not set: name the state directory with --state DIR");
                 if (asprintf(&o->state_dir, "%s/" STATE_OF_USER, home) < 0)
                         o->state_dir = NULL;
         }
@@ -334,7 +335,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
                 return r;
         if (r < argc)
                 return error_set(reterr, -EINVAL, "'%s': cove serve takes options only", argv[r]);
-        if (o->help || o->routes || o->check_file || o->policy_file || o->policy_presets || o->default_config || o->config_keys || o->metrics_table)
+        if (o->help || o->routes || o->check_file || o->policy_file || o->policy_packages || o->policy_presets || o->default_config || o->config_keys || o->metrics_table)
                 return 0;
         return parse_with_file(o, argc, argv, ret_settings, reterr);
 }

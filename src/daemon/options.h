@@ -33,7 +33,7 @@ typedef struct DaemonOptions {
         bool log_json;    /* --log-format */
         int log_level;
         char *policy_file, *policy_url, *policy_method; /* --check-policy, --explain-url, --explain-method */
-        bool policy_presets;
+        bool policy_packages, policy_presets;
         bool help, routes, default_config, config_keys, json, metrics_table;
         uint64_t journal_total_bytes;
         usec_t keep_ended_usec;

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/registries.h"
 #include "daemon/settings.h"
 #include "policy/policy.h"
 
@@ -111,11 +112,32 @@ int policies_look(const PoliciesQuestion *q) {
         else if (!j) {
                 log_error("%s", error.text);
                 return EXIT_OWN_FAILURE;
-        } else if (policy_parse(j, "policy", n ? n->reachable : NULL, n ? n->n_reachable : 0, &p, &c) < 0) {
+        } else if (policy_parse(j, "policy", n ? NETWORK_SITE(n) : NULL, &p, &c) < 0) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;
         }
         return q->url && !json_has_complaints(&c) ? tell_explanation(q, &p, n) : tell_check(q, &p, &c);
+}
+
+static json_t *policies_strings(const Strv *v) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < v->n; i++)
+                (void) json_array_append_new(list, json_string(v->items[i]));
+        return list;
+}
+
+int policies_print_packages(const char *path) {
+        _cleanup_config_ Config *config = policies_read_config(path);
+        _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
+        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if ((!config && config_defaults(&config) < 0) || (root >= 0 && registries_read(root, environ, &host) < 0)) {
+                log_error("out of memory");
+                return EXIT_OWN_FAILURE;
+        }
+        return policies_print_json(json_pack("{s:o,s:o,s:o}", "packages", policies_strings(&config->network.packages), "rules",
+                        policies_strings(&config->network.packages_rules), "unusedProxies", policies_strings(&host.proxies)));
 }
 
 int policies_print_presets(void) {

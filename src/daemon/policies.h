@@ -14,4 +14,5 @@ typedef struct PoliciesQuestion {
 /* Tells on stdout, gives the exit status: 0 good, or allowed; 1 not. What the operator has made reachable is that of the config file, if there
  * is one that can be read. */
 int policies_look(const PoliciesQuestion *q);
+int policies_print_packages(const char *config); /* what "packages" stands for, and the proxies of the host that nobody uses */
 int policies_print_presets(void);

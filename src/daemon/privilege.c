@@ -41,7 +41,7 @@ int identity_find(const char *user, Identity *ret, Error *reterr) {
                         (void) snprintf(ret->name, sizeof(ret->name), "uid %u", uid);
                         return 0;
                 }
-        return error_set(reterr, -ENOENT, "no user 'cove' and no free id: make one with `useradd --system cove`");
+        return error_set(reterr, -ENOENT, "no user 'cove' and no free id: create one with `useradd --system cove`");
 }
 
 int identity_assume(const Identity *id, Error *reterr) {
@@ -52,6 +52,6 @@ int identity_assume(const Identity *id, Error *reterr) {
         if (setgroups(0, NULL) < 0 || setresgid(id->gid, id->gid, id->gid) < 0 || setresuid(id->uid, id->uid, id->uid) < 0)
                 return error_set(reterr, -errno, "cannot become %s: %m", id->name);
         if (setresuid(-1, 0, -1) == 0 || geteuid() == 0)
-                return error_set(reterr, -EPERM, "became %s and can still be root", id->name);
+                return error_set(reterr, -EPERM, "became %s but can still regain root", id->name);
         return 0;
 }

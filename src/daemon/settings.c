@@ -106,11 +106,11 @@ int settings_check(const char *path, bool json) {
         if (standard)
                 path = standard;
         if (!*path) {
-                log_error("HOME is not set: say which file");
+                log_error("HOME is not set: name the file");
                 return 1;
         }
         if (standard && !json && access(standard, F_OK) < 0 && errno == ENOENT) {
-                printf("✓ there is no %s: all is as by default\n", standard);
+                printf("✓ there is no %s: the defaults apply\n", standard);
                 return 0;
         }
         return json ? check_json(path) : check_words(path);

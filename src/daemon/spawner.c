@@ -16,13 +16,16 @@
 #define ZYGOTE_TEXT_MAX 2400
 
 static int push_arguments(Strv *argv, const char *program, const SpawnerArguments *a) {
-        char bytes[32], hang[32];
+        char most[32], begin[32], shrink[32], hang[32];
         const char *const fixed[] = {
-                program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", bytes, "--hang-after", hang, log_json ? "--log-json" : NULL, NULL,
+                program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", most, "--storage-reserve", begin, "--shrink-after", shrink,
+                "--hang-after", hang, log_json ? "--log-json" : NULL, NULL,
         };
         int r;
 
-        (void) snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long) a->storage_bytes);
+        (void) snprintf(most, sizeof(most), "%llu", (unsigned long long) a->settings->storage.most_bytes);
+        (void) snprintf(begin, sizeof(begin), "%llu", (unsigned long long) a->settings->storage.begin_bytes);
+        (void) snprintf(shrink, sizeof(shrink), "%llu", (unsigned long long) a->settings->storage.shrink_usec);
         (void) snprintf(hang, sizeof(hang), "%llu", (unsigned long long) a->settings->cleanup.helper_timeout_usec);
         r = strv_push_all(argv, fixed);
         for (size_t i = 0; i < a->templates->n && r >= 0; i++)

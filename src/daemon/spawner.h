@@ -12,7 +12,6 @@ typedef struct SpawnerArguments {
         const Strv *templates;
         const char *state_dir;
         const Config *settings; /* its zygotes, and how long it may hang */
-        uint64_t storage_bytes; /* of the depot; 0: as the disk has room */
 } SpawnerArguments;
 
 /* Gives back our end of the channel, non-blocking. */

@@ -34,7 +34,7 @@ static int daemon_state_take_lock(DaemonState *s, Error *reterr) {
 
                         holder[MAX_OF(n, (ssize_t) 0)] = '\0';
                         holder[strcspn(holder, "\n")] = '\0';
-                        return error_set(reterr, -EBUSY, "'%s' is being served already, by process %s", s->dir, holder);
+                        return error_set(reterr, -EBUSY, "'%s' is already being served, by process %s", s->dir, holder);
                 }
                 (void) usleep(LOCK_POLL);
         }
@@ -64,7 +64,7 @@ static int read_instance(DaemonState *s, Error *reterr) {
         if (n == STATE_INSTANCE_LENGTH && strspn(s->instance, "abcdefghijklmnopqrstuvwxyz234567") == STATE_INSTANCE_LENGTH)
                 return 0;
         if (n != -ENOENT)
-                return error_set(reterr, -EUCLEAN, "'%s/instance' is not what it should be: eight of a–z and 2–7", s->dir);
+                return error_set(reterr, -EUCLEAN, "'%s/instance' is damaged: it must have eight characters of a–z and 2–7", s->dir);
 
         r = make_instance(s->instance);
         if (r >= 0) {

@@ -211,10 +211,27 @@ int btrfs_set_read_only(int fd) {
         return ioctl(fd, BTRFS_IOC_SUBVOL_SETFLAGS, &flags) < 0 ? -errno : 0;
 }
 
-int btrfs_fill_device(int fd) {
+int btrfs_resize(int fd, uint64_t bytes) {
         struct btrfs_ioctl_vol_args args = { .name = "1:max" };
 
-        return ioctl(fd, BTRFS_IOC_RESIZE, &args) < 0 ? -errno : 0;
+        if (bytes > 0)
+                (void) snprintf(args.name, sizeof(args.name), "1:%llu", (unsigned long long) bytes);
+        return ioctl(fd, BTRFS_IOC_RESIZE, &args) < 0 ? -errno : ioctl(fd, BTRFS_IOC_SYNC) < 0 ? -errno : 0;
+}
+
+int btrfs_size(int fd, uint64_t *ret) {
+        struct btrfs_ioctl_dev_info_args args = { .devid = 1 };
+
+        if (ioctl(fd, BTRFS_IOC_DEV_INFO, &args) < 0)
+                return -errno;
+        *ret = args.total_bytes;
+        return 0;
+}
+
+bool btrfs_is_on(int fd, const char *device) {
+        struct btrfs_ioctl_dev_info_args args = { .devid = 1 };
+
+        return ioctl(fd, BTRFS_IOC_DEV_INFO, &args) == 0 && strcmp((const char *) args.path, device) == 0;
 }
 
 int btrfs_quota_enable(int fd) {
@@ -302,15 +319,27 @@ int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t byte
         return btrfs_search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_INFO_KEY, id, id > 0 ? id : last), btrfs_take_usage, &usage);
 }
 
-static int btrfs_read_number(const char *directory, uint64_t id, const char *name, uint64_t *ret) {
-        char path[192], text[32];
-        _cleanup_close_ int fd = -EBADF;
-        char *end;
+/* Where the kernel shows what it counts of a file system. */
+static int btrfs_open_counters(int fd) {
+        struct btrfs_ioctl_fs_info_args info = { 0 };
+        char directory[128] = "/sys/fs/btrfs/";
+        size_t used = strlen(directory);
+        int counters;
+
+        if (ioctl(fd, BTRFS_IOC_FS_INFO, &info) < 0)
+                return -errno;
+        for (size_t i = 0; i < sizeof(info.fsid); i++)
+                used += (size_t) snprintf(directory + used, sizeof(directory) - used, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                                info.fsid[i]);
+        counters = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return counters < 0 ? -errno : counters;
+}
+
+static int btrfs_read_number(int counters, const char *path, uint64_t *ret) {
+        _cleanup_close_ int fd = openat(counters, path, O_RDONLY | O_CLOEXEC);
+        char text[32], *end;
         ssize_t n;
 
-        (void) snprintf(path, sizeof(path), "%s/qgroups/%llu_%llu/%s", directory, (unsigned long long) (id >> BTRFS_QGROUP_LEVEL_SHIFT),
-                        (unsigned long long) (id & ((UINT64_C(1) << BTRFS_QGROUP_LEVEL_SHIFT) - 1)), name);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
         n = read(fd, text, sizeof(text) - 1);
@@ -321,18 +350,27 @@ static int btrfs_read_number(const char *directory, uint64_t id, const char *nam
         return end == text ? -EIO : 0;
 }
 
+static int btrfs_read_group(int counters, uint64_t id, const char *name, uint64_t *ret) {
+        char path[96];
+
+        (void) snprintf(path, sizeof(path), "qgroups/%llu_%llu/%s", (unsigned long long) (id >> BTRFS_QGROUP_LEVEL_SHIFT),
+                        (unsigned long long) (id & ((UINT64_C(1) << BTRFS_QGROUP_LEVEL_SHIFT) - 1)), name);
+        return btrfs_read_number(counters, path, ret);
+}
+
 /* The kernel shows its own counters, which are right between commits too. */
 int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting) {
-        struct btrfs_ioctl_fs_info_args info = { 0 };
-        char directory[128] = "/sys/fs/btrfs/";
-        size_t used = strlen(directory);
+        _cleanup_close_ int counters = btrfs_open_counters(fd);
         int r;
 
-        if (ioctl(fd, BTRFS_IOC_FS_INFO, &info) < 0)
-                return -errno;
-        for (size_t i = 0; i < sizeof(info.fsid); i++)
-                used += (size_t) snprintf(directory + used, sizeof(directory) - used, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-                                info.fsid[i]);
-        r = btrfs_read_number(directory, id, "exclusive", ret_written);
-        return r < 0 ? r : btrfs_read_number(directory, id, "rsv_data", ret_waiting);
+        if (counters < 0)
+                return counters;
+        r = btrfs_read_group(counters, id, "exclusive", ret_written);
+        return r < 0 ? r : btrfs_read_group(counters, id, "rsv_data", ret_waiting);
+}
+
+int btrfs_unwritten(int fd, uint64_t *ret) {
+        _cleanup_close_ int counters = btrfs_open_counters(fd);
+
+        return counters < 0 ? counters : btrfs_read_number(counters, "allocation/data/bytes_may_use", ret);
 }

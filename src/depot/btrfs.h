@@ -28,7 +28,12 @@ void btrfs_wait_for_room(int fd);
 int btrfs_look(int fd, BtrfsSubvolume *ret);
 int btrfs_set_read_only(int fd); /* and that is on the disk */
 
-int btrfs_fill_device(int fd); /* after its device has grown */
+/* Its only device, or as much of it as the file system uses. What lies behind a smaller end is moved first; -ENOSPC: it does not fit. On the disk
+ * when it returns. Who is killed in the middle of it leaves it as it was. */
+int btrfs_resize(int fd, uint64_t bytes); /* 0: all of the device */
+int btrfs_size(int fd, uint64_t *ret);
+bool btrfs_is_on(int fd, const char *device);
+int btrfs_unwritten(int fd, uint64_t *ret); /* bytes of files that are still to be written out */
 
 /* Simple quotas where the kernel has them (6.7), which count to whoever wrote; else those that count who refers. */
 int btrfs_quota_enable(int fd);

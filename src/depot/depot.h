@@ -9,7 +9,7 @@
  *      btrfs    each tree is a subvolume: empty or copied in O(1), limited by quota groups (the guest meets EDQUOT), usage known. DIR itself
  *               where it lies on btrfs with quotas (we turn them on in no file system that is not ours), or what is mounted at DIR/depot; else an
  *               image DIR/depot.img, on a loop device that clears itself; found again where sandboxes of a former
- *               spawner still hold it, for two devices on one image would destroy it
+ *               spawner still hold it, for two devices on one image would destroy it. The image is as large as what is kept needs (size.c)
  *      plain    each tree is a directory: layers only (a copy of one is made of hard links: nobody writes into a layer, whoever changes one
  *               replaces the file). Disks, snapshots and volumes are refused: -EOPNOTSUPP with the reason and the cure
  *
@@ -30,27 +30,52 @@ typedef enum DepotBacking {
         _DEPOT_BACKING_MAX,
 } DepotBacking;
 
+/* Of the image. */
+typedef struct DepotBounds {
+        uint64_t begin_bytes; /* with so much it begins, and it never becomes smaller; 0: 2G, or as much as it may have */
+        uint64_t most_bytes;  /* it never becomes larger; 0: half of what the disk below has for it */
+} DepotBounds;
+
 typedef struct Depot {
         DepotBacking backing;
         int fd;      /* its top directory, no O_PATH; -EBADF: none */
+        int image_fd; /* -EBADF: its size is not ours to change */
+        DepotBounds bounds;
         char reason[256]; /* why it is not more than it is */
 } Depot;
 
-#define DEPOT_EMPTY { .fd = -EBADF }
+#define DEPOT_EMPTY { .fd = -EBADF, .image_fd = -EBADF }
 
 const char *depot_backing_name(DepotBacking b);
 
 /* What could be had, without making anything; d->fd stays empty. */
 void depot_probe(Depot *d, const char *state_dir);
 
-/* Makes it where it is missing: `bytes` is the size of its image (reserved, not sparse: a full disk must not destroy it); 0: a quarter of what
- * is free, from 1G to 64G. An image that is smaller grows, where a size is given. In the caller's mount namespace, which must be its own.
+/* Makes it where it is missing. In the caller's mount namespace, which must be its own.
  * Never fails: says in backing and reason what became of it. DIR belongs to somebody who is not root and may want to deceive us. */
-void depot_open(Depot *d, const char *state_dir, uint64_t bytes);
+void depot_open(Depot *d, const char *state_dir, const DepotBounds *bounds);
 
 /* The same for one that is there already, and makes nothing: DEPOT_NONE without a reason says that there is none. */
-void depot_find(Depot *d, const char *state_dir, uint64_t bytes);
+void depot_find(Depot *d, const char *state_dir, const DepotBounds *bounds);
 void depot_done(Depot *d);
+
+/* What it has, and may have. */
+typedef struct DepotRoom {
+        uint64_t bytes;      /* of the image, all of them reserved on the disk below */
+        uint64_t used_bytes; /* of these; also what is still to be written out */
+        uint64_t most_bytes; /* what it may have at present: by its bounds, and as the disk below has room */
+        uint64_t margin_bytes; /* with less than that free inside, it is to grow */
+} DepotRoom;
+
+/* -EOPNOTSUPP: it lies on no image of ours. Quick. */
+int depot_measure(const Depot *d, DepotRoom *ret);
+uint64_t depot_size_wanted(const Depot *d, const DepotRoom *room);   /* larger than room->bytes: it is to grow; 0: it is well as it is, or cannot grow */
+uint64_t depot_size_sufficient(const Depot *d, const DepotRoom *room); /* to which it can shrink; never larger than room->bytes */
+
+/* To that size. Both can be killed, and the machine can die, at any point. -ENOSPC: the disk below has no room for it, and it is as large as it was;
+ * what is kept does not fit into that. They take their time: shrinking moves what lies behind the new end. */
+int depot_grow(const Depot *d, uint64_t bytes, Error *reterr);
+int depot_shrink(const Depot *d, uint64_t bytes, Error *reterr);
 
 /* Whether room is so short that making something waits for that of what was removed, which comes back by and by. */
 bool depot_is_tight(const Depot *d, const TreeGroup *group /* NULL: none */);

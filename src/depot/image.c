@@ -7,20 +7,16 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/log.h"
 #include "base/program.h"
 #include "depot/btrfs.h"
 #include "jail/loop.h"
 #include "jail/tree.h"
 
-#define BYTES_DEFAULT_MIN (UINT64_C(1) << 30)
-#define BYTES_DEFAULT_MAX (UINT64_C(64) << 30)
-#define BYTES_UNIT        (UINT64_C(1) << 20)
+#define BYTES_UNIT (UINT64_C(1) << 20)
 
 static const char *const programs[] = { "/usr/sbin/mkfs.btrfs", "/sbin/mkfs.btrfs", "/usr/bin/mkfs.btrfs" };
 
@@ -57,18 +53,6 @@ static int depot_image_make_file_system(int image_fd, Error *reterr) {
         return 0;
 }
 
-static uint64_t free_bytes(int fd) {
-        struct statvfs fs;
-
-        return fstatvfs(fd, &fs) < 0 ? 0 : (uint64_t) fs.f_bavail * fs.f_frsize;
-}
-
-static uint64_t default_bytes(int state_fd) {
-        uint64_t quarter = free_bytes(state_fd) / 4 / BYTES_UNIT * BYTES_UNIT;
-
-        return MAX_OF(BYTES_DEFAULT_MIN, MIN_OF(quarter, BYTES_DEFAULT_MAX));
-}
-
 /* Copies on write of copies on write would only tear it apart. Elsewhere there is no such flag. */
 static void set_no_copies(int image_fd) {
         int flags;
@@ -79,27 +63,20 @@ static void set_no_copies(int image_fd) {
         }
 }
 
-static int depot_image_reserve(int image_fd, uint64_t bytes, Error *reterr) {
-        if (fallocate(image_fd, 0, 0, (off_t) bytes) == 0)
-                return 0;
-        return error_set(reterr, -errno, "cannot reserve %lluM for " DEPOT_IMAGE ", %lluM are free: %m (make room, or set storage.size)",
-                        (unsigned long long) (bytes / BYTES_UNIT), (unsigned long long) (free_bytes(image_fd) / BYTES_UNIT));
-}
-
 /* It has no name before it is complete. */
-int depot_image_make(int state_fd, uint64_t bytes, Error *reterr) {
+int depot_image_make(int state_fd, const DepotBounds *bounds, Error *reterr) {
         _cleanup_close_ int image = openat(state_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        uint64_t size = bytes > 0 ? bytes : default_bytes(state_fd);
+        uint64_t most = depot_size_most(state_fd, bounds, /* own_bytes= */ 0), size = MAX_OF(depot_size_begin(bounds, most), BTRFS_BYTES_MIN);
         char path[64];
         int r;
 
         if (image < 0)
                 return error_set(reterr, -errno, "cannot make a file in the state directory: %m");
-        if (size < BTRFS_BYTES_MIN)
-                return error_set(reterr, -ERANGE, "storage.size: %lluM is less than %lluM", (unsigned long long) (size / BYTES_UNIT),
+        if (bounds->most_bytes > 0 && bounds->most_bytes < BTRFS_BYTES_MIN)
+                return error_set(reterr, -ERANGE, "storage.size: %lluM is less than %lluM", (unsigned long long) (bounds->most_bytes / BYTES_UNIT),
                                 (unsigned long long) (BTRFS_BYTES_MIN / BYTES_UNIT));
         set_no_copies(image);
-        r = depot_image_reserve(image, size, reterr);
+        r = depot_size_reserve(image, size, reterr);
         if (r < 0)
                 return r;
         r = depot_image_make_file_system(image, reterr);
@@ -140,23 +117,7 @@ static int get_device(int image_fd, char path[static LOOP_PATH_MAX], Error *rete
         return loop;
 }
 
-static void depot_image_grow(int image_fd, int loop_fd, int tree, uint64_t bytes) {
-        Error error = { 0 };
-        struct stat st;
-        int r;
-
-        if (fstat(image_fd, &st) < 0 || (uint64_t) st.st_size >= bytes)
-                return;
-        r = depot_image_reserve(image_fd, bytes, &error);
-        if (r >= 0)
-                r = loop_take_size(loop_fd);
-        if (r >= 0)
-                r = btrfs_fill_device(tree);
-        if (r < 0)
-                log_warning("the depot stays as large as it is: %s", error.code < 0 ? error.text : "its device or file system does not grow");
-}
-
-int depot_image_mount(int image_fd, int top_fd, uint64_t bytes, Error *reterr) {
+int depot_image_mount(int image_fd, int top_fd, Error *reterr) {
         _cleanup_close_ int loop = -EBADF, tree = -EBADF, top = -EBADF;
         char path[LOOP_PATH_MAX];
         const FsOption options[] = {
@@ -175,8 +136,7 @@ int depot_image_mount(int image_fd, int top_fd, uint64_t bytes, Error *reterr) {
         top = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (top < 0 || fchmod(top, 0700) < 0)
                 return error_set(reterr, -errno, DEPOT_IMAGE ": %m");
-        if (bytes > 0)
-                depot_image_grow(image_fd, loop, top, bytes);
+        depot_size_settle(image_fd, loop, top);
         r = tree_attach(tree, top_fd, "");
         return r < 0 ? error_set(reterr, r, "cannot attach the depot: %m") : 0;
 }

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "depot/btrfs.h"
+#include "jail/loop.h"
 
 static const char *const backing_names[_DEPOT_BACKING_MAX] = {
         [DEPOT_NONE] = "none",
@@ -26,6 +27,7 @@ const char *depot_backing_name(DepotBacking b) {
 
 void depot_done(Depot *d) {
         d->fd = fd_close(d->fd);
+        d->image_fd = fd_close(d->image_fd);
 }
 
 static void open_settle(Depot *d, DepotBacking backing, const char *reason) {
@@ -131,7 +133,7 @@ static void open_take(Depot *d, DepotBacking backing, int state_fd, const char *
 }
 
 /* True: an image is there, and the depot is what came of it. */
-static bool open_take_image(Depot *d, int state_fd, int top, uint64_t bytes) {
+static bool open_take_image(Depot *d, int state_fd, int top) {
         _cleanup_close_ int image = -EBADF;
         Error error = { 0 };
         int r;
@@ -141,24 +143,42 @@ static bool open_take_image(Depot *d, int state_fd, int top, uint64_t bytes) {
                 return false;
         r = image < 0 ? image : have_btrfs(&error);
         if (r >= 0)
-                r = depot_image_mount(image, top, bytes, &error);
+                r = depot_image_mount(image, top, &error);
         if (r < 0)
                 open_settle(d, DEPOT_NONE, error.text);
-        else
+        else {
                 open_take(d, DEPOT_BTRFS, state_fd, "");
+                d->image_fd = TAKE_FD(image);
+        }
         return true;
 }
 
-/* True: it was there. */
-static bool open_find(Depot *d, int state_fd, int top, uint64_t bytes) {
-        if (btrfs_is(top) && (is_mount(top) || (has_kinds(top) && btrfs_quota_is_on(top)))) {
-                open_take(d, DEPOT_BTRFS, state_fd, "");
-                return true;
-        }
-        return open_take_image(d, state_fd, top, bytes);
+/* What is mounted there already may be our image, of a worker before us, or somebody else's file system. */
+static void open_take_mounted_image(Depot *d, int state_fd) {
+        _cleanup_close_ int image = depot_image_open(state_fd, /* reterr= */ NULL), loop = -EBADF;
+        char path[LOOP_PATH_MAX];
+
+        if (image < 0 || d->fd < 0)
+                return;
+        loop = loop_find(image, path, /* reterr= */ NULL);
+        if (loop < 0 || !btrfs_is_on(d->fd, path))
+                return;
+        depot_size_settle(image, loop, d->fd);
+        d->image_fd = TAKE_FD(image);
 }
 
-void depot_find(Depot *d, const char *state_dir, uint64_t bytes) {
+/* True: it was there. */
+static bool open_find(Depot *d, int state_fd, int top, const DepotBounds *bounds) {
+        d->bounds = *bounds;
+        if (btrfs_is(top) && (is_mount(top) || (has_kinds(top) && btrfs_quota_is_on(top)))) {
+                open_take(d, DEPOT_BTRFS, state_fd, "");
+                open_take_mounted_image(d, state_fd);
+                return true;
+        }
+        return open_take_image(d, state_fd, top);
+}
+
+void depot_find(Depot *d, const char *state_dir, const DepotBounds *bounds) {
         _cleanup_close_ int state = -EBADF, top = -EBADF;
         Error error = { 0 };
 
@@ -170,11 +190,11 @@ void depot_find(Depot *d, const char *state_dir, uint64_t bytes) {
                 open_settle(d, DEPOT_NONE, error.text);
                 return;
         }
-        if (!open_find(d, state, top, bytes) && has_kinds(top))
+        if (!open_find(d, state, top, bounds) && has_kinds(top))
                 open_take(d, DEPOT_PLAIN, state, "it was begun as plain directories");
 }
 
-static void open_make(Depot *d, int state_fd, int top, uint64_t bytes) {
+static void open_make(Depot *d, int state_fd, int top, const DepotBounds *bounds) {
         Error error = { 0 };
         int r;
 
@@ -188,14 +208,14 @@ static void open_make(Depot *d, int state_fd, int top, uint64_t bytes) {
         }
         r = have_image_parts(&error);
         if (r >= 0)
-                r = depot_image_make(state_fd, bytes, &error);
+                r = depot_image_make(state_fd, bounds, &error);
         if (r >= 0 || r == -EEXIST)
-                (void) open_take_image(d, state_fd, top, bytes);
+                (void) open_take_image(d, state_fd, top);
         else
                 open_take(d, DEPOT_PLAIN, state_fd, error.text);
 }
 
-void depot_open(Depot *d, const char *state_dir, uint64_t bytes) {
+void depot_open(Depot *d, const char *state_dir, const DepotBounds *bounds) {
         _cleanup_close_ int state = -EBADF, top = -EBADF;
         Error error = { 0 };
 
@@ -205,8 +225,8 @@ void depot_open(Depot *d, const char *state_dir, uint64_t bytes) {
                 top = open_make_own(state, DEPOT_DIRECTORY, &error);
         if (top < 0)
                 open_settle(d, DEPOT_NONE, error.text);
-        else if (!open_find(d, state, top, bytes))
-                open_make(d, state, top, bytes);
+        else if (!open_find(d, state, top, bounds))
+                open_make(d, state, top, bounds);
 }
 
 void depot_probe(Depot *d, const char *state_dir) {

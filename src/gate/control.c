@@ -76,12 +76,12 @@ int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], s
 
 int control_check_value(const char *value, size_t size, size_t *all, Error *reterr) {
         if (size < CONTROL_VALUE_MIN)
-                return error_set(reterr, -EINVAL, "its value has %zu bytes, and %d are the least: what is shorter is found in any text", size, CONTROL_VALUE_MIN);
+                return error_set(reterr, -EINVAL, "its value has %zu bytes, the minimum is %d: a shorter value occurs in ordinary text", size, CONTROL_VALUE_MIN);
         if (memchr(value, 0, size) || utf8_prefix(value, size, &(bool) { 0 }) != size)
-                return error_set(reterr, -EINVAL, "its value is no text, and cannot stand in a request");
+                return error_set(reterr, -EINVAL, "its value is not text and cannot be sent in a header");
         *all += size;
         if (*all > CONTROL_VALUES_MAX)
-                return error_set(reterr, -E2BIG, "its value makes %zu bytes with those before it, and all of a sandbox may have %d: use shorter ones, or fewer", *all,
+                return error_set(reterr, -E2BIG, "the values together have %zu bytes, and those of a sandbox may have %d: use shorter or fewer ones", *all,
                                 CONTROL_VALUES_MAX);
         return 0;
 }

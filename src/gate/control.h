@@ -6,13 +6,14 @@
  * nor a sandbox. A sandbox that is not attached has sockets that nobody accepts on: nothing gets out.
  *
  *  coved → gate
- *      {"do":"hello","version":2,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
+ *      {"do":"hello","version":3,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
  *       "authorities":"PEM","memory":B}                    first, and after a reload. authorities: certificates that count beside the host's trust
  *                                                        store (and SSL_CERT_FILE) when upstream's are checked. memory: what the gate may hold for
  *                                                        all sandboxes (memory.h). Both may be absent
- *              → {"hello":1,"version":2,"pid":N}
+ *              → {"hello":1,"version":3,"pid":N}
  *      {"do":"attach","serial":N,"id":"…","mode":"egress|open|isolated","network":{egress.h, normalised},
  *       "credentials":[{"name":"…","placeholder":"…","value":"…","domain":"…","in":["header",…],"headers":["Authorization"]}],
+ *       "packages":["https://pypi.org",…],                 what the word in its rules stands for; where it has the word
  *       "names":{"db":"10.213.0.3"},                       isolated: who is in the group
  *       "used":{"bytes":N}, "grants":[rule objects]}       what was approved before
  *              + descriptors: egress, open: TCP listener, DNS socket, UDP socket, pidfd of PID 1; isolated: DNS socket, pidfd
@@ -45,7 +46,7 @@
 
 #include "json/json.h"
 
-#define CONTROL_VERSION     2 /* 2: it holds a claim (claim.h) */
+#define CONTROL_VERSION     3 /* 2: it holds a claim (claim.h). 3: it knows "packages" */
 #define CONTROL_MESSAGE_MAX (160 * 1024)
 #define CONTROL_FDS_MAX     4
 #define CONTROL_VALUE_MIN   4     /* bytes of a credential's value: what is shorter cannot be told from ordinary text when it comes back */

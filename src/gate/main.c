@@ -35,7 +35,7 @@ typedef struct Options {
         int fd;
         bool single;
         SingleConfig config;
-        Strv dns, reachable;
+        Strv dns, reachable, packages;
 } Options;
 
 static void gate_print_help(void) {
@@ -54,6 +54,7 @@ static void gate_print_help(void) {
                "    --events-fd N      tell what was denied, in lines of JSON\n"
                "    --dns ADDRESS,…    name servers; the default is the host's\n"
                "    --reachable CIDR,… special addresses that policies may name\n"
+               "    --packages RULE,…  registries that \"packages\" stands for, beside those that it knows\n"
                "  -v, --verbose        say more\n"
                "      --version        print the version\n"
                "  -h, --help           print this\n");
@@ -90,7 +91,8 @@ static int parse_sockets(const char *text, int ret[static 3], Error *reterr) {
         return r;
 }
 
-enum { OPTION_SOCKET = 0x100, OPTION_FD, OPTION_SINGLE, OPTION_POLICY, OPTION_SOCKETS, OPTION_PID, OPTION_EVENTS, OPTION_DNS, OPTION_REACHABLE, OPTION_VERSION };
+enum { OPTION_SOCKET = 0x100, OPTION_FD, OPTION_SINGLE, OPTION_POLICY, OPTION_SOCKETS, OPTION_PID, OPTION_EVENTS, OPTION_DNS, OPTION_REACHABLE,
+        OPTION_PACKAGES, OPTION_VERSION };
 
 static const struct option long_options[] = {
         { "socket",     required_argument, NULL, OPTION_SOCKET    },
@@ -102,6 +104,7 @@ static const struct option long_options[] = {
         { "events-fd",  required_argument, NULL, OPTION_EVENTS    },
         { "dns",        required_argument, NULL, OPTION_DNS       },
         { "reachable",  required_argument, NULL, OPTION_REACHABLE },
+        { "packages",   required_argument, NULL, OPTION_PACKAGES  },
         { "verbose",    no_argument,       NULL, 'v'              },
         { "version",    no_argument,       NULL, OPTION_VERSION   },
         { "help",       no_argument,       NULL, 'h'              },
@@ -131,6 +134,8 @@ static int gate_take_option(Options *o, int option, Error *reterr) {
                 return parse_list("--dns", optarg, &o->dns, reterr);
         case OPTION_REACHABLE:
                 return parse_list("--reachable", optarg, &o->reachable, reterr);
+        case OPTION_PACKAGES:
+                return parse_list("--packages", optarg, &o->packages, reterr);
         case 'v':
                 log_verbosity = 1;
                 return 0;
@@ -210,6 +215,8 @@ static int gate_serve_one(Gate *g, Options *o, Error *reterr) {
         o->config.n_dns = o->dns.n;
         o->config.reachable = (const char *const *) o->reachable.items;
         o->config.n_reachable = o->reachable.n;
+        o->config.packages = (const char *const *) o->packages.items;
+        o->config.n_packages = o->packages.n;
         r = gate_confine(reterr);
         if (r >= 0)
                 r = single_new(g, &o->config, &single, reterr);
@@ -241,6 +248,7 @@ int main(int argc, char **argv) {
                 .config = { .policy_fd = -EBADF, .sockets = { -EBADF, -EBADF, -EBADF }, .pidfd = -EBADF, .events_fd = -EBADF },
                 .dns = STRV_INIT(LIST_MAX),
                 .reachable = STRV_INIT(LIST_MAX),
+                .packages = STRV_INIT(LIST_MAX),
         };
         Error error = { 0 };
         int r = parse_options(argc, argv, &o, &error);
@@ -251,6 +259,7 @@ int main(int argc, char **argv) {
                 r = gate_run(&o, &error);
         strv_done(&o.dns);
         strv_done(&o.reachable);
+        strv_done(&o.packages);
         if (r >= 0)
                 return 0;
         log_error("%s", *error.text ? error.text : strerror(-r));

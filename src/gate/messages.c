@@ -163,7 +163,7 @@ static int do_attach(MessagesCall *c, Error *reterr) {
         int r;
 
         if (!c->gate->greeted)
-                return error_set(reterr, -EPROTO, "there was no hello");
+                return error_set(reterr, -EPROTO, "the connection did not begin with hello");
         r = gate_sandbox_attach(c->gate, c->message, c->fds, c->n_fds, &s, reterr);
         if (r < 0)
                 return r;
@@ -221,7 +221,7 @@ static int do_answer(MessagesCall *c, Error *reterr) {
                 return error_set(reterr, -EINVAL, "an answer has an ask and an allow");
         s = asks_find(c->gate->asks, id);
         if (!s)
-                return error_set(reterr, -ENOENT, "nobody waits for an answer to '%.40s'", id);
+                return error_set(reterr, -ENOENT, "no request waits for an answer to '%.40s'", id);
         if (json_is_true(allow) && grant && !json_is_null(grant)) {
                 r = gate_sandbox_grant(s, grant, reterr);
                 if (r < 0)
@@ -242,7 +242,7 @@ static int do_flow(MessagesCall *c, Error *reterr) {
 }
 
 static int do_quit(MessagesCall *c, Error *reterr) {
-        log_debug("coved says that another takes over");
+        log_debug("coved replaces this gate by another");
         return sd_event_exit(c->gate->event, 0);
 }
 
@@ -271,7 +271,7 @@ static int call(MessagesCall *c, Error *reterr) {
         while (verb && i < ELEMENTSOF(verbs) && strcmp(verb, verbs[i].name) != 0)
                 i++;
         if (!verb || i == ELEMENTSOF(verbs))
-                return error_set(reterr, -EINVAL, "nobody knows what '%.40s' is", verb ? verb : "");
+                return error_set(reterr, -EINVAL, "unknown message '%.40s'", verb ? verb : "");
         c->sandbox = id ? gate_find(c->gate, id) : NULL;
         if (verbs[i].of_sandbox && !c->sandbox)
                 return error_set(reterr, -ENOENT, "no sandbox '%.40s' is attached", id ? id : "");
@@ -308,5 +308,5 @@ void messages_on_cut(Gate *g, json_t *message, int *fds, size_t n_fds) {
 }
 
 void messages_on_broken(Gate *g, json_t *message, int *fds, size_t n_fds) {
-        say_failed(g, NULL, "that was no message");
+        say_failed(g, NULL, "invalid message");
 }

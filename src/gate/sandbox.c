@@ -135,7 +135,7 @@ static int gate_sandbox_check_memory(const Gate *g, const GateSandbox *s, const 
         if (now <= before || memory_fits(g, NULL, now - before))
                 return 0;
         return error_set(reterr, -ENOBUFS, "its credentials and the paths in its rules take %zu bytes of the gate's memory, more than is left for them: "
-                        "use fewer or shorter ones, or let the operator raise network.gateMemory", now);
+                        "use fewer or shorter ones, or ask the operator to raise network.gateMemory", now);
 }
 
 /* From here on it is in force. Whoever holds on to the old one is told. */

@@ -66,7 +66,7 @@ static int server_on_claim(sd_event_source *source, const struct inotify_event *
 
         if (claim_is_held(g->claim_path, g->claim_fd))
                 return 0;
-        log_warning("the lock of '%s' is not ours any more: another gate may serve, so this one ends", g->claim_path);
+        log_warning("the lock of '%s' is held by another gate: this one ends", g->claim_path);
         return sd_event_exit(g->event, 0);
 }
 
@@ -90,7 +90,7 @@ static int take_claim(Gate *g, const char *path, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot watch the lock of '%s': %m", path);
         if (!claim_is_held(path, g->claim_fd)) /* it was removed before it was watched */
-                return error_set(reterr, -EADDRINUSE, "the lock of '%s' was taken away: another gate may serve", path);
+                return error_set(reterr, -EADDRINUSE, "the lock of '%s' was taken by another gate", path);
         return 0;
 }
 
@@ -126,7 +126,7 @@ int server_listen(Gate *g, const char *path, int *ret_fd, Error *reterr) {
 static int on_alone(sd_event_source *source, uint64_t usec, void *userdata) {
         Server *s = userdata;
 
-        log_debug("nobody is left to serve");
+        log_debug("no sandbox is left to serve");
         return sd_event_exit(s->gate->event, 0);
 }
 
@@ -140,7 +140,7 @@ static void wait_for_somebody(Server *s, usec_t how_long) {
         }
         r = sd_event_add_time_relative(s->gate->event, &s->idle, CLOCK_MONOTONIC, how_long, TIMER_SLACK, on_alone, s);
         if (r < 0)
-                log_warning("no timer, so we shall stay for ever");
+                log_warning("cannot set a timer: the gate will not end by itself");
 }
 
 static void look_around(Server *s) {
@@ -187,7 +187,7 @@ static bool is_trusted(int fd) {
                 return false;
         if (who.uid == 0 || who.uid == geteuid())
                 return true;
-        log_warning("user %u is not heard", (unsigned) who.uid);
+        log_warning("a connection of user %u is refused", (unsigned) who.uid);
         return false;
 }
 

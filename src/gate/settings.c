@@ -29,14 +29,38 @@ static int say_complaint(const JsonComplaints *c, Error *reterr) {
                         json_string_value(json_object_get(first, "message")));
 }
 
-static int gate_settings_read_policy(const Gate *g, json_t *network, EgressPolicy *ret, Error *reterr) {
+/* What "packages" stands for; the list is told with every policy that has the word. */
+static int gate_settings_read_packages(json_t *list, Strv *ret, Error *reterr) {
+        json_t *item;
+        size_t i;
+        int r = gate_list_check(list, "packages", "rules", EGRESS_PACKAGES_MAX, reterr);
+
+        if (r < 0)
+                return r;
+        json_array_foreach(list, i, item) {
+                if (!json_is_string(item))
+                        return error_set(reterr, -EINVAL, "packages[%zu]: must be a text", i);
+                r = strv_push(ret, json_string_value(item));
+                if (r < 0)
+                        return error_set(reterr, r, "packages: %m");
+        }
+        return 0;
+}
+
+static int gate_settings_read_policy(const Gate *g, json_t *message, EgressPolicy *ret, Error *reterr) {
+        json_t *network = json_object_get(message, "network"), *list = json_object_get(message, "packages");
+        _cleanup_(strv_done) Strv packages = STRV_INIT(EGRESS_PACKAGES_MAX);
+        const EgressSite site = { g->reachable, g->n_reachable, list ? &packages : NULL };
         JsonComplaints c = { 0 };
         EgressPolicy p = { 0 };
         int r;
 
-        if (!json_is_object(network))
+        if (!json_is_object(network) && !json_is_string(network))
                 return error_set(reterr, -EINVAL, "network: must be an object");
-        r = egress_policy_parse(network, "network", g->reachable, g->n_reachable, &p, &c);
+        r = gate_settings_read_packages(list, &packages, reterr);
+        if (r < 0)
+                return r;
+        r = egress_policy_parse(network, "network", &site, &p, &c);
         if (r < 0)
                 r = error_set(reterr, r, "network: %m");
         else if (json_has_complaints(&c))
@@ -64,7 +88,7 @@ static int gate_grant_take(EgressGrants *grants, json_t *item, Error *reterr) {
                 return r;
         r = egress_grants_add(grants, &rule);
         if (r == -E2BIG)
-                return error_set(reterr, r, "it has %d grants already: make a policy of them", EGRESS_RULES_MAX);
+                return error_set(reterr, r, "it has %d grants, which is the maximum: put them into a policy", EGRESS_RULES_MAX);
         return r < 0 ? error_set(reterr, r, "%m") : 0;
 }
 
@@ -105,7 +129,7 @@ int gate_names_check(json_t *names, Error *reterr) {
                 IpAddress a;
 
                 if (!json_is_string(address) || ip_parse(json_string_value(address), &a) < 0)
-                        return error_set(reterr, -EINVAL, "names.%.64s: is no address", name);
+                        return error_set(reterr, -EINVAL, "names.%.64s: is not an address", name);
         }
         return 0;
 }
@@ -145,9 +169,9 @@ static int gate_settings_check_mode(json_t *message, const EgressPolicy *p, Erro
         json_t *mode = json_object_get(message, "mode");
 
         if (p->mode != NETWORK_EGRESS && p->mode != NETWORK_OPEN && p->mode != NETWORK_ISOLATED)
-                return error_set(reterr, -EINVAL, "network.mode: '%s' is not for the gate", network_mode_to_string(p->mode));
+                return error_set(reterr, -EINVAL, "network.mode: the gate does not serve '%s'", network_mode_to_string(p->mode));
         if (mode && (!json_is_string(mode) || network_mode_from_string(json_string_value(mode)) != (int) p->mode))
-                return error_set(reterr, -EINVAL, "mode: is not that of network ('%s')", network_mode_to_string(p->mode));
+                return error_set(reterr, -EINVAL, "mode: differs from that of network ('%s')", network_mode_to_string(p->mode));
         return 0;
 }
 
@@ -155,7 +179,7 @@ int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error 
         GateSettings s = { 0 };
         int r;
 
-        r = gate_settings_read_policy(g, json_object_get(message, "network"), &s.policy, reterr);
+        r = gate_settings_read_policy(g, message, &s.policy, reterr);
         if (r >= 0)
                 r = gate_settings_check_mode(message, &s.policy, reterr);
         if (r >= 0)

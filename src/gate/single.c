@@ -112,8 +112,18 @@ static int refuse_datagrams(const GateSandbox *sandbox, Error *reterr) {
         return 0;
 }
 
+static json_t *single_packages(const SingleConfig *c) {
+        json_t *list = json_array();
+
+        for (const char *const *rule = egress_packages_builtin; *rule; rule++)
+                (void) json_array_append_new(list, json_string(*rule));
+        for (size_t i = 0; i < c->n_packages; i++)
+                (void) json_array_append_new(list, json_string(c->packages[i]));
+        return list;
+}
+
 static int single_attach(Single *s, json_t *network, const SingleConfig *c, Error *reterr) {
-        _cleanup_json_ json_t *message = json_pack("{s:s, s:O}", "id", SINGLE_ID, "network", network);
+        _cleanup_json_ json_t *message = json_pack("{s:s, s:O, s:o}", "id", SINGLE_ID, "network", network, "packages", single_packages(c));
         int fds[GATE_FDS_GATED] = { c->sockets[0], c->sockets[1], c->sockets[2], c->pidfd };
         _cleanup_free_ char *certificate = NULL;
         GateSandbox *sandbox;

@@ -16,6 +16,8 @@ typedef struct SingleConfig {
         size_t n_dns;
         const char *const *reachable;
         size_t n_reachable;
+        const char *const *packages; /* beside those that we ship, for "packages" */
+        size_t n_packages;
 } SingleConfig;
 
 typedef struct Single Single;

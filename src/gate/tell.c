@@ -60,7 +60,7 @@ json_t *gate_event_new(const GateSandbox *s, const char *kind, const EgressVerdi
                         "port", tell_number_or_null(q->port),
                         "method", json_text_or_null(q->method),
                         "path", json_text_or_null(q->path),
-                        "rule", json_text_or_null(rule ? rule->text : NULL),
+                        "rule", json_text_or_null(rule ? egress_rule_name(rule) : NULL),
                         "reason", egress_reason_to_string(v->reason),
                         "text", json_text_or_null(text),
                         "cure", json_text_or_null(*cure ? cure : NULL));

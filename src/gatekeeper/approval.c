@@ -74,7 +74,7 @@ void approval_asked(Seat *s, json_t *event) {
         memcpy(row.sandbox, s->id, sizeof(row.sandbox));
         r = store_approval_add(s->keeper->manager->store, &row, APPROVALS_KEPT);
         if (r < 0) {
-                log_warning("sandbox %s: cannot write down what it asks for; nobody can approve it: %s", s->id, strerror(-r));
+                log_warning("sandbox %s: cannot save its request for approval, which nobody can answer: %s", s->id, strerror(-r));
                 return;
         }
         sandbox_event(s->sandbox, "network.asked", NULL, "%s wants to reach %.300s; answer with: cove approvals allow %s", s->id, row.object, row.id);
@@ -100,7 +100,7 @@ void approvals_gate_is_fresh(Gatekeeper *k) {
         int r = store_approval_close(k->manager->store, /* sandbox= */ NULL, "expired", /* due= */ USEC_INFINITY, clock_wall_usec());
 
         if (r < 0)
-                log_warning("cannot close what was asked of an earlier gate, ignoring: %s", strerror(-r));
+                log_warning("cannot close approvals of an earlier gate, ignoring: %s", strerror(-r));
 }
 
 /* Answering. */
@@ -124,7 +124,7 @@ static int approval_check(Gatekeeper *k, const Principal *who, const char *id, c
         if (strcmp(row->status, "open") != 0 && strcmp(row->status, "expired") != 0)
                 return error_set(reterr, -EALREADY, "it was answered already: %s", row->status);
         if (strcmp(row->status, "expired") == 0 || (row->expires_at > 0 && row->expires_at <= clock_wall_usec()))
-                return error_set(reterr, -ETIME, "it has expired: nobody waits for the answer any more");
+                return error_set(reterr, -ETIME, "it has expired: the connection does not wait any more");
         if (s && !link_is_up(k))
                 return error_set(reterr, -EAGAIN, "there is no cove-gate at the moment: try again");
         if (!s || !s->at_gate)
@@ -183,7 +183,7 @@ int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval,
         (void) snprintf(row.scope, sizeof(row.scope), "%s", approval_scope_to_string(scope));
         r = write_answer(k, &row, allow, scope);
         if (r < 0)
-                return error_set(reterr, r, "cannot write the answer down: %m");
+                return error_set(reterr, r, "cannot save the answer: %m");
         approval_tell(k, &row, allow, scope);
         s = seat_find(k, row.sandbox);
         sandbox_event(s->sandbox, "network.answered", NULL, "%.300s: %s (%s)", row.object, row.status, row.scope);

@@ -41,7 +41,7 @@ static int get_value(Gatekeeper *k, const char *tenant, const char *secret, char
         if (!secret)
                 return error_set(reterr, -EBADMSG, "a credential of the policy has no secret");
         if (!k->vault)
-                return error_set(reterr, -EOPNOTSUPP, "there are no secrets here, and the policy needs \"%s\"", secret);
+                return error_set(reterr, -EOPNOTSUPP, "this daemon keeps no secrets, and the policy needs \"%s\"", secret);
         r = vault_get(k->vault, tenant ? tenant : "", secret, ret, ret_size, reterr);
         return r == -ENOENT ? -ENOKEY : r;
 }
@@ -95,7 +95,7 @@ static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
         if (r < 0)
                 return r;
         if (!entry)
-                return error_set(reterr, -EINVAL, "secret \"%s\" is no text, and cannot stand in a request", secret);
+                return error_set(reterr, -EINVAL, "secret \"%s\" is not text and cannot be sent in a header", secret);
         return json_array_append_new(list, entry) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
 }
 

@@ -18,7 +18,7 @@ static bool find_paths(const Gatekeeper *k, json_t *network, Error *ret) {
         _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
         _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
 
-        return egress_policy_parse(network, "network", c->reachable, c->n_reachable, &p, &complaints) >= 0 && egress_policy_check_given(&p, ret) < 0;
+        return egress_policy_parse(network, "network", NETWORK_SITE(c), &p, &complaints) >= 0 && egress_policy_check_given(&p, ret) < 0;
 }
 
 static bool find_credential(json_t *credentials, Error *ret) {
@@ -42,7 +42,7 @@ typedef struct EarlierSearch {
 
 static void note(EarlierSearch *s, const char *kind, const char *name, const Error *error) {
         if (!s->quiet)
-                log_warning("%s %s: its policy is of an earlier version and works on: it %s; set it anew", kind, name, error->text);
+                log_warning("%s %s: its policy is from an earlier version and still applies: it %s; set it again", kind, name, error->text);
         if (s->n++ == 0)
                 (void) snprintf(s->first, sizeof(s->first), "%.16s %.32s, which %.100s", kind, name, error->text);
 }
@@ -72,7 +72,7 @@ static void earlier_look_at_all(Gatekeeper *k, bool quiet) {
                         (void) look_at(k, "sandbox", sb->id, sb->spec.policy, &s);
         k->has_earlier = s.n > 0;
         if (s.n > 0)
-                manager_ail(k->manager, AILMENT, /* ill= */ false, "policies of an earlier version are to be set anew, the log names all: that of %s", s.first);
+                manager_ail(k->manager, AILMENT, /* ill= */ false, "policies from an earlier version must be set again, the log names all of them: that of %s", s.first);
         else
                 manager_heal(k->manager, AILMENT);
 }

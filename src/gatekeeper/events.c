@@ -90,14 +90,14 @@ static void gatekeeper_events_write_down(Seat *s, json_t *event, const char *kin
         int r;
 
         if (s->untold > 0)
-                (void) snprintf(more, sizeof(more), " (and %llu more that were not written down)", (unsigned long long) s->untold);
+                (void) snprintf(more, sizeof(more), " (and %llu more that were not recorded)", (unsigned long long) s->untold);
         (void) store_begin(m->store);
         r = store_denial_add(m->store, &row, m->settings->network.denials_kept);
         if (r >= 0)
                 sandbox_event(s->sandbox, strcmp(kind, "masked") == 0 ? "network.masked" : "network.denied", NULL, "%.400s%s", text ? text : "", more);
         r = store_end(m->store, r);
         if (r < 0)
-                log_warning("sandbox %s: cannot write a denial down, ignoring: %s", s->id, strerror(-r));
+                log_warning("sandbox %s: cannot record a denial, ignoring: %s", s->id, strerror(-r));
         s->untold = 0;
         observe_security(m, "network", s->sandbox, "%.400s%s", text ? text : kind, more);
 }
@@ -139,7 +139,7 @@ void event_learned(Seat *s, json_t *event) {
         }
         r = store_learned_add(m->store, &row, LEARNED_MAX);
         if (r < 0)
-                log_warning("sandbox %s: cannot write down what was learned, ignoring: %s", s->id, strerror(-r));
+                log_warning("sandbox %s: cannot save what was learned, ignoring: %s", s->id, strerror(-r));
 }
 
 int gatekeeper_denial_each(const Manager *m, const char *sandbox, uint64_t before, unsigned limit,

@@ -44,7 +44,7 @@ int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const 
         int r = egress_url_parse(url, method, &u, reterr);
 
         if (r >= 0)
-                r = egress_policy_parse(network, "network", c->reachable, c->n_reachable, &p, &complaints);
+                r = egress_policy_parse(network, "network", NETWORK_SITE(c), &p, &complaints);
         if (r >= 0)
                 r = store_grant_each(k->manager->store, sb->id, sb->spec.tenant ? sb->spec.tenant : "", sb->spec.profile, take_grant, &grants);
         if (r >= 0)

@@ -205,7 +205,7 @@ int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gat
                 r = usage_start(k);
         if (r < 0) {
                 gatekeeper_free(k);
-                return error_set(reterr, r, "cannot take up the networks of sandboxes: %m");
+                return error_set(reterr, r, "cannot restore the networks of sandboxes: %m");
         }
         set_hooks(k);
         if (vault)
@@ -220,6 +220,7 @@ int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gat
 void gatekeeper_reloaded(Gatekeeper *k) {
         earlier_look(k);
         link_hello(k);
+        seats_reloaded(k);
 }
 
 Gatekeeper *gatekeeper_free(Gatekeeper *k) {

@@ -187,6 +187,7 @@ void seat_forget_waiter(Seat *s, void *userdata);
 void seat_arm(Seat *s, usec_t usec); /* unless it is armed already */
 void seats_turn(Gatekeeper *k);      /* the gate is there: whoever waits has a turn */
 void seats_gate_gone(Gatekeeper *k);
+void seats_reloaded(Gatekeeper *k);
 void seat_on_sockets(Seat *s, int error, uint8_t shape, int *fds, size_t n_fds);
 void seat_on_done(Seat *s, json_t *answer);
 void seat_on_failed(Seat *s, const char *text);
@@ -255,3 +256,4 @@ void sockets_done(Gatekeeper *k);
 /* settings.c */
 int seed_load(Gatekeeper *k, Error *reterr);
 json_t *hello_message(const Gatekeeper *k);
+json_t *gatekeeper_settings_strings(const Strv *v);

@@ -126,7 +126,7 @@ static void gatekeeper_link_fail(Gatekeeper *k, const char *format, ...) {
         (void) vsnprintf(k->last_error, sizeof(k->last_error), format, ap);
         va_end(ap);
         if (k->seats)
-                log_warning("cove-gate: %s; nothing gets out of sandboxes until there is another one", k->last_error);
+                log_warning("cove-gate: %s; sandboxes have no network until another one is started", k->last_error);
         disconnect(k);
         l->pause = was_well ? 0 : MIN_OF(MAX_OF(2 * l->pause, PAUSE_FIRST), PAUSE_MAX);
         if (k->seats)
@@ -247,7 +247,7 @@ static int gatekeeper_link_on_io(sd_event_source *source, int fd, uint32_t reven
                         return 0;
         }
         if (r < 0 && k->link.fd >= 0)
-                gatekeeper_link_fail(k, "%s", r == -EPIPE ? "it has ended" : r == -EBADMSG ? "it talks nonsense" : strerror(-r));
+                gatekeeper_link_fail(k, "%s", r == -EPIPE ? "it has ended" : r == -EBADMSG ? "it sends invalid messages" : strerror(-r));
         return 0;
 }
 
@@ -291,7 +291,7 @@ static bool gatekeeper_link_is_alone(Gatekeeper *k) {
         int r = gate_evict(k->socket_path);
 
         if (r > 0 && !k->link.evicting)
-                log_warning("a cove-gate lives that its socket '%s' does not lead to: it is killed, another one takes its place", k->socket_path);
+                log_warning("a running cove-gate cannot be reached through its socket '%s': it is killed and replaced", k->socket_path);
         k->link.evicting = r > 0;
         if (r == 0 && k->link.child) {
                 (void) sd_event_source_send_child_signal(k->link.child, SIGKILL, NULL, 0);
@@ -300,7 +300,7 @@ static bool gatekeeper_link_is_alone(Gatekeeper *k) {
         if (r > 0)
                 gatekeeper_link_look_in(k, LOOK_AGAIN);
         else if (r < 0)
-                gatekeeper_link_fail(k, "one that its socket '%s' does not lead to cannot be ended: %s", k->socket_path, strerror(-r));
+                gatekeeper_link_fail(k, "one that cannot be reached through its socket '%s' cannot be killed: %s", k->socket_path, strerror(-r));
         return r == 0;
 }
 
@@ -361,7 +361,7 @@ static void gatekeeper_link_watch(Gatekeeper *k) {
         usec_t silent = beat_look(&k->link.beat, clock_usec(), interval, k->questions || k->link.state != LINK_UP);
 
         if (silent >= limit / 2)
-                manager_ail(k->manager, "gate", /* ill= */ true, "cove-gate has not answered for %llu s: what sandboxes may reach cannot be changed",
+                manager_ail(k->manager, "gate", /* ill= */ true, "cove-gate has not answered for %llu s: network policies cannot be changed",
                                 (unsigned long long) (silent / USEC_PER_SEC));
         else if (k->link.state == LINK_UP)
                 manager_heal(k->manager, "gate");
@@ -380,7 +380,7 @@ static int gatekeeper_link_on_timer(sd_event_source *source, uint64_t usec, void
                 return 0;
         }
         if (l->state == LINK_STARTING && beat_look(&l->beat, clock_usec(), LOOK_AGAIN, /* waits= */ true) >= gatekeeper_link_patience(k)) {
-                gatekeeper_link_fail(k, "it was started, and does not listen");
+                gatekeeper_link_fail(k, "it was started but does not listen");
                 return 0;
         }
         if (l->state == LINK_DOWN || l->state == LINK_STARTING) {

@@ -16,10 +16,10 @@ static int gatekeeper_policy_check_change(Gatekeeper *k, const Sandbox *sb, cons
         if (sandbox_is_ending(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_status_name(sb->status));
         if (network_shape(sb->spec.network) != network_shape((uint8_t) to->mode) || to->mode == NETWORK_HOST)
-                return error_set(reterr, -EINVAL, "its network is \"%s\" and was built as that; it cannot become \"%s\": make another sandbox", before,
+                return error_set(reterr, -EINVAL, "its network is \"%s\" and cannot be changed to \"%s\": create another sandbox", before,
                                 after);
         if (to->mode == NETWORK_ISOLATED && strcmp(group, to->group ? to->group : "") != 0)
-                return error_set(reterr, -EINVAL, "it is in the group \"%s\", and cannot go to another one: make another sandbox", group);
+                return error_set(reterr, -EINVAL, "it is in the group \"%s\", and cannot join another one: create another sandbox", group);
         return gatekeeper_check_policy(k, to, reterr);
 }
 
@@ -92,7 +92,7 @@ int gatekeeper_set_policy(Gatekeeper *k, const Principal *who, Sandbox *sb, cons
                 sb->spec.policy = before;
                 sb->spec.network = mode;
                 free(text);
-                return error_set(reterr, r, "cannot write the policy down: %m");
+                return error_set(reterr, r, "cannot save the policy: %m");
         }
         earlier_changed(k, sb, before);
         free(before);

@@ -61,6 +61,8 @@ int request_make(Seat *s, const char *what, uint64_t serial, json_t **ret, Error
                         request_grants(s), "used", "bytes", (json_int_t) (s->use.total.up_bytes + s->use.total.down_bytes));
         if (!message)
                 return error_set(reterr, -ENOMEM, "out of memory");
+        if (egress_network_names_packages(json_object_get(message, "network")))
+                (void) json_object_set_new(message, "packages", gatekeeper_settings_strings(&sb->manager->settings->network.packages_rules));
         if (credentials)
                 (void) json_object_set(message, "credentials", credentials);
         if (s->group)

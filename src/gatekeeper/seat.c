@@ -127,7 +127,7 @@ static int seat_on_timer(sd_event_source *source, uint64_t usec, void *userdata)
                 (void) error_set(&error, -ETIMEDOUT, "cove-gate has not taken the sandbox within %llu s",
                                 (unsigned long long) (GATE_PATIENCE / USEC_PER_SEC));
         else
-                (void) error_set(&error, -EAGAIN, "there is no cove-gate, without which nothing gets out (%.400s)",
+                (void) error_set(&error, -EAGAIN, "cove-gate is not running, and sandboxes have no network (%.400s)",
                                 k->last_error[0] ? k->last_error : "it is being started");
         seat_tell(s, &error);
         return 0;
@@ -174,7 +174,7 @@ static void seat_put_off(Seat *s, const Error *error) {
                 return;
         }
         if (s->pause == 0)
-                log_warning("sandbox %s: its network cannot be connected, trying again: %s", s->id, error->text);
+                log_warning("sandbox %s: its network cannot be connected, retrying: %s", s->id, error->text);
         s->pause = MIN_OF(MAX_OF(2 * s->pause, TRY_AGAIN), TRY_AGAIN_MAX);
         seat_arm(s, s->pause);
 }
@@ -183,7 +183,7 @@ static void seat_put_off(Seat *s, const Error *error) {
 
 /* What the gate shall hold it to, without what changes from one message to the next. */
 static int hash_rules(json_t *message, uint8_t ret[static SECRET_HASH_SIZE]) {
-        static const char *const parts[] = { "mode", "network", "grants", "credentials", "names" };
+        static const char *const parts[] = { "mode", "network", "packages", "grants", "credentials", "names" };
         _cleanup_json_ json_t *rules = json_object();
         char *text;
 
@@ -214,7 +214,7 @@ static int tell_gate(Seat *s, QuestionKind kind, json_t *message, const int *fds
                 r = question_add(s, kind, &serial);
         if (r < 0) {
                 control_message_free(message);
-                return error_set(reterr, r, "too much is asked of the gate at once");
+                return error_set(reterr, r, "too many requests to the gate at once");
         }
         s->in_force = false;
         memcpy(s->told, hash, sizeof(hash));
@@ -287,6 +287,17 @@ void seats_turn(Gatekeeper *k) {
         if (!k->turn && turn_new(k->manager->event, &k->turn, seat_on_turn, k) < 0)
                 return;
         (void) turn_again(k->turn);
+}
+
+/* What "packages" stands for may be something else: who is told the same again is not bothered. */
+void seats_reloaded(Gatekeeper *k) {
+        Seat *s, *next;
+
+        HASH_ITER(hh, k->seats, s, next)
+                if (s->at_gate && s->sandbox->spec.policy && strstr(s->sandbox->spec.policy, "\"" EGRESS_PACKAGES "\"")) {
+                        s->dirty = true;
+                        seat_want_turn(s);
+                }
 }
 
 /* Everybody has to be brought to the next one, which knows nothing. */

@@ -45,7 +45,7 @@ int seed_load(Gatekeeper *k, Error *reterr) {
         if (fd < 0)
                 r = seed_make(k, reterr);
         else if (fd_read_full(fd, bytes, sizeof(bytes)) != SEED_SIZE)
-                r = error_set(reterr, -EUCLEAN, "'%s' is damaged (it has to have %d bytes): remove it, then another one is made", k->seed_path,
+                r = error_set(reterr, -EUCLEAN, "'%s' is damaged (it must have %d bytes): remove it, and the next start makes another", k->seed_path,
                                 SEED_SIZE);
         else
                 memcpy(k->seed, bytes, SEED_SIZE);
@@ -53,7 +53,7 @@ int seed_load(Gatekeeper *k, Error *reterr) {
         return r;
 }
 
-static json_t *gatekeeper_settings_strings(const Strv *v) {
+json_t *gatekeeper_settings_strings(const Strv *v) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < v->n; i++)
@@ -69,7 +69,7 @@ static json_t *authorities(const NetworkConfig *c) {
         json_t *j = r >= 0 ? json_stringn(text, size) : NULL;
 
         if (!j)
-                log_error("network.caFile: '%s' cannot be read, and what it vouches for is not believed: %s", c->ca_file,
+                log_error("network.caFile: '%s' cannot be read, and its authorities are not trusted: %s", c->ca_file,
                                 r < 0 ? strerror(-r) : "it is no text");
         return j;
 }

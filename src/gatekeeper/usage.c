@@ -13,7 +13,7 @@ static void gatekeeper_usage_put(Seat *s) {
         int r = store_network_use_put(s->keeper->manager->store, &s->use);
 
         if (r < 0 && r != -ENOENT)
-                log_warning("sandbox %s: cannot write down what it has used of its network, ignoring: %s", s->id, strerror(-r));
+                log_warning("sandbox %s: cannot save its network usage, ignoring: %s", s->id, strerror(-r));
 }
 
 static void gatekeeper_usage_show(Seat *s) {

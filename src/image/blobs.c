@@ -51,7 +51,7 @@ int blob_adopt(Images *i, const char *tenant, const char *digest, Error *reterr)
         if (!*tenant)
                 return 0;
         if (!image_digest_is_valid(digest))
-                return error_set(reterr, -EINVAL, "'%.80s' is no digest", digest);
+                return error_set(reterr, -EINVAL, "'%.80s' is not a digest", digest);
         (void) snprintf(name, sizeof(name), PREFIX "%.64s", digest + strlen(DIGEST_PREFIX));
         (void) snprintf(path, sizeof(path), BLOBS_OF "%.*s/%s", ACCESS_NAME_MAX, tenant, name);
         if (linkat(i->blobs_fd, path, i->blobs_fd, name, 0) >= 0)

@@ -82,7 +82,7 @@ static void child_on_ended(const Error *failure, void *userdata) {
         while (child_read_some(c) > 0)
                 ;
         if (!failure && c->line.error < 0)
-                (void) error_set(&error, c->line.error, "the registry program says too much");
+                (void) error_set(&error, c->line.error, "the registry program printed too much");
         c = image_child_free(c);
         events->ended(error.code < 0 ? &error : NULL, data);
 }
@@ -133,7 +133,7 @@ int image_child_start(Images *i, const char *const *arguments, const char *auth,
         int r;
 
         if (!i->program)
-                return error_set(reterr, -EOPNOTSUPP, "cove-registry is not installed beside coved: without it there is no way to registries and archives");
+                return error_set(reterr, -EOPNOTSUPP, "cove-registry is not installed beside coved: install it to use registries and archives");
         c = calloc(1, sizeof(*c));
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");

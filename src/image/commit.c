@@ -116,7 +116,7 @@ static int commit_keep(void *work, Error *reterr) {
         if (r >= 0)
                 r = shape_text_set(&c->image.snapshot, chain);
         if (r < 0)
-                return error_set(reterr, r, "cannot write it down: %s", strerror(-r));
+                return error_set(reterr, r, "cannot save it: %s", strerror(-r));
         return making_work_publish(&c->work, TREE_SNAPSHOT, chain, reterr);
 }
 
@@ -190,7 +190,7 @@ static int image_commit_check(Images *i, const Sandbox *sb, const char *text, Te
         if (r < 0)
                 return r;
         if (!sb->spec.persistent)
-                return error_set(reterr, -EOPNOTSUPP, "the disk of sandbox '%s' goes with it, so it cannot be committed: create it with persistent (--persistent)", sb->id);
+                return error_set(reterr, -EOPNOTSUPP, "sandbox '%s' has no persistent disk and cannot be committed: create it with persistent (--persistent)", sb->id);
         return trees_have_disks(i->manager, reterr) ? 0 : -EOPNOTSUPP;
 }
 

@@ -51,7 +51,7 @@ static int flatten_run(void *work, Error *reterr) {
 
 /* The first: its undo is the last that sees the error. */
 static int flatten_explain(void *work, Error *why) {
-        (void) error_prefix(why, why->code, "what was changed cannot be made a layer");
+        (void) error_prefix(why, why->code, "the changes cannot be written as a layer");
         return making_work_drop_scratch(work, why);
 }
 

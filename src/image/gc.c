@@ -145,7 +145,7 @@ static int gc_tell(void *work, Error *why) {
 
         making_log(k, "removed %u images, %u layers (%llu bytes), %u snapshots, %u steps of builds, %u blobs (%llu bytes)%s", g->done.images, g->done.layers,
                         (unsigned long long) g->done.bytes, g->done.snapshots, g->done.cache, g->done.blobs, (unsigned long long) g->done.blob_bytes,
-                        g->failed > 0 ? "; some could not be, and are tried again next time" : "");
+                        g->failed > 0 ? "; some could not be removed, the next clean-up retries" : "");
         making_progress(k, "done", g->done.bytes + g->done.blob_bytes, g->done.bytes + g->done.blob_bytes);
         return STEP_DONE;
 }
@@ -235,7 +235,7 @@ static int gc_remove_tree(void *work, Error *reterr) {
         int r = gc_look(i);
 
         if (r < 0)
-                return error_set(reterr, r, "cannot see what is in use: %s", strerror(-r));
+                return error_set(reterr, r, "cannot find out what is in use: %s", strerror(-r));
         for (LayerEntry *l = i->layers; g->failed == 0 && l; l = l->hh.next)
                 if (!l->used) {
                         if (gc_remove_layer(g, l) >= 0)

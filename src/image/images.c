@@ -114,13 +114,13 @@ static int images_refuse_unknown(Images *i, const char *tenant, const char *text
 
 const char *images_problem(Images *i, const Image *image) {
         if (*image->layer && !images_layer(i, image->layer))
-                return "its layer is not there any more: pull, import or build it again";
+                return "its layer is missing: pull, import or build it again";
         if (image->snapshot) {
                 ImageSnapshotEntry *e;
 
                 HASH_FIND_STR(i->snapshots, image->snapshot, e);
                 if (!e || e->row.removing)
-                        return "the disk it begins with is not there any more: build or commit it again";
+                        return "its disk is missing: build or commit it again";
         }
         return NULL;
 }
@@ -188,7 +188,7 @@ static int find_told(Images *i, const char *tenant, const char *text, TemplateEn
         }
         r = find_digest(i, tenant, text, ret);
         if (r == -EEXIST)
-                return error_set(reterr, r, "'%.80s' is the beginning of several digests: give more of it", text);
+                return error_set(reterr, r, "'%.80s' matches several digests: give more digits", text);
         if (r >= 0)
                 return 0;
         if (!image_digest_short(text)) {
@@ -215,7 +215,7 @@ int images_remove(Images *i, const char *tenant, const char *name, Error *reterr
         if (r < 0)
                 return r;
         if (strcmp(t->row.tenant, tenant ? tenant : "") != 0)
-                return error_set(reterr, -EPERM, "template '%s:%s' is everybody's: only an admin may remove it", t->row.name, t->row.tag);
+                return error_set(reterr, -EPERM, "template '%s:%s' is shared by all tenants: only an admin may remove it", t->row.name, t->row.tag);
         r = store_template_delete(i->manager->store, &t->row);
         if (r < 0)
                 return error_set(reterr, r, "cannot remove template '%.100s': %s", name, strerror(-r));

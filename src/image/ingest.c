@@ -95,7 +95,7 @@ static int ingest_take_user(const char *text, ImageConfig *c, Error *reterr) {
         const char *home = json_string_value(json_object_get(result, "home"));
 
         if (!json_is_integer(uid) || !json_is_integer(gid))
-                return error_set(reterr, -EBADMSG, "the image's user cannot be told");
+                return error_set(reterr, -EBADMSG, "cannot determine the image's user");
         c->uid = (uint32_t) json_integer_value(uid);
         c->gid = (uint32_t) json_integer_value(gid);
         free(c->home);
@@ -189,16 +189,16 @@ static int check_result(Ingest *g, Error *reterr) {
         size_t k;
 
         if (!manifest || !image_digest_is_valid(manifest))
-                return error_set(reterr, -EBADMSG, "the registry program has not told what it got");
+                return error_set(reterr, -EBADMSG, "the registry program gave no result");
         if (json_array_size(layers) == 0)
                 return error_set(reterr, -EBADMSG, "the image has no layers: there is nothing to start from");
         if (json_array_size(layers) > IMAGE_LAYERS_MAX)
-                return error_set(reterr, -E2BIG, "the image has %zu layers, at most %d can be", json_array_size(layers), IMAGE_LAYERS_MAX);
+                return error_set(reterr, -E2BIG, "the image has %zu layers; the maximum is %d", json_array_size(layers), IMAGE_LAYERS_MAX);
         json_array_foreach(layers, k, layer) {
                 const char *digest = layer_text(layer, "digest"), *diff_id = layer_text(layer, "diffId");
 
                 if (!digest || !diff_id || !image_digest_is_valid(digest) || !image_digest_is_valid(diff_id))
-                        return error_set(reterr, -EBADMSG, "layer %zu of the image has no digest that could be checked", k + 1);
+                        return error_set(reterr, -EBADMSG, "layer %zu of the image has no digest to verify", k + 1);
         }
         (void) snprintf(g->image.digest, sizeof(g->image.digest), "%s", manifest);
         g->image.config_digest = config ? strdup(config) : NULL;
@@ -360,7 +360,7 @@ int ingest_start(Images *i, Making *k, const IngestRequest *request, ImageDone d
         if (!g)
                 return error_set(reterr, -ENOMEM, "out of memory");
         *g = (Ingest) {
-                .work = { .images = i, .making = k, .release = ingest_free, .cancelled = "it was cancelled; finished layers are kept" },
+                .work = { .images = i, .making = k, .release = ingest_free, .cancelled = "cancelled; finished layers are kept" },
                 .takes_name = request->only_free_name,
                 .reference = ingest_copy(request->reference),
                 .name = ingest_copy(request->name),

@@ -150,7 +150,7 @@ int layer_keep(void *work, Error *why) {
         LayerWriting *w = work;
 
         if (!*w->work.scratch && layer_put_row(work, why) < 0)
-                log_debug("layer %.12s has no row before the next start", w->row.chain);
+                log_debug("layer %.12s is registered at the next start", w->row.chain);
         return STEP_DONE;
 }
 
@@ -194,7 +194,7 @@ static void layer_work_log(const LayerWork *w) {
                         making_log(x->making, "layer %.12s: %s, unpacked to %s in %llu ms", layer_work_name(w), image_size_text(row->blob_bytes, sizes[0]),
                                         image_size_text(row->bytes, sizes[1]), (unsigned long long) ((clock_usec() - w->began) / USEC_PER_MSEC));
                 else
-                        making_log(x->making, "layer %.12s: is there by now", layer_work_name(w));
+                        making_log(x->making, "layer %.12s: already there", layer_work_name(w));
 }
 
 static void layer_work_end(void *work, const Error *error) {
@@ -207,10 +207,10 @@ static void layer_work_end(void *work, const Error *error) {
                 layer_work_log(w);
         rest = error && w->given_up ? TAKE_PTR(w->waiters) : take_strangers(w, error);
         if (error && error->code == -EDQUOT)
-                (void) error_set(&why, -EDQUOT, "layer %.12s does not fit into what its tenant may have on disk (quotas.diskMB): remove templates, snapshots or volumes (%.200s)",
+                (void) error_set(&why, -EDQUOT, "layer %.12s does not fit into its tenant's disk quota (quotas.diskMB): remove templates, snapshots or volumes (%.200s)",
                                 w->writing.row.chain, error->text);
         else if (error && error->code == -ENOSPC)
-                (void) error_set(&why, -ENOSPC, "there is no room for layer %.12s: `cove template gc` removes what nobody uses, storage.size makes the depot larger (%.200s)",
+                (void) error_set(&why, -ENOSPC, "there is no room for layer %.12s: free some with `cove template gc`, or raise storage.size (%.200s)",
                                 w->writing.row.chain, error->text);
         else if (error)
                 (void) error_prefix(&why, error->code, "layer %.12s", layer_work_name(w));
@@ -291,7 +291,7 @@ int layer_want(Images *i, Making *k, const StoreLayer *want, LayerDone done, voi
         if (w) {
                 x->work = w;
                 DL_APPEND(w->waiters, x);
-                making_log(k, "layer %.12s: waits for the one who is at it", want->digest + strlen(DIGEST_PREFIX));
+                making_log(k, "layer %.12s: waiting for another request that unpacks it", want->digest + strlen(DIGEST_PREFIX));
                 return 0;
         }
         DL_APPEND(list, x);
@@ -300,7 +300,7 @@ int layer_want(Images *i, Making *k, const StoreLayer *want, LayerDone done, voi
 }
 
 void layer_waiter_cancel(LayerWaiter *x) {
-        static const Error unwanted = { -ECANCELED, "nobody wants it any more" };
+        static const Error unwanted = { -ECANCELED, "no request needs it any more" };
         LayerWork *w = x->work;
 
         if (w) {

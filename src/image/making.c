@@ -194,7 +194,7 @@ static int making_refuse(Images *i, const char *tenant, MakingKind kind, Error *
                 return r;
         if (i->n_running < max || ledger_of_tenant(i->manager, tenant).counts[LEDGER_BUILDS] == 0)
                 return 0;
-        return error_set(reterr, -EDQUOT, "%u pieces of work on templates are under way, and there may not be more (images.maxMakings): wait for one, or cancel it",
+        return error_set(reterr, -EDQUOT, "%u jobs on templates are in progress, which is the maximum (images.maxMakings): wait for one, or cancel it",
                         i->n_running);
 }
 
@@ -275,7 +275,7 @@ void making_end(Making *k, const Image *image, const Error *error) {
         }
         log_end(k, error);
         if (store_making_put(k->images->manager->store, &k->row) < 0)
-                log_warning("the end of making %s cannot be written down", k->row.id);
+                log_warning("the end of job %s cannot be saved", k->row.id);
         k->log_fd = fd_close(k->log_fd);
         strv_done(&k->held);
         k->images->n_running--;

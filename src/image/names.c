@@ -68,11 +68,11 @@ int template_name_parse(const char *text, TemplateName *ret, Error *reterr) {
 
         if (!name_is_valid(text, n))
                 return error_set(reterr, -EINVAL,
-                                "'%.100s' is no name of a template: lower-case letters and digits, with '.', '_', '-' and '/' between them, then :TAG", text);
+                                "'%.100s' is not a valid name for a template: use lower-case letters and digits, with '.', '_', '-' and '/' between them, then :TAG", text);
         if (strchr(tag, '/'))
                 return error_set(reterr, -EINVAL, "'%.100s' has a registry in it; a template is called '%.100s'", text, strchr(tag, '/') + 1);
         if (!names_tag_is_valid(tag))
-                return error_set(reterr, -EINVAL, "'%.100s' is no tag: 1 to %d letters, digits, '_', '.', '-'", tag, TEMPLATE_TAG_MAX);
+                return error_set(reterr, -EINVAL, "'%.100s' is not a valid tag: use 1 to %d letters, digits, '_', '.', '-'", tag, TEMPLATE_TAG_MAX);
         memcpy(ret->name, text, n);
         ret->name[n] = '\0';
         (void) snprintf(ret->tag, sizeof(ret->tag), "%s", tag);
@@ -160,10 +160,10 @@ int reference_name(const char *reference, ReferenceName *ret, Error *reterr) {
         if (!name.has_host && strncmp(path, "library/", strlen("library/")) == 0)
                 path += strlen("library/");
         if (strlen(path) >= sizeof(text) + DIGEST_LENGTH)
-                return error_set(reterr, -EINVAL, "'%.100s…' is too long for an image's name", reference);
+                return error_set(reterr, -EINVAL, "'%.100s…' is too long for an image reference", reference);
         (void) snprintf(text, sizeof(text), "%.*s", at ? (int) (at - path) : (int) strlen(path), path);
         if (template_name_parse(text, &name.name, NULL) < 0)
-                return error_set(reterr, -EINVAL, "'%.100s' is no image: [HOST[:PORT]/]NAME[:TAG][@sha256:…], in lower case", reference);
+                return error_set(reterr, -EINVAL, "'%.100s' is not a valid image reference: use [HOST[:PORT]/]NAME[:TAG][@sha256:…], in lower case", reference);
         (void) snprintf(name.full, sizeof(name.full), "%.*s%s%.255s:%.128s%s", name.has_host ? (int) host : 0, reference, name.has_host ? "/" : "",
                         name.name.name, name.name.tag, at ? at : "");
         *ret = name;

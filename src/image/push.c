@@ -113,7 +113,7 @@ static void on_described_line(const char *line, void *userdata) {
 }
 
 static void push_on_described(const Error *error, void *userdata) {
-        static const Error silent = { -EPROTO, "the registry program has not told what it made" };
+        static const Error silent = { -EPROTO, "the registry program gave no result" };
         ImagePush *p = userdata;
 
         p->child = NULL;
@@ -264,7 +264,7 @@ static int list_layers(ImagePush *p, const Image *image, Error *reterr) {
         for (const LayerEntry *l; *chain; chain = l->row.parent) {
                 l = images_layer(p->work.images, chain);
                 if (!l)
-                        return error_set(reterr, -EUCLEAN, "layer %.12s is not there any more: get or build the template again", chain);
+                        return error_set(reterr, -EUCLEAN, "layer %.12s is missing: pull or build the template again", chain);
                 if (p->n >= IMAGE_LAYERS_MAX)
                         return error_set(reterr, -E2BIG, "the template has more than %d layers", IMAGE_LAYERS_MAX);
                 memcpy(p->chains[p->n++], l->row.chain, DIGEST_HEX + 1);
@@ -314,7 +314,7 @@ int images_push(Images *i, const Principal *who, const char *name, const char *r
         if (r < 0)
                 return r;
         if (!*info.image->layer)
-                return error_set(reterr, -EOPNOTSUPP, "template '%s:%s' stands on this host's own files (%s), which do not go to a registry: build it on an image (FROM)",
+                return error_set(reterr, -EOPNOTSUPP, "template '%s:%s' stands on this host's own files (%s), which cannot be pushed: build it on an image (FROM)",
                                 info.name, info.tag, info.image->base ? info.image->base : "host");
         (void) snprintf(full, sizeof(full), "%s:%s", info.name, info.tag);
         r = making_new(i, who, MAKING_PUSH, full, &k, reterr);

@@ -155,7 +155,7 @@ static int template_row(StoreTemplate *row, const char *tenant, const TemplateNa
 }
 
 static int template_put_failed(int r, const char *name, Error *reterr) {
-        return error_set(reterr, r, "cannot write template '%.100s' down: %s", name ? name : "", strerror(-r));
+        return error_set(reterr, r, "cannot save template '%.100s': %s", name ? name : "", strerror(-r));
 }
 
 int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr) {

@@ -93,7 +93,7 @@ static void on_snapshot(const TreeRef *ref, uint64_t bytes, void *userdata) {
         HASH_FIND_STR(x->images->snapshots, ref->name, e); /* what is being made now is in the store, and not there */
         if (!e || !e->row.removing)
                 return;
-        log_info("snapshot %.12s was not taken over by anybody: it goes", ref->name);
+        log_info("snapshot %.12s belongs to nothing and is removed", ref->name);
         (void) trees_remove(m, ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or after the next start */
 }
 
@@ -128,7 +128,7 @@ static void reconcile_on_item(const TreeRef *ref, uint64_t bytes, void *userdata
                 return; /* the latter: quarantine.h */
         memcpy(row.chain, ref->name, sizeof(row.chain));
         if (images_layer_put(i, &row) >= 0)
-                log_info("layer %.12s was finished when the daemon was cut off: it is kept", ref->name);
+                log_info("layer %.12s was complete when the daemon was killed: it is kept", ref->name);
 }
 
 static void drop_missing(Reconciliation *x) {
@@ -141,7 +141,7 @@ static void drop_missing(Reconciliation *x) {
                 if (t || !l->counted)
                         continue;
                 if (!l->row.removing)
-                        log_warning("layer %.12s is not in the depot any more: templates that stand on it cannot be used", l->row.chain);
+                        log_warning("layer %.12s is missing from the depot: templates based on it cannot be used", l->row.chain);
                 images_layer_drop(i, l->row.chain);
         }
 }
@@ -218,7 +218,7 @@ int reconciliation_start(Images *i, Error *reterr) {
         r = reconciliation_new(i);
         if (r >= 0)
                 r = sd_event_add_time_relative(i->manager->event, &i->reconciliation->timer, CLOCK_MONOTONIC, 0, 0, image_reconcile_on_timer, i);
-        return r < 0 ? error_set(reterr, r, "cannot look after the layers: %s", strerror(-r)) : 0;
+        return r < 0 ? error_set(reterr, r, "cannot check the layers: %s", strerror(-r)) : 0;
 }
 
 int images_when_ready(void *work, Error *reterr) {

@@ -194,6 +194,8 @@ static int opened_prepare(Opened *o, const FileRequest *q) {
                 return -errno;
         if (q->mode != FILE_MODE_NONE && fchmod(o->fd, q->mode & 07777) < 0)
                 return -errno;
+        if (o->fresh) /* empty as it is; to cut it again would be one more change to those who watch */
+                return 0;
         return ftruncate(o->fd, 0) < 0 && !fd_is_made_up(o->fd) ? -errno : 0;
 }
 

@@ -179,7 +179,7 @@ static int content_check_place(const JailVolume *volume, int place, Error *reter
         path[n] = '\0';
         for (size_t i = 0; i < ELEMENTSOF(own); i++)
                 if (path_is_below(path, own[i]))
-                        return error_set(reterr, -EPERM, "the volume at '%s' would lie in %s, which is the sandbox's own", volume->target, own[i]);
+                        return error_set(reterr, -EPERM, "the volume at '%s' would lie in %s, which belongs to the sandbox itself", volume->target, own[i]);
         return strcmp(path, "/") == 0 ? error_set(reterr, -EPERM, "the volume at '%s' would lie over everything", volume->target) : 0;
 }
 

@@ -9,22 +9,28 @@
 #include "base/dirs.h"
 #include "base/fd.h"
 #include "jail/furniture.h"
-#include "jail/sharedetc.h"
+
+#define HOSTS_BYTES    512
+#define HOSTNAME_BYTES 128
 
 /* Any address would do in a gated network, where all of them end in the same socket; in a linked one it is just this one. One
  * that answers within a moment or not at all: patience is for the way behind it. */
 static const char resolver[] = "nameserver 10.64.0.1\noptions timeout:2 attempts:2\n";
 
-static int names_write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
-        _cleanup_close_ int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+static int names_put(const JailSpec *spec, int dirfd, const char *path, const char *text, Error *reterr) {
+        _cleanup_close_ int fd = openat(dirfd, path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
         int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 
         return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "%s", path) : 0;
 }
 
+static int names_write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
+        return names_put(spec, AT_FDCWD, path, text, reterr);
+}
+
 /* Neither a link nor a pipe that somebody has left there. */
-static ssize_t file_read_regular(const char *path, char *ret, size_t size) {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+static ssize_t file_read_regular(int dirfd, const char *path, char *ret, size_t size) {
+        _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         struct stat st;
         ssize_t n;
 
@@ -41,7 +47,7 @@ static ssize_t file_read_regular(const char *path, char *ret, size_t size) {
 static int write_resolver(const JailSpec *spec, const char *text, Error *reterr) {
         char there[256];
         bool may_be_there = jail_is_kept(spec) || jail_has_shared_etc(spec);
-        ssize_t n = may_be_there ? file_read_regular("/etc/resolv.conf", there, sizeof(there)) : -ENOENT;
+        ssize_t n = may_be_there ? file_read_regular(AT_FDCWD, "/etc/resolv.conf", there, sizeof(there)) : -ENOENT;
 
         if (n >= 0 && strcmp(there, text) == 0)
                 return 0;
@@ -55,7 +61,7 @@ void names_write_hosts(char *ret, size_t size, const char *hostname) {
 }
 
 static int write_hosts(const JailSpec *spec, Error *reterr) {
-        char text[512];
+        char text[HOSTS_BYTES];
 
         names_write_hosts(text, sizeof(text), spec->hostname);
         return names_write_file(spec, "/etc/hosts", text, reterr);
@@ -75,34 +81,58 @@ static int copy_resolver(int host_root_fd, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/etc/resolv.conf") : 0;
 }
 
-static int write_own(const JailSpec *spec, Error *reterr) {
-        char text[128];
+/* What a former life, or the one that this disk is a copy of, had from us: the name in both, and nothing of the guest's. */
+static bool names_are_ours(int dirfd) {
+        char name[HOSTNAME_BYTES + 1], hosts[HOSTS_BYTES], expected[HOSTS_BYTES];
+
+        if (file_read_regular(dirfd, "hostname", name, sizeof(name)) <= 0 || file_read_regular(dirfd, "hosts", hosts, sizeof(hosts)) < 0)
+                return false;
+        name[strcspn(name, "\n")] = '\0';
+        names_write_hosts(expected, sizeof(expected), name);
+        return strcmp(hosts, expected) == 0;
+}
+
+static void names_forget_former(const JailSpec *spec, int dirfd) {
+        if (dirfd < 0 || !jail_is_kept(spec) || !names_are_ours(dirfd))
+                return;
+        (void) unlinkat(dirfd, "hosts", 0);
+        (void) unlinkat(dirfd, "hostname", 0);
+}
+
+int names_put_own(const JailSpec *spec, const char *upper, Error *reterr) {
+        _cleanup_close_ int dirfd = open(upper, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        char hosts[HOSTS_BYTES], name[HOSTNAME_BYTES + 1];
         int r;
 
-        if (jail_has_shared_etc(spec)) { /* of another name than this one's */
-                (void) unlink("/etc/hosts");
-                (void) unlink("/etc/hostname");
-        }
+        if (dirfd < 0)
+                return error_set(reterr, -errno, "%s", upper);
+        names_forget_former(spec, dirfd);
+        names_write_hosts(hosts, sizeof(hosts), spec->hostname);
+        (void) snprintf(name, sizeof(name), "%s\n", spec->hostname);
+        r = names_put(spec, dirfd, "hosts", hosts, reterr);
+        return r < 0 ? r : names_put(spec, dirfd, "hostname", name, reterr);
+}
+
+static int write_own(const JailSpec *spec, Error *reterr) {
+        _cleanup_close_ int dirfd = open("/etc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        char text[HOSTNAME_BYTES + 1];
+        int r;
+
+        names_forget_former(spec, dirfd);
         r = write_hosts(spec, reterr);
         if (r < 0)
                 return r;
         (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
         r = names_write_file(spec, "/etc/hostname", text, reterr);
-        if (r < 0 || jail_has_shared_etc(spec))
-                return r;
-        r = names_write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
+        if (r >= 0)
+                r = names_write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
         return r < 0 || !jail_is_for_root(spec) ? r : names_write_file(spec, "/etc/profile", furniture_profile, reterr);
-}
-
-/* All of it is there already, in what such sandboxes share. */
-static bool is_shared(const JailSpec *spec) {
-        return jail_has_shared_etc(spec) && strcmp(spec->hostname, SHAREDETC_HOSTNAME) == 0;
 }
 
 int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
         int r;
 
-        r = is_shared(spec) ? 0 : write_own(spec, reterr);
+        r = jail_has_shared_etc(spec) ? 0 : write_own(spec, reterr);
         if (r < 0)
                 return r;
         if (spec->net_host)

@@ -80,7 +80,7 @@ static int rootfs_inside_make_directories(const Lower *lower, const char *low, c
 }
 
 /* Works in the layer's directory. */
-static int make_overlay(const Lower *lower, bool kept, int *ret_tree, Error *reterr) {
+static int make_overlay(const Lower *lower, const JailSpec *spec, int *ret_tree, Error *reterr) {
         char low[64], up[64], work[64];
         const FsOption options[] = {
                 { "lowerdir",  low   },
@@ -89,12 +89,16 @@ static int make_overlay(const Lower *lower, bool kept, int *ret_tree, Error *ret
                 { "userxattr", NULL  }, /* made by guest root, who may not write trusted.* */
                 { "index",     "off" }, /* of a kept one: else the kernel may refuse an upper layer that is a copy of another */
         };
+        bool kept = jail_is_kept(spec);
         int tree, r;
 
         layer_name("lower", lower, low, sizeof(low));
         layer_name("upper", lower, up, sizeof(up));
         layer_name("work", lower, work, sizeof(work));
         r = rootfs_inside_make_directories(lower, low, up, work, reterr);
+        if (r < 0)
+                return r;
+        r = jail_has_shared_etc(spec) && strcmp(lower->path, FURNITURE_SHARED) == 0 ? names_put_own(spec, up, reterr) : 0;
         if (r < 0)
                 return r;
         r = tree_attach(lower->tree, AT_FDCWD, low);
@@ -113,7 +117,7 @@ static int make_overlay(const Lower *lower, bool kept, int *ret_tree, Error *ret
 
 static int make_overlays(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < fs->n_lowers; i++) {
-                int r = make_overlay(fs->lowers + i, jail_is_kept(spec), &fs->lowers[i].overlay, reterr);
+                int r = make_overlay(fs->lowers + i, spec, &fs->lowers[i].overlay, reterr);
                 if (r < 0)
                         return r;
         }

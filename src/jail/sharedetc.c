@@ -179,10 +179,6 @@ static int put_texts(int to) {
         r = sharedetc_put_text(to, "group", text);
         if (r < 0)
                 return r;
-        names_write_hosts(text, sizeof(text), SHAREDETC_HOSTNAME);
-        r = sharedetc_put_text(to, "hosts", text);
-        if (r >= 0)
-                r = sharedetc_put_text(to, "hostname", SHAREDETC_HOSTNAME "\n");
         return r < 0 ? r : sharedetc_put_text(to, "resolv.conf", NAMES_NO_NETWORK);
 }
 

@@ -13,8 +13,7 @@
 #include "base/error.h"
 #include "base/strv.h"
 
-#define SHAREDETC_HOSTNAME "cove" /* of those that say nothing else */
-#define SHAREDETC_USER     1000   /* likewise */
+#define SHAREDETC_USER 1000 /* of those that say nothing else */
 
 typedef struct SharedEtc {
         int tree;        /* -EBADF: not made yet */

@@ -18,3 +18,6 @@ int view_take_cores(const JailSpec *spec, Error *reterr);
 /* Puts the files in place. name: of a file in /dev/shm that nobody inside could have made. ret_meminfo_fd: open for
  * writing; NULL: nobody will. */
 int view_attach(const JailSpec *spec, const char *name, int *ret_meminfo_fd, Error *reterr);
+
+/* The children of the caller count the time since the boot (/proc/uptime, sysinfo(2), CLOCK_BOOTTIME) from here on; the caller himself does not. */
+int view_begin_uptime(Error *reterr);

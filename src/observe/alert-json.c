@@ -68,9 +68,9 @@ static int alert_json_read_words(const char *status, const char *severity, Alert
         *ret_status = (AlertStatus) shape_value(&alert_status_names, status);
         *ret_severity = (AlertSeverity) shape_value(&alert_severity_names, severity);
         if (status && (int) *ret_status < 0 && strcmp(status, "active") != 0)
-                return error_set(reterr, -EINVAL, "'%s' is no status: pending, firing, acknowledged, resolved or active", status);
+                return error_set(reterr, -EINVAL, "'%s' is not a status: use pending, firing, acknowledged, resolved or active", status);
         if (severity && (int) *ret_severity < 0)
-                return error_set(reterr, -EINVAL, "'%s' is no severity: info, warning or critical", severity);
+                return error_set(reterr, -EINVAL, "'%s' is not a severity: use info, warning or critical", severity);
         return 0;
 }
 

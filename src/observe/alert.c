@@ -217,9 +217,9 @@ int alerts_acknowledge(Alerts *a, const char *id, const char *by, const char *no
                 return error_set(reterr, -ENOENT, "there is no alert '%s'", id);
         r = alert_engine_acknowledge(a->engine, alert, now(), by, note);
         if (r == -ESTALE)
-                return error_set(reterr, r, "alert '%s' is %s: only one that fires can be acknowledged", id, alert_status_name(alert->status));
+                return error_set(reterr, r, "alert '%s' is %s: only a firing alert can be acknowledged", id, alert_status_name(alert->status));
         if (r < 0)
-                return error_set(reterr, r, "cannot write it down: %m");
+                return error_set(reterr, r, "cannot save it: %m");
         *ret = alert_json(alert);
         return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }

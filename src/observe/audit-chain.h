@@ -26,7 +26,7 @@ void audit_digest(AuditHash hash, const void *data, size_t size, char ret[AUDIT_
 
 /* Kinds of records about the log itself. */
 #define AUDIT_GAP  "log-gap"  /* the file ended before the head: records are missing. "lost": how many */
-#define AUDIT_TORN "log-torn" /* an unfinished record was taken off after a crash */
+#define AUDIT_TORN "log-torn" /* an incomplete record was removed after a crash */
 #define AUDIT_LOST "log-lost" /* records could not be written. "lost": how many */
 #define AUDIT_BASE "log-base" /* the oldest files are removed because of their age or size. "base": the last record that goes */
 #define AUDIT_ON   "log-on"   /* audit.enabled was set, or not any more */

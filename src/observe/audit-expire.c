@@ -60,7 +60,7 @@ static void audit_expire_remove_files(Audit *a, const AuditFiles *files, size_t 
         uint64_t base;
 
         if (record_before(a, files->numbers[n], &base, hash) < 0) {
-                log_warning("audit: file %u is not what it should be, the files before it stay", files->numbers[n]);
+                log_warning("audit: file %u is damaged; the files before it are kept", files->numbers[n]);
                 return;
         }
         if (base > a->head.base) {

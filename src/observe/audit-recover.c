@@ -104,11 +104,11 @@ static const char *audit_recover_compare(const AuditRecoverTail *t, const AuditH
 
         *ret_lost = known > last ? known - last : 0;
         if (head_error == -EBADMSG)
-                return "the head was not as it had been written";
+                return "the head was changed";
         if (head_error == -ENOENT && (t->found || t->damaged))
                 return "the head was missing";
         if (t->damaged)
-                return "the last line is no record";
+                return "the last line is not a record";
         if (*ret_lost > 0)
                 return "the last records are missing";
         if (t->found && t->last.seq == head->seq && strcmp(t->last.hash, head->hash) != 0)
@@ -125,11 +125,11 @@ static int note_recovery(Audit *a, const AuditRecoverTail *t, const char *wrong,
         int r = 0;
 
         if (wrong) {
-                log_error("audit: %s; `cove audit verify` tells more", wrong);
+                log_error("audit: %s; run `cove audit verify` for details", wrong);
                 r = audit_note(a, AUDIT_GAP, "lost", lost, wrong);
         }
         if (r >= 0 && t->torn > 0)
-                r = audit_note(a, AUDIT_TORN, "bytes", t->torn, "an unfinished record was taken off");
+                r = audit_note(a, AUDIT_TORN, "bytes", t->torn, "an incomplete record was removed");
         return r;
 }
 

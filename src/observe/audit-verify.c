@@ -45,7 +45,7 @@ int audit_verify_begin(AuditVerifier *v, int dirfd, AuditHash hash, const AuditH
         if (r == -ENOENT)
                 return v->reader.files.n == 0 ? 0 : audit_verify_broken(v, "the file '" AUDIT_HEAD_FILE "' is missing");
         if (r == -EBADMSG)
-                return audit_verify_broken(v, "the file '" AUDIT_HEAD_FILE "' is not as it was written");
+                return audit_verify_broken(v, "the file '" AUDIT_HEAD_FILE "' was changed");
         return r;
 }
 
@@ -85,10 +85,10 @@ static int check_notes(AuditVerifier *v, const char *line, size_t size, const Au
         uint64_t lost = audit_record_number(line, size, "lost"), after = r->seq - v->verdict.last - 1;
 
         if (text_equals(event, n, AUDIT_GAP) && lost > 0)
-                return audit_verify_broken(v, "%" PRIu64 " records before record %" PRIu64 " are missing, as a start of the daemon has noticed", lost,
+                return audit_verify_broken(v, "%" PRIu64 " records before record %" PRIu64 " are missing, as found at a start of the daemon", lost,
                                 r->seq);
         if (text_equals(event, n, AUDIT_GAP))
-                return audit_verify_broken(v, "before record %" PRIu64 " the log was not as it had been left, as a start of the daemon has noticed",
+                return audit_verify_broken(v, "before record %" PRIu64 " the log had been changed, as found at a start of the daemon",
                                 r->seq);
         if (v->verdict.records > 0 && after != 0)
                 return audit_verify_broken(v, "record %" PRIu64 " follows record %" PRIu64, r->seq, v->verdict.last);

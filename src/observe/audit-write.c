@@ -98,7 +98,7 @@ static int write_record(Audit *a) {
         if (n == (ssize_t) a->text.size)
                 return 0;
         if (n > 0 && ftruncate(a->fd, (off_t) a->size) < 0)
-                log_error("audit: cannot take an unfinished record off again: %m");
+                log_error("audit: cannot remove an incomplete record: %m");
         a->reserved = 0;
         return r;
 }

@@ -26,7 +26,7 @@ static void observe_audit_on_failure(Audit *a, int r, bool first) {
         if (!first)
                 return;
         log_error("audit: a record cannot be written: %s; lost ones are counted%s", strerror(-r),
-                        a->manager->settings->audit.required ? ", and what changes something is refused until then" : "");
+                        a->manager->settings->audit.required ? ", and requests that change something are refused until then" : "");
         observe_security(a->manager, FAILED, /* sb= */ NULL, "the audit log cannot be written: %s", strerror(-r));
 }
 

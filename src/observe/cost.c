@@ -257,5 +257,5 @@ int observe_cost_json(Observe *o, const char *by, usec_t from, usec_t to, const 
                                 "items", groups_json(&s, k == 0, limit),
                                 "truncated", HASH_COUNT(s.groups) > limit || (kinds[k].records && s.rows >= ROWS_MAX));
         sum_done(&s);
-        return r < 0 ? error_set(reterr, r, "what was used cannot be read: %m") : *ret ? 0 : -ENOMEM;
+        return r < 0 ? error_set(reterr, r, "the usage cannot be read: %m") : *ret ? 0 : -ENOMEM;
 }

@@ -10,6 +10,7 @@
 #include "core/ledger.h"
 #include "core/pool.h"
 #include "core/tally.h"
+#include "core/provider.h"
 #include "observe/internal.h"
 
 static const AgeClass classes[] = {
@@ -194,6 +195,21 @@ double gauge_disk_usage(Observe *o) {
         return gauges_disk_usage(o->manager->config.state_dir);
 }
 
+static void refresh_depot(Observe *o) {
+        const Provider *p = o->manager->provider;
+
+        metric_set(o, METRIC_DEPOT_BYTES, "size", p ? (double) p->room.bytes : 0);
+        metric_set(o, METRIC_DEPOT_BYTES, "used", p ? (double) p->room.used_bytes : 0);
+        metric_set(o, METRIC_DEPOT_BYTES, "max", p ? (double) p->room.most_bytes : 0);
+}
+
+/* Of what it can take: what it has already and is free counts as room. */
+double gauge_depot_usage(Observe *o) {
+        const Provider *p = o->manager->provider;
+
+        return p && p->room.most_bytes > 0 ? (double) p->room.used_bytes / (double) p->room.most_bytes : NAN;
+}
+
 void gauges_refresh(Observe *o) {
         refresh_sandboxes(o);
         refresh_live(o);
@@ -202,6 +218,7 @@ void gauges_refresh(Observe *o) {
         (void) ledger_each(o->manager, refresh_tenant, o);
         metric_set(o, METRIC_MEMORY_USAGE, NULL, gauges_memory_usage());
         metric_set(o, METRIC_DISK_USAGE, NULL, gauges_disk_usage(o->manager->config.state_dir));
+        refresh_depot(o);
         metric_set(o, METRIC_START_TIME, NULL, (double) o->manager->started_at / USEC_PER_SEC);
         metric_set(o, METRIC_BUILD_INFO, COVE_VERSION, 1);
 }

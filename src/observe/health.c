@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/provider.h"
 #include "observe/internal.h"
 
 typedef struct Condition {
@@ -29,7 +30,8 @@ static const Condition degraded[] = {
         { SIGNAL_HTTP_ERROR_RATE,   0.05, "the daemon answers with errors"                                },
         { SIGNAL_POOL_WAIT,         30,   "callers wait for a sandbox"                                    },
         { SIGNAL_DISK_USAGE,        0.90, "the disk is nearly full"                                       },
-        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have been given up"                           },
+        { SIGNAL_DEPOT_USAGE,       0.95, "templates, snapshots and volumes use nearly all of the depot"  },
+        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have failed for good"                           },
         { SIGNAL_DELIVERY_FAILURES, 0,    "notifications could not be delivered"                          },
 };
 
@@ -145,6 +147,14 @@ static json_t *from_hook(ObserveJson hook, void *userdata, json_t *otherwise) {
         return j;
 }
 
+static json_t *depot_json(const Observe *o) {
+        const ProviderRoom *room = o->manager->provider ? &o->manager->provider->room : NULL;
+
+        return !room || room->bytes == 0 ? json_null() :
+                                json_pack("{s:I,s:I,s:I}", "bytes", (json_int_t) room->bytes, "usedBytes", (json_int_t) room->used_bytes,
+                                                "maxBytes", (json_int_t) room->most_bytes);
+}
+
 json_t *observe_health_json(Observe *o) {
         json_t *reasons = json_array();
         usec_t now = clock_wall_usec(), start = o->manager->started_at;
@@ -153,7 +163,7 @@ json_t *observe_health_json(Observe *o) {
         ill = add_reasons(o, unhealthy, ELEMENTSOF(unhealthy), reasons) || ill;
         weak = add_reasons(o, degraded, ELEMENTSOF(degraded), reasons) || weak;
 
-        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}",
+        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}",
                         "status", ill ? "unhealthy" : weak ? "degraded" : "healthy",
                         "reasons", reasons,
                         "activeCount", count_json(o, SIGNAL_ACTIVE),
@@ -165,6 +175,7 @@ json_t *observe_health_json(Observe *o) {
                         "timeoutRate", number_or_null(observe_signal(o, SIGNAL_TIMEOUT_RATE)),
                         "activeAlerts", from_hook(o->alerts, o->alerts_data, json_array()),
                         "sweeper", from_hook(o->sweeper, o->sweeper_data, json_null()),
+                        "depot", depot_json(o),
                         "signals", observe_health_signals_json(o),
                         "targets", targets_json(o),
                         "at", json_time(now),

@@ -104,7 +104,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
         if (r >= 0)
                 r = history_fold(o, now);
         if (r < 0)
-                log_warning("history of metrics: cannot be written, trying again: %s", strerror(-r));
+                log_warning("history of metrics: cannot be saved, retrying: %s", strerror(-r));
         history_trim(o, now);
         (void) sd_event_source_set_time_relative(source, o->manager->settings->metrics.interval_usec);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

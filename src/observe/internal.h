@@ -111,6 +111,7 @@ void count_ages(const Observe *o, uint64_t *ret_counts, usec_t *ret_oldest);
 uint64_t count_active(const Observe *o);
 double gauge_memory_usage(Observe *o);
 double gauge_disk_usage(Observe *o);
+double gauge_depot_usage(Observe *o);
 double gauge_waiting(void *observe);      /* SignalRead */
 double gauge_longest_wait(void *observe); /* likewise */
 

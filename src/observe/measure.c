@@ -148,6 +148,7 @@ static const struct {
         [SIGNAL_CLEANUP_FAILURES]     = { cleanup_failures,     ADDED   },
         [SIGNAL_MEMORY_USAGE]         = { gauge_memory_usage,   HIGHEST },
         [SIGNAL_DISK_USAGE]           = { gauge_disk_usage,     HIGHEST },
+        [SIGNAL_DEPOT_USAGE]          = { gauge_depot_usage,    HIGHEST },
         [SIGNAL_DELIVERY_FAILURES]    = { delivery_failures,    ADDED   },
         [SIGNAL_DEAD_LETTERS]         = { NULL,                 ADDED   },
         [SIGNAL_UNHEALTHY]            = { NULL,                 ADDED   },

@@ -178,6 +178,6 @@ int envelope_make(Envelope *e, const ChannelConfig *channel, json_t *message, ui
         else if (forms[channel->kind])
                 r = make_json(e, channel, message);
         else
-                return error_set(reterr, -EINVAL, "channel '%s' is only for the log", channel->name);
+                return error_set(reterr, -EINVAL, "channel '%s' writes to the log only", channel->name);
         return r < 0 ? error_set(reterr, r, "channel '%s': the message cannot be made: %m", channel->name) : 0;
 }

@@ -101,7 +101,7 @@ static void post_fail(Post *p, const char *text) {
         Channel *c = p->channel;
         Notify *n = c->notify;
 
-        log_warning("alert: could not be sent to channel '%s', given up: %s", c->name, text);
+        log_warning("alert: could not be sent to channel '%s', giving up: %s", c->name, text);
         c->failed++;
         (void) snprintf(c->last_error, sizeof(c->last_error), "%s", text);
         c->last_error_at = clock_wall_usec();

@@ -82,7 +82,7 @@ void otlp_put_scope(Text *t) {
 
 void otlp_note_error(Otlp *o, const char *what, const char *text) {
         if (!o->stats.last_error[0])
-                log_warning("otlp: %s cannot be sent: %s; trying again, quietly", what, text);
+                log_warning("otlp: %s cannot be sent: %s; retrying, without further messages", what, text);
         (void) snprintf(o->stats.last_error, sizeof(o->stats.last_error), "%s: %s", what, text);
         o->stats.last_error_at = clock_wall_usec();
 }

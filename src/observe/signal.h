@@ -24,6 +24,7 @@ typedef enum Signal {
         SIGNAL_CLEANUP_FAILURES,    /* items that could not be cleaned, last hour */
         SIGNAL_MEMORY_USAGE,        /* of the machine, 0…1 */
         SIGNAL_DISK_USAGE,          /* of the file system of the state directory, 0…1 */
+        SIGNAL_DEPOT_USAGE,         /* of what may be kept of what outlives sandboxes, 0…1 */
         SIGNAL_DELIVERY_FAILURES,   /* notifications given up, last hour */
         SIGNAL_DEAD_LETTERS,        /* agent executions, now */
         SIGNAL_UNHEALTHY,           /* sandboxes whose last health check failed, now */

@@ -19,8 +19,8 @@ static bool request_may_reach(const OutboundRequest *q, const IpAddress *a) {
 
 const char *request_forbidden_words(const OutboundRequest *q) {
         if ((q->redirects > 0 ? q->reach_elsewhere : q->reach) == IP_REACH_PUBLIC)
-                return "it leads to this machine or into a private network, where it may not go";
-        return "it leads to this machine or to a link-local address, where it may not go";
+                return "it leads to this machine or into a private network, which is not allowed";
+        return "it leads to this machine or to a link-local address, which is not allowed";
 }
 
 /* The address itself, not the name, which can be looked up to something else the next time. And before the connection: whether anybody listens there is
@@ -138,9 +138,9 @@ static const char *redirect_complaint(const char *from, const char *to) {
         bool plain = strncasecmp(from, "http://", 7) == 0 && strncasecmp(to, "http://", 7) == 0;
 
         if (!plain && strncasecmp(to, "https://", 8) != 0)
-                words = "it redirects to a place that is not reached by https";
+                words = "it redirects to a URL that is not https";
         else if (!u || curl_url_set(u, CURLUPART_URL, to, 0) != CURLUE_OK)
-                words = "it redirects to what is no URL";
+                words = "it redirects to an invalid URL";
         else {
                 user = url_part(u, CURLUPART_USER);
                 password = url_part(u, CURLUPART_PASSWORD);
@@ -168,7 +168,7 @@ int request_follow(OutboundRequest *q) {
         if (!request_will_follow(q) || !location)
                 return 0;
         if (q->redirects >= q->redirects_max)
-                return request_refuse(q, -ELOOP, "it redirects without an end");
+                return request_refuse(q, -ELOOP, "it redirects too often");
         words = redirect_complaint(q->url, location);
         if (words)
                 return request_refuse(q, -EPERM, words);

@@ -262,10 +262,10 @@ int delivery_add(Deliveries *d, const char *target, const OutboundSpec *spec, co
         int r;
 
         if (spec->body_fd >= 0 || spec->on_data)
-                return error_set(reterr, -EINVAL, "%s: a file, or an answer that is read as it comes, cannot be tried again", target);
+                return error_set(reterr, -EINVAL, "%s: a file, or an answer that is read as it comes, cannot be sent again", target);
         if (d->stats.pending >= limits->queue_max) {
                 d->stats.refused++;
-                return error_set(reterr, -EBUSY, "%s: %u deliveries wait already", target, limits->queue_max);
+                return error_set(reterr, -EBUSY, "%s: %u deliveries are waiting, which is the maximum", target, limits->queue_max);
         }
         v = calloc(1, sizeof(*v));
         if (!v)

@@ -29,7 +29,7 @@ static const struct {
         { CURLE_OUT_OF_MEMORY,            -ENOMEM,          NULL },
         { CURLE_ABORTED_BY_CALLBACK,      -EIO,             NULL },
         { CURLE_URL_MALFORMAT,            -EINVAL,          NULL },
-        { CURLE_SSL_CACERT_BADFILE,       -ENOENT,          "the certificates of authorities cannot be read: install ca-certificates, or name a file that is there" },
+        { CURLE_SSL_CACERT_BADFILE,       -ENOENT,          "the certificates of authorities cannot be read: install ca-certificates, or name a file that exists" },
 };
 
 static int code_of(const OutboundRequest *q, CURLcode rc, const char **ret_words) {

@@ -252,7 +252,7 @@ int outbound_send(Outbound *o, const OutboundSpec *spec, OutboundDone done, void
         q->done = done;
         q->userdata = userdata;
         if (o->n_requests >= REQUESTS_MAX)
-                r = error_set(reterr, -EBUSY, "%u requests to others are under way already", o->n_requests);
+                r = error_set(reterr, -EBUSY, "%u outgoing requests are in progress, which is the maximum", o->n_requests);
         else
                 r = request_link(o, q);
         if (r < 0) {

@@ -41,7 +41,7 @@ static bool is_mail(const char *url) {
 /* A line break would begin a header or an SMTP command of its own. */
 static int check_address(const char *address, Error *reterr) {
         if (!address || !*address || has_control(address) || strpbrk(address, "<> "))
-                return error_set(reterr, -EINVAL, "'%s' is no mail address", address ? address : "");
+                return error_set(reterr, -EINVAL, "'%s' is not a mail address", address ? address : "");
         return 0;
 }
 
@@ -62,10 +62,10 @@ static int outbound_request_check(const OutboundSpec *spec, Error *reterr) {
                 return error_set(reterr, -EINVAL, "the URL must begin with http://, https://, smtp:// or smtps://");
         for (const char *const *h = spec->headers; h && *h; h++)
                 if (has_control(*h) || !strchr(*h, ':') || **h == ':')
-                        return error_set(reterr, -EINVAL, "'%.40s' is no header", *h);
+                        return error_set(reterr, -EINVAL, "'%.40s' is not a header", *h);
         for (const char *m = spec->method; m && *m; m++)
                 if (*m < 'A' || *m > 'Z')
-                        return error_set(reterr, -EINVAL, "'%s' is no method", spec->method);
+                        return error_set(reterr, -EINVAL, "'%s' is not a method", spec->method);
         return is_mail(spec->url) ? check_mail(spec, reterr) : 0;
 }
 
@@ -154,7 +154,7 @@ static size_t on_write(char *data, size_t one, size_t size, void *userdata) {
         q->moved_at = clock_usec();
         if (request_will_follow(q)) {
                 q->skipped += size;
-                return q->skipped <= HEAD_MAX || request_refuse(q, -EMSGSIZE, "it redirects with more than 256 KiB beside") == 0 ? size : 0;
+                return q->skipped <= HEAD_MAX || request_refuse(q, -EMSGSIZE, "its redirect has a body of more than 256 KiB") == 0 ? size : 0;
         }
         if (q->on_data) {
                 (void) curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -293,7 +293,7 @@ static int outbound_request_take_body(OutboundRequest *q, const OutboundSpec *sp
                 if (fstat(q->body_fd, &st) < 0)
                         return error_set(reterr, -errno, "the body's file: %m");
                 if (!S_ISREG(st.st_mode))
-                        return error_set(reterr, -EINVAL, "the body is no regular file");
+                        return error_set(reterr, -EINVAL, "the body is not a regular file");
                 q->size = (size_t) st.st_size;
                 return 0;
         }

@@ -142,7 +142,7 @@ static Match match(Decision *d, DecisionRules *l, size_t index) {
                 return protocol == MATCH_YES ? missed(d, i, EGRESS_PORT, 1) : missed_protocol(d, r, i, EGRESS_PORT);
         if (protocol == MATCH_NO)
                 return missed_protocol(d, r, i, EGRESS_PROTOCOL);
-        if (q->protocol == EGRESS_HTTP && d->policy->require_tls && r->action != EGRESS_DENY && !(r->protocols & EGRESS_TCP))
+        if (q->protocol == EGRESS_HTTP && d->policy->require_tls && r->action != EGRESS_DENY && !(r->protocols & EGRESS_TCP) && !r->packages)
                 return missed(d, i, EGRESS_TLS_REQUIRED, 5);
         methods = match_methods(r, q);
         if (methods == MATCH_NO)

@@ -12,10 +12,11 @@ const char *egress_action_list(EgressAction a) {
 }
 
 size_t egress_rule_place(const EgressPolicy *p, size_t index) {
-        size_t n = 0;
+        const EgressRule *rules = p->rules, *r = rules + index;
+        size_t n = p->packages[r->action] && !r->packages; /* the word comes first */
 
         for (size_t i = 0; i < index && i < p->n_rules; i++)
-                n += p->rules[i].action == p->rules[index].action;
+                n += rules[i].action == r->action && !rules[i].packages;
         return n;
 }
 
@@ -42,6 +43,8 @@ static const char *egress_check_place_of(const Checker *c, size_t i, char at[sta
 }
 
 static bool has_rule(const EgressPolicy *p, EgressAction action) {
+        if (p->packages[action])
+                return true;
         for (size_t i = 0; i < p->n_rules; i++)
                 if (p->rules[i].action == action)
                         return true;
@@ -53,7 +56,7 @@ static void egress_check_mode(const Checker *c) {
         char at[EGRESS_POSITION_MAX];
 
         (void) policy_position(at, "%s.mode", c->prefix);
-        if ((p->mode == NETWORK_NONE || p->mode == NETWORK_ISOLATED) && p->n_rules > 0)
+        if ((p->mode == NETWORK_NONE || p->mode == NETWORK_ISOLATED) && (p->n_rules > 0 || egress_policy_names_packages(p)))
                 policy_complain(c->reader, at, "'%s' has no way out, and there are rules for one: set \"mode\": \"egress\" or take the rules away",
                                 network_mode_to_string(p->mode));
         if (p->mode == NETWORK_OPEN && (has_rule(p, EGRESS_ALLOW) || has_rule(p, EGRESS_ASK)))
@@ -80,8 +83,8 @@ static void egress_check_tls(const Checker *c, size_t i) {
 static bool is_out_of_reach(const PolicyReader *reader, const IpRange *range) {
         if (!ip_range_special(range))
                 return false;
-        for (size_t i = 0; i < reader->n_reachable; i++)
-                if (ip_range_within(range, reader->reachable + i) || ip_range_within(reader->reachable + i, range))
+        for (size_t i = 0; i < reader->site->n_reachable; i++)
+                if (ip_range_within(range, reader->site->reachable + i) || ip_range_within(reader->site->reachable + i, range))
                         return false;
         return true;
 }
@@ -105,7 +108,7 @@ static void check_void(const Checker *c, size_t i) {
         if (r->action == EGRESS_DENY)
                 return;
         for (size_t k = 0; k < c->policy->n_rules; k++) {
-                if (rules[k].action == r->action || rules[k].action == EGRESS_ASK || !rule_covers(rules + k, r))
+                if (rules[k].packages || rules[k].action == r->action || rules[k].action == EGRESS_ASK || !rule_covers(rules + k, r))
                         continue;
                 (void) egress_check_place_of(c, i, at);
                 if (rules[k].action == EGRESS_DENY)
@@ -123,6 +126,8 @@ void egress_policy_check(PolicyReader *reader, const char *prefix, const EgressP
 
         egress_check_mode(&c);
         for (size_t i = 0; i < p->n_rules; i++) {
+                if (p->rules[i].packages) /* nobody has written these: a part that is denied again is what the word allows to say */
+                        continue;
                 egress_check_tls(&c, i);
                 check_reach(&c, i);
                 check_void(&c, i);

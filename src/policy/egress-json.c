@@ -7,8 +7,10 @@
 static json_t *write_rules(const EgressPolicy *p, EgressAction action) {
         json_t *list = json_array();
 
+        if (p->packages[action])
+                (void) json_array_append_new(list, json_string(EGRESS_PACKAGES));
         for (size_t i = 0; i < p->n_rules; i++)
-                if (p->rules[i].action == action)
+                if (p->rules[i].action == action && !p->rules[i].packages)
                         (void) json_array_append_new(list, egress_rule_to_json(p->rules + i));
         return list;
 }

@@ -47,8 +47,11 @@ typedef struct NetworkReader {
         const char *prefix;
         EgressPolicy policy;
         unsigned told; /* EgressTold */
+        size_t n_given; /* rules, "packages" being one */
         EgressPlaces places;
 } NetworkReader;
+
+static void egress_parse_add_packages(NetworkReader *n, EgressAction action, size_t place);
 
 static void egress_parse_read_mode(void *reader, const char *position, json_t *v) {
         NetworkReader *n = reader;
@@ -59,11 +62,14 @@ static void egress_parse_read_mode(void *reader, const char *position, json_t *v
         n->told |= TOLD_MODE;
         if (!text)
                 return;
-        if (mode == NETWORK_HOST)
+        if (egress_is_packages(v)) { /* the way out that most want, in one word */
+                n->policy.mode = NETWORK_EGRESS;
+                egress_parse_add_packages(n, EGRESS_ALLOW, 0);
+        } else if (mode == NETWORK_HOST)
                 policy_complain(&n->reader, position, "'host' is for `cove run` alone, where it is asked for by name: none, isolated, egress or open");
         else if (mode < 0) {
-                nearest = policy_nearest(text, (const char *const[]) { "none", "isolated", "egress", "open", NULL });
-                policy_complain(&n->reader, position, "'%.64s' is no mode: none, isolated, egress or open%s%s%s", text,
+                nearest = policy_nearest(text, (const char *const[]) { "none", "isolated", "egress", "packages", "open", NULL });
+                policy_complain(&n->reader, position, "'%.64s' is no mode: none, isolated, egress, packages or open%s%s%s", text,
                                 nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
         } else
                 n->policy.mode = mode;
@@ -104,6 +110,48 @@ static void egress_parse_add_rule(NetworkReader *n, EgressRule *rule, size_t pla
         p->rules[p->n_rules++] = *rule;
 }
 
+/* Where the word stands in the list; SIZE_MAX: it does not. */
+static size_t find_packages(json_t *list) {
+        json_t *item;
+        size_t i;
+
+        json_array_foreach(list, i, item)
+                if (egress_is_packages(item))
+                        return i;
+        return SIZE_MAX;
+}
+
+/* One that we cannot read any more is left out: the operator's list was checked when it was read, and no policy is to be blamed for it. */
+static void egress_parse_add_packages(NetworkReader *n, EgressAction action, size_t place) {
+        const EgressSite *site = n->reader.site;
+
+        if (n->policy.packages[action])
+                return;
+        n->policy.packages[action] = true;
+        for (size_t i = 0; i < MIN_OF(egress_packages_size(site), (size_t) EGRESS_PACKAGES_MAX) && n->reader.error >= 0; i++) {
+                EgressRule rule;
+                int r = egress_packages_rule(egress_packages_text(site, i), action, &rule, /* reterr= */ NULL);
+
+                if (r == -ENOMEM)
+                        n->reader.error = r;
+                else if (r >= 0)
+                        egress_parse_add_rule(n, &rule, place);
+        }
+}
+
+static void egress_parse_read_packages(NetworkReader *n, const char *position, json_t *list, EgressAction action) {
+        size_t place = find_packages(list);
+        char at[EGRESS_POSITION_MAX];
+
+        if (place == SIZE_MAX)
+                return;
+        if (action == EGRESS_DENY)
+                policy_complain(&n->reader, policy_position(at, "%s[%zu]", position, place),
+                                "\"" EGRESS_PACKAGES "\" is for allow and ask: to deny a registry, write its name");
+        else
+                egress_parse_add_packages(n, action, place);
+}
+
 static void read_rules(NetworkReader *n, const char *position, json_t *v, EgressAction action) {
         char at[EGRESS_POSITION_MAX];
         json_t *item;
@@ -114,15 +162,19 @@ static void read_rules(NetworkReader *n, const char *position, json_t *v, Egress
                 return;
         }
         n->told |= TOLD_RULES;
-        if (json_array_size(v) + n->policy.n_rules > EGRESS_RULES_MAX) {
+        n->n_given += json_array_size(v);
+        if (n->n_given > EGRESS_RULES_MAX) {
                 policy_complain(&n->reader, position, "has %zu rules: allow, deny and ask may have %d together", json_array_size(v),
                                 EGRESS_RULES_MAX);
                 return;
         }
+        egress_parse_read_packages(n, position, v, action);
         json_array_foreach(v, i, item) {
                 EgressRule rule;
                 bool good;
 
+                if (egress_is_packages(item))
+                        continue;
                 egress_rule_read(&n->reader, policy_position(at, "%s[%zu]", position, i), item, action, &rule, &good);
                 if (good)
                         egress_parse_add_rule(n, &rule, i);
@@ -228,7 +280,7 @@ static void egress_parse_read_fields(NetworkReader *n, json_t *object) {
 
 /* Whoever lists what may leave means that it may leave. */
 static void fill_in(NetworkReader *n) {
-        if (!(n->told & TOLD_MODE) && (n->policy.n_rules > 0 || n->policy.learn))
+        if (!(n->told & TOLD_MODE) && (n->policy.n_rules > 0 || egress_policy_names_packages(&n->policy) || n->policy.learn))
                 n->policy.mode = NETWORK_EGRESS;
         if (!(n->told & TOLD_TLS))
                 n->policy.require_tls = n->policy.mode != NETWORK_OPEN;
@@ -260,8 +312,9 @@ void egress_policy_init(EgressPolicy *p) {
         *p = (EgressPolicy) { .mode = NETWORK_NONE, .ask_timeout_usec = 60 * USEC_PER_SEC, .require_tls = true };
 }
 
-int egress_policy_parse(json_t *network, const char *prefix, const IpRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c) {
-        NetworkReader n = { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix };
+int egress_policy_parse(json_t *network, const char *prefix, const EgressSite *site, EgressPolicy *ret, JsonComplaints *c) {
+        static const EgressSite none;
+        NetworkReader n = { .reader = { c, site ? site : &none, 0 }, .prefix = prefix };
 
         egress_policy_init(&n.policy);
         if (json_is_object(network))

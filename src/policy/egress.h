@@ -29,6 +29,10 @@
  * is for all ports and protocols that it does not narrow. An empty or missing allow-list lets nothing out. Rules without a mode mean
  * "egress"; requireTls is false in mode open when it is not said.
  *
+ * "packages" in allow or ask stands for the registries that programs are installed from: a list of our own, which the operator can change
+ * (network.packages in cove.yaml). "network": "packages" is short for {"mode": "egress", "allow": ["packages"]}. A policy keeps the word; what it
+ * stands for is looked up when the policy is read. Its rules with http:// hold in spite of requireTls, for GET and HEAD.
+ *
  * Special addresses (this machine's own, loopback, private, link-local with cloud metadata, shared, multicast, …) are out of reach for
  * names and numbers alike, unless the operator lists them (network.reachable in cove.yaml): a policy that names one that is not listed is
  * refused when it is set.
@@ -42,6 +46,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/ip.h"
+#include "base/strv.h"
 #include "json/json.h"
 
 typedef enum NetworkMode {
@@ -68,7 +73,9 @@ typedef struct EgressPorts {
         uint16_t first, last;
 } EgressPorts;
 
-#define EGRESS_RULES_MAX   1024 /* of all three lists together */
+#define EGRESS_RULES_MAX   1024 /* of all three lists together, as they are written */
+#define EGRESS_PACKAGES_MAX 256 /* that "packages" stands for, in allow and in ask */
+#define EGRESS_RULES_ALL   (EGRESS_RULES_MAX + 2 * EGRESS_PACKAGES_MAX)
 #define EGRESS_DOMAIN_MAX  254
 #define EGRESS_TEXT_MAX    512
 
@@ -84,6 +91,7 @@ typedef struct EgressRule {
         char **methods;     /* NULL: all; upper case */
         char **paths;       /* NULL: all. "*" matches any run of characters, "/" too; compared with the path after normalisation */
         bool inspect;       /* TLS to it is opened */
+        bool packages;      /* one of those that "packages" stands for */
         char *text;         /* as it was written, in its short form where there is one */
 } EgressRule;
 
@@ -92,6 +100,7 @@ typedef struct EgressPolicy {
         char *group;
         EgressRule *rules;
         size_t n_rules;
+        bool packages[3];             /* by EgressAction: the list has the word "packages", whose rules come first in it */
         struct PathSet *paths;        /* of the rules, made ready; NULL: none has any */
         usec_t ask_timeout_usec;      /* 60 s */
         bool require_tls;             /* true */
@@ -105,13 +114,20 @@ typedef struct EgressPolicy {
         uint64_t total_bytes_max;     /* 0: no limit */
 } EgressPolicy;
 
+/* What the operator says of the surroundings. NULL: nothing special can be reached, and "packages" is what we ship. */
+typedef struct EgressSite {
+        const IpRange *reachable; /* special ranges that policies may open */
+        size_t n_reachable;
+        const Strv *packages;     /* what "packages" stands for, as texts for egress_packages_rule(); NULL: egress_packages_builtin */
+} EgressSite;
+
 void egress_policy_init(EgressPolicy *p); /* no network */
 void egress_policy_done(EgressPolicy *p);
 
 /* Complaints name the position: network.allow[3].ports[0]. Contradictions (a mode without network that has rules, an allow that a deny
- * makes void, methods for raw TCP, …) are complaints too. reachable: special ranges that the operator allows. Returns a negative errno for our
- * own failures only. prefix: what stands before the field names, e.g. "network" or "policy.network". */
-int egress_policy_parse(json_t *network, const char *prefix, const IpRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c);
+ * makes void, methods for raw TCP, …) are complaints too; none of them is about what "packages" stands for. Returns a negative errno for our own
+ * failures only. prefix: what stands before the field names, e.g. "network" or "policy.network". */
+int egress_policy_parse(json_t *network, const char *prefix, const EgressSite *site, EgressPolicy *ret, JsonComplaints *c);
 
 /* What is asked of a policy when somebody brings it, and not of one that was stored before it was asked: that one works on as it did.
  * -E2BIG, in words that follow the prefix. */
@@ -120,12 +136,22 @@ int egress_policy_check_given(const EgressPolicy *p, Error *reterr);
 /* The normalised object, all defaults written out; parsing it again gives the same. */
 json_t *egress_policy_to_json(const EgressPolicy *p);
 
+/* packages.c. One rule of what "packages" stands for: as any other in text, but http:// is for GET and HEAD, and a name without a scheme is https. */
+#define EGRESS_PACKAGES "packages"
+extern const char *const egress_packages_builtin[]; /* NULL-terminated */
+int egress_packages_rule(const char *text, EgressAction action, EgressRule *ret, Error *reterr);
+size_t egress_packages_size(const EgressSite *site);
+const char *egress_packages_text(const EgressSite *site, size_t i);
+bool egress_policy_names_packages(const EgressPolicy *p);
+bool egress_network_names_packages(const json_t *network); /* the same of the normalised object */
+
 /* One rule in text ("https://pypi.org", "203.0.113.0/24:8000") as in the lists. */
 int egress_rule_parse(const char *text, EgressAction action, EgressRule *ret, Error *reterr);
 /* One item of the lists: text or object. The first complaint is the error. */
 int egress_rule_from_json(json_t *value, EgressAction action, EgressRule *ret, Error *reterr);
 json_t *egress_rule_to_json(const EgressRule *r);
 void egress_rule_done(EgressRule *r);
+const char *egress_rule_name(const EgressRule *r); /* as the policy has it: its text, or "packages" */
 
 typedef struct EgressQuestion {
         EgressProtocol protocol;

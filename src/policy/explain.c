@@ -99,6 +99,10 @@ static void write_rule(Explanation *e) {
 
         if (i >= 0 && (size_t) i < e->policy->n_rules) {
                 e->rule = e->policy->rules + i;
+                if (e->rule->packages) {
+                        (void) snprintf(e->rule_words, sizeof(e->rule_words), "%s[0] \"" EGRESS_PACKAGES "\", which has %.200s", egress_action_list(e->rule->action), e->rule->text);
+                        return;
+                }
                 (void) snprintf(e->rule_words, sizeof(e->rule_words), "%s[%zu] %s%.200s%s", egress_action_list(e->rule->action),
                                 egress_rule_place(e->policy, (size_t) i), e->rule->text[0] == '{' ? "" : "\"", e->rule->text,
                                 e->rule->text[0] == '{' ? "" : "\"");

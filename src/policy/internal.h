@@ -16,8 +16,7 @@
 /* Complaints of one document; a failure of our own sticks. */
 typedef struct PolicyReader {
         JsonComplaints *complaints;
-        const IpRange *reachable;
-        size_t n_reachable;
+        const EgressSite *site; /* never NULL */
         int error;
 } PolicyReader;
 
@@ -92,6 +91,8 @@ int egress_rule_short(const EgressRule *r, char *ret, size_t size);
 json_t *egress_rule_object(const EgressRule *r);
 void egress_rule_read(PolicyReader *reader, const char *position, json_t *v, EgressAction action, EgressRule *ret, bool *ret_good);
 
+bool egress_is_packages(const json_t *item);
+
 const char *egress_protocol_to_string(unsigned protocol); /* one bit */
 const char *egress_action_list(EgressAction a); /* "allow" */
 size_t egress_rule_place(const EgressPolicy *p, size_t index); /* its index within its list */
@@ -100,7 +101,7 @@ typedef enum EgressTold { TOLD_MODE = 1 << 0, TOLD_TLS = 1 << 1, TOLD_RULES = 1 
 
 /* Where each rule stood in its list: those that were complained about are missing from the policy. */
 typedef struct EgressPlaces {
-        uint16_t at[EGRESS_RULES_MAX];
+        uint16_t at[EGRESS_RULES_ALL];
 } EgressPlaces;
 
 void egress_policy_check(PolicyReader *r, const char *prefix, const EgressPolicy *p, const EgressPlaces *places);

@@ -18,7 +18,7 @@
 typedef struct PathSet PathSet;
 
 typedef struct PathHits {
-        uint64_t words[EGRESS_RULES_MAX / 64]; /* a bit for each rule of the list */
+        uint64_t words[EGRESS_RULES_ALL / 64]; /* a bit for each rule of the list */
 } PathHits;
 
 int path_set_new(const EgressRule *rules, size_t n, PathSet **ret); /* NULL into *ret: no rule has paths */

@@ -14,6 +14,8 @@
 #define CORES_MIN    0.01
 #define LANGUAGE_MAX 32
 
+static const EgressSite no_site;
+
 static void read_read_only(void *reader, const char *position, json_t *v) {
         WholeReader *w = reader;
 
@@ -215,7 +217,7 @@ static void read_network_object(WholeReader *w, json_t *object, json_t *network,
         int x;
 
         egress_policy_done(&w->policy.network);
-        x = egress_policy_parse(network, policy_position(at, "%s.network", w->prefix), r->reachable, r->n_reachable, &w->policy.network,
+        x = egress_policy_parse(network, policy_position(at, "%s.network", w->prefix), r->site, &w->policy.network,
                         from_aliases ? &complaints : r->complaints);
         if (x < 0) {
                 r->error = x;
@@ -309,10 +311,10 @@ static int read_policy(WholeReader w, json_t *value, Policy *ret) {
         return 0;
 }
 
-int policy_parse(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
-        return read_policy((WholeReader) { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix }, value, ret);
+int policy_parse(json_t *value, const char *prefix, const EgressSite *site, Policy *ret, JsonComplaints *c) {
+        return read_policy((WholeReader) { .reader = { c, site ? site : &no_site, 0 }, .prefix = prefix }, value, ret);
 }
 
-int policy_parse_stored(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c) {
-        return read_policy((WholeReader) { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix, .stored = true }, value, ret);
+int policy_parse_stored(json_t *value, const char *prefix, const EgressSite *site, Policy *ret, JsonComplaints *c) {
+        return read_policy((WholeReader) { .reader = { c, site ? site : &no_site, 0 }, .prefix = prefix, .stored = true }, value, ret);
 }

@@ -64,9 +64,9 @@ void policy_done(Policy *p);
 void policy_init(Policy *p);
 
 /* NULL value or "{}": policy_init(). */
-int policy_parse(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c);
+int policy_parse(json_t *value, const char *prefix, const EgressSite *site, Policy *ret, JsonComplaints *c);
 /* The same, without what is asked only of those who bring one (egress_policy_check_given()): what an earlier version took works on. */
-int policy_parse_stored(json_t *value, const char *prefix, const IpRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c);
+int policy_parse_stored(json_t *value, const char *prefix, const EgressSite *site, Policy *ret, JsonComplaints *c);
 json_t *policy_to_json(const Policy *p); /* normalised; parsing it again gives the same */
 
 const Policy *policy_preset(const char *name); /* NULL: there is none */

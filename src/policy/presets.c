@@ -53,7 +53,7 @@ const Policy *policy_preset(const char *name) {
                         continue;
                 if (!made[i]) {
                         j = json_pack("{s:s}", "preset", name);
-                        if (!j || policy_parse(j, "policy", NULL, 0, presets + i, &c) < 0)
+                        if (!j || policy_parse(j, "policy", NULL, presets + i, &c) < 0)
                                 return NULL;
                         made[i] = true;
                 }

@@ -125,7 +125,7 @@ json_t *egress_explain_json(const EgressPolicy *p, const EgressVerdict *v, const
         (void) json_object_set_new(j, "allowed", json_boolean(v->action == EGRESS_ALLOW));
         (void) json_object_set_new(j, "action", json_string(actions[v->action]));
         (void) json_object_set_new(j, "reason", json_string(egress_reason_to_string(v->reason)));
-        (void) json_object_set_new(j, "rule", json_text_or_null(rule ? rule->text : NULL));
+        (void) json_object_set_new(j, "rule", json_text_or_null(rule ? egress_rule_name(rule) : NULL));
         (void) json_object_set_new(j, "text", json_text_or_null(text));
         (void) json_object_set_new(j, "cure", json_text_or_null(cure[0] ? cure : NULL));
         (void) json_object_set_new(j, "inspect", json_boolean(v->inspect));

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/reserve.h"
+#include "core/name.h"
 #include "core/enforce.h"
 #include "core/run-names.h"
 #include "core/zygote.h"
@@ -349,12 +350,13 @@ static void guest_lose(NativeGuest *g, GuestState state) {
                 n->provider.events->gone(g->sandbox, n->provider.userdata);
 }
 
-/* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. */
+/* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. While it is taken down, a process that it had
+ * forked may hold its socket a moment longer: who connects then is hung up on, and would take that for trouble. */
 static void native_guest_on_hangup(NativeGuest *g) {
         GuestState state = g->state;
 
         guest_close(g);
-        if ((state == GUEST_UP || state == GUEST_ADOPTING) && guest_reach_in_time(g) >= 0)
+        if (!g->going && (state == GUEST_UP || state == GUEST_ADOPTING) && guest_reach_in_time(g) >= 0)
                 return;
         guest_lose(g, state);
 }
@@ -454,7 +456,7 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
         native_guest_copy_text(m.create.id, sizeof(m.create.id), sb->id);
         native_guest_copy_text(m.create.template_name, sizeof(m.create.template_name), sandbox_spec_base(&sb->spec));
-        native_guest_copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
+        object_host_name(sb->spec.name, sb->id, m.create.hostname);
         native_guest_copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
 
         fds[0] = listen_fd;
@@ -533,7 +535,7 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
 }
 
 /* A plain user's daemon is its sandboxes' own user on the host. */
-void native_kill_own(NativeGuest *g) {
+static void native_kill_own(NativeGuest *g) {
         _cleanup_close_ int pidfd = -EBADF;
 
         if (g->pid <= 1 || g->native->config.privileged || g->fd < 0)
@@ -541,4 +543,9 @@ void native_kill_own(NativeGuest *g) {
         pidfd = (int) syscall(SYS_pidfd_open, g->pid, 0);
         if (pidfd >= 0)
                 (void) syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+void native_guest_going(NativeGuest *g) {
+        g->going = true;
+        native_kill_own(g);
 }

@@ -68,6 +68,7 @@ typedef struct NativeGuest {
         int no_fds; /* why the message at hand brought no descriptors; an errno */
         ProviderOutbox outbox;
         bool in_callback, released;
+        bool going; /* it was asked to be destroyed: when it hangs up, it has died */
         int pid;
         uint32_t id_base;
         uint64_t guards_missing;
@@ -94,7 +95,7 @@ void native_guest_created(NativeGuest *g, const SpawnCreated *created, int chann
 int native_guest_adopt(Provider *p, Sandbox *sb);
 int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);
 void native_guest_release(Provider *p, Sandbox *sb);
-void native_kill_own(NativeGuest *g); /* a plain user's: by ourselves */
+void native_guest_going(NativeGuest *g); /* it is about to be destroyed */
 void native_remove_socket(Native *n, const char *id);
 
 extern const ProviderHealth native_guest_health;
@@ -125,6 +126,7 @@ extern const ProviderArchives native_archives;
 /* native-tree.c */
 extern const ProviderTrees native_trees;
 void native_tree_hello(Native *n, const SpawnHello *hello);
+void native_tree_room(Native *n, const SpawnRoom *room);
 void native_failure(const Native *n, const SpawnMessage *m, Error *ret); /* of the spawner, without the daemon's directory and that of its cgroups */
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 

@@ -259,6 +259,10 @@ static void native_spawner_on_message(Native *n, const SpawnMessage *m, int *fds
                 native_spawner_on_hello(n, m);
                 return;
         }
+        if (m->type == SPAWN_ROOM) {
+                native_tree_room(n, &m->room);
+                return;
+        }
         HASH_FIND(hh, n->requests, &m->serial, sizeof(m->serial), q);
         if (q)
                 native_spawner_finish(n, q, m, fds, n_fds);

@@ -58,3 +58,7 @@ void native_tree_hello(Native *n, const SpawnHello *hello) {
                         hello->depot_reason[0] ? hello->depot_reason : "this daemon has no place for disks that outlive sandboxes: it runs as a plain user (start it as root)");
         n->provider.no_disks = hello->depot == DEPOT_BTRFS ? NULL : n->no_disks;
 }
+
+void native_tree_room(Native *n, const SpawnRoom *room) {
+        n->provider.room = (ProviderRoom) { .bytes = room->bytes, .used_bytes = room->used_bytes, .most_bytes = room->most_bytes };
+}

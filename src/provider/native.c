@@ -18,7 +18,7 @@ static int native_destroy(Provider *p, const char *id, Sandbox *sb) {
         SpawnMessage m = { 0 };
 
         if (sb && sb->provider_data)
-                native_kill_own(sb->provider_data);
+                native_guest_going(sb->provider_data);
         copy_id(&m, id);
         return native_request((Native *) p, SPAWN_DESTROY, &m, NULL, NULL, 0);
 }

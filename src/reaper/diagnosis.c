@@ -138,10 +138,10 @@ static bool by_status(const Sandbox *sb, const Config *c, Diagnosis *d) {
         case SANDBOX_STOPPED:
                 return diagnosis_conclude(d, VERDICT_STOPPED, false, "start", "nothing runs: somebody has stopped it");
         case SANDBOX_INITIALIZING:
-                return diagnosis_conclude(d, VERDICT_PROVISIONING, late, late ? "rm --force" : "inspect", "it is being made for %.1f s", SECONDS(d->age));
+                return diagnosis_conclude(d, VERDICT_PROVISIONING, late, late ? "rm --force" : "inspect", "it has been starting for %.1f s", SECONDS(d->age));
         case SANDBOX_TERMINATING:
                 return diagnosis_conclude(d, VERDICT_TERMINATING, sandbox_since(sb, sb->changed_at) > GRACE_MAX, "logs",
-                                "it is being taken down for %.1f s", SECONDS(sandbox_since(sb, sb->changed_at)));
+                                "it has been ending for %.1f s", SECONDS(sandbox_since(sb, sb->changed_at)));
         default:
                 return false;
         }
@@ -171,7 +171,7 @@ static bool is_busy_loop(Diagnosis *d) {
         if (d->executions == 0 || (!all && !starved)) /* on a busy machine it gets what is left, and wants more each time one looks */
                 return false;
         if (d->output_delta > 0 || d->operations_delta > 0 || d->io_rate > 0)
-                return diagnosis_conclude(d, VERDICT_ACTIVE, false, "top", "it computes (%.0f %% CPU) and gets on", d->cpu_percent);
+                return diagnosis_conclude(d, VERDICT_ACTIVE, false, "top", "it computes (%.0f %% CPU) and makes progress", d->cpu_percent);
         return diagnosis_conclude(d, VERDICT_BUSY_LOOP, true, "ps", "%.0f %% CPU, and no output, I/O or operation: an endless loop, or heavy work (%s)",
                         d->cpu_percent, d->processes.name[0] ? d->processes.name : "process unknown");
 }
@@ -202,7 +202,7 @@ static bool is_unused(const Sandbox *sb, Diagnosis *d) {
         if (d->executions > 0)
                 return false;
         if (sandbox_is_agents(sb) && since > QUIET_USEC)
-                return diagnosis_conclude(d, VERDICT_NO_OPERATIONS, true, "rm", "nothing runs, and nobody has asked anything of it for %.0f s",
+                return diagnosis_conclude(d, VERDICT_NO_OPERATIONS, true, "rm", "nothing runs, and it was not used for %.0f s",
                                 SECONDS(since));
         return diagnosis_conclude(d, VERDICT_IDLE, false, "exec", "nothing runs in it; it is ready");
 }
@@ -214,7 +214,7 @@ static void diagnosis_judge(const Sandbox *sb, Diagnosis *d) {
         if (d->cpu_known)
                 (void) diagnosis_conclude(d, VERDICT_ACTIVE, false, "top", "it works: %.0f %% CPU", d->cpu_percent);
         else
-                (void) diagnosis_conclude(d, VERDICT_ACTIVE, false, "ps", "a command runs; this host does not tell how much it computes");
+                (void) diagnosis_conclude(d, VERDICT_ACTIVE, false, "ps", "a command runs; this host does not report its CPU time");
 }
 
 /* Red flags */
@@ -245,19 +245,19 @@ static void find_flags(const Sandbox *sb, Diagnosis *d) {
         unsigned timeouts = count_timeouts(sb);
 
         if (d->running_for > LONG_USEC)
-                flag(d, "a command runs for %.1f minutes, more than 10", SECONDS(d->running_for) / 60);
+                flag(d, "a command has been running for %.1f minutes, more than 10", SECONDS(d->running_for) / 60);
         if (limit > 0 && d->running_for > limit)
-                flag(d, "a command runs for %.0f s, longer than its profile's stuck time of %.0f s", SECONDS(d->running_for), SECONDS(limit));
+                flag(d, "a command has been running for %.0f s, longer than its profile's stuck time of %.0f s", SECONDS(d->running_for), SECONDS(limit));
         if (d->verdict == VERDICT_PROVISIONING && d->stuck)
                 flag(d, "stuck in provisioning");
         if (live && (!sb->spec.task_id || !*sb->spec.task_id) && !agents)
-                flag(d, "no task and no agent type: nobody says what it is for");
+                flag(d, "no task and no agent type: its purpose is unknown");
         if (timeouts >= TIMEOUTS_MANY)
-                flag(d, "%u of its commands have run into a time limit", timeouts);
+                flag(d, "%u of its commands were ended by a time limit", timeouts);
         if (d->executions > 0 && silence(d) > QUIET_USEC)
                 flag(d, "no recent logs: nothing was written for %.0f s", SECONDS(silence(d)));
         if (d->usage.oom_kills > 0)
-                flag(d, "%llu processes were killed for want of memory", (unsigned long long) d->usage.oom_kills);
+                flag(d, "%llu processes were killed for lack of memory", (unsigned long long) d->usage.oom_kills);
 }
 
 static void examine(Sandbox *sb, const Look *first, Diagnosis *d) {

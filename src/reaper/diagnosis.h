@@ -78,6 +78,6 @@ typedef struct Diagnosis {
         char suggestion[DIAGNOSIS_TEXT_MAX]; /* a command */
 } Diagnosis;
 
-/* Exactly once, never before the call has returned; d is NULL when the sandbox has gone meanwhile. */
+/* Exactly once, never before the call has returned; d is NULL when the sandbox has ended. */
 typedef void (*DiagnosisDone)(const Diagnosis *d, void *userdata);
 int reaper_diagnose(Reaper *r, Sandbox *sb, usec_t sample_usec, DiagnosisDone done, void *userdata);

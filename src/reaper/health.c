@@ -103,7 +103,7 @@ static void reaper_health_judge(HealthEntry *e, Sandbox *sb, bool healthy, const
         e->failures = healthy ? 0 : e->failures + 1;
         e->unhealthy = e->failures >= FAILURES_TO_BELIEVE;
         if (was && healthy)
-                log_notice("sandbox %s: is well again", sb->id);
+                log_notice("sandbox %s: is healthy again", sb->id);
         if (e->failures == 1 && reaper_health_enqueue(e->reaper->health, sb) >= 0)
                 keep_pace(e->reaper->health);
         if (!e->unhealthy)

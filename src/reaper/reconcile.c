@@ -181,11 +181,11 @@ static void name_suspects(Reconcile *c) {
                 Sandbox *sb = reconcile_record(c, i->id);
 
                 if (looks_lost(c, i->id) && reconcile_is_dead(sb))
-                        (void) sweep_run_add(c->run, i->id, RULE_LOST, "reconciled: its record says that it lives, and it does not exist");
+                        (void) sweep_run_add(c->run, i->id, RULE_LOST, "reconciled: its record says that it runs, but it does not exist");
         }
         HASH_ITER(hh, c->listed, i, next)
                 if (reconcile_is_stray(c, i->id))
-                        (void) sweep_run_add(c->run, i->id, RULE_STRAY, "reconciled: it is in the kernel, and there is no record of it");
+                        (void) sweep_run_add(c->run, i->id, RULE_STRAY, "reconciled: it exists in the kernel without a record");
 }
 
 /* Lists */
@@ -226,7 +226,7 @@ static int reaper_reconcile_on_timer(sd_event_source *source, uint64_t usec, voi
         else if (c->phase == PHASE_VERIFY && c->run->phase == RUN_VERIFY)
                 reconcile_verify(c->run);
         else
-                reconcile_give_up(c, "what is in the kernel could not be listed: the spawner does not answer");
+                reconcile_give_up(c, "the sandboxes in the kernel could not be listed: the spawner does not answer");
         return 0;
 }
 
@@ -357,7 +357,7 @@ bool reconcile_slice(ReaperRun *run) {
                 if (!c->has_confirmed)
                         c->phase = PHASE_ASK;
                 else if (reconcile_list(c, PHASE_CONFIRM) < 0)
-                        reconcile_give_up(c, "what is in the kernel could not be listed a second time");
+                        reconcile_give_up(c, "the sandboxes in the kernel could not be listed a second time");
                 return false;
         case PHASE_CONFIRM:
                 name_suspects(c);

@@ -116,7 +116,7 @@ static bool is_overrun(const Judge *j, const Sandbox *sb, char *text) {
                         continue;
                 age = MIN_OF(execution_age(x), sandbox_since(sb, sb->changed_at) + limit); /* it may have been frozen for a while */
                 if (age > limit + grace(j->settings))
-                        return rules_say(text, "stuck: %s runs for %.1f s, beyond its own limit of %.1f s", x->id, SECONDS(age),
+                        return rules_say(text, "stuck: %s has been running for %.1f s, beyond its own limit of %.1f s", x->id, SECONDS(age),
                                         SECONDS(limit));
         }
         return false;
@@ -165,7 +165,7 @@ static bool is_aged(const Judge *j, const Sandbox *sb, char *text) {
 }
 
 static bool is_dispensable(const Judge *j, const Sandbox *sb, char *text) {
-        return !sb->spec.critical && rules_say(text, "emergency: everything that is not critical goes");
+        return !sb->spec.critical && rules_say(text, "emergency: every sandbox that is not critical is removed");
 }
 
 static const struct {
@@ -262,9 +262,9 @@ bool judge_self_test(JudgeFunction judge, const Config *settings, char text[stat
                 if (cases[i].age < TELLABLE_USEC || cases[i].age > FOREVER_USEC)
                         continue; /* off, or so short that a fresh one is over as well */
                 if (judge_case(judge, settings, &cases[i], /* fresh= */ false) != cases[i].rule)
-                        return !rules_say(text, "a made-up sandbox that is %s was not found", cases[i].name);
+                        return !rules_say(text, "self-test: a sample sandbox that is %s was not found", cases[i].name);
                 if (judge_case(judge, settings, &cases[i], /* fresh= */ true) != RULE_NONE)
-                        return !rules_say(text, "a made-up sandbox that is sound was found to be %s", cases[i].name);
+                        return !rules_say(text, "self-test: a healthy sample sandbox was found to be %s", cases[i].name);
         }
         return true;
 }

@@ -160,7 +160,7 @@ static void reaper_run_look_at(ReaperRun *run, const Sandbox *sb) {
                 run->report.counts.found++;
                 run->report.counts.deferred++;
         } else if (!sweep_run_add(run, sb->id, rule, text))
-                sweep_run_fail(run, "out of memory while looking for what is to go");
+                sweep_run_fail(run, "out of memory while selecting sandboxes to remove");
 }
 
 static bool scan_slice(ReaperRun *run) {
@@ -240,7 +240,7 @@ static int reaper_run_on_patience(sd_event_source *source, uint64_t usec, void *
                 if (item->item.state != CLEANUP_PENDING)
                         continue;
                 if (now - item->asked_at >= patience)
-                        item_fail(item, "it has not ended within %.1f s; it will be asked for again",
+                        item_fail(item, "it has not ended within %.1f s; cove will ask for it again",
                                         (double) patience / (double) USEC_PER_SEC);
                 else
                         waits = true;

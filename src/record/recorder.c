@@ -107,8 +107,14 @@ static int recorder_open_file(Recorder *r, const char *id, const char *name) {
         return fd < 0 ? -errno : fd;
 }
 
+static Sandbox *recorder_live(Recorder *r, const Principal *who, const char *sandbox) {
+        Sandbox *sb = NULL;
+
+        return manager_resolve(r->manager, who, sandbox, &sb, /* reterr= */ NULL) < 0 ? NULL : sb;
+}
+
 int recorder_open_log(Recorder *r, const Principal *who, const char *sandbox) {
-        Sandbox *sb = manager_find(r->manager, who, sandbox);
+        Sandbox *sb = recorder_live(r, who, sandbox);
         _cleanup_close_ int fd = -EBADF;
 
         if (sb)
@@ -122,7 +128,7 @@ int recorder_open_log(Recorder *r, const Principal *who, const char *sandbox) {
 }
 
 int recorder_open_blob(Recorder *r, const Principal *who, const char *sandbox, const char *sha256) {
-        Sandbox *sb = manager_find(r->manager, who, sandbox);
+        Sandbox *sb = recorder_live(r, who, sandbox);
         int log = recorder_open_log(r, who, sandbox);
 
         (void) fd_close(log);

@@ -103,7 +103,7 @@ static int read_diff_ids(json_t *j, size_t n_layers, Imageconfig *c, Error *rete
                 const char *text = json_string_value(json_array_get(list, c->n));
 
                 if (!text || !digest_is_valid(text))
-                        return error_set(reterr, -EBADMSG, "'rootfs.diff_ids' has '%.100s', which is no digest", text ? text : "something else");
+                        return error_set(reterr, -EBADMSG, "'rootfs.diff_ids' has '%.100s', which is not a digest", text ? text : "something else");
                 memcpy(c->diff_ids[c->n].text, text, DIGEST_SIZE + 1);
         }
         return 0;

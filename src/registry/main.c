@@ -40,7 +40,7 @@ static int set_stall(const char *value, void *place, Error *reterr) {
 
 static int set_manifest(const char *value, void *place, Error *reterr) {
         if (!digest_is_valid(value))
-                return error_set(reterr, -EINVAL, "--manifest '%.100s' is no digest", value);
+                return error_set(reterr, -EINVAL, "--manifest '%.100s' is not a digest", value);
         memcpy(((Digest *) place)->text, value, DIGEST_SIZE + 1);
         return 0;
 }

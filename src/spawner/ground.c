@@ -21,10 +21,10 @@ static int ground_check_target(const SpawnCreate *q, size_t i, Error *reterr) {
         if (r == -ENOMEM)
                 return error_set(reterr, r, "out of memory");
         if (r < 0 || strcmp(target, normal) != 0 || strcmp(target, "/") == 0)
-                return error_set(reterr, -EINVAL, "'%.200s' is no place for a volume: an absolute, normalised path below / is", target);
+                return error_set(reterr, -EINVAL, "'%.200s' is not a valid mount point for a volume: use an absolute, normalised path below /", target);
         for (size_t k = 0; k < ELEMENTSOF(own); k++)
                 if (path_is_below(target, own[k]))
-                        return error_set(reterr, -EINVAL, "'%.200s' is no place for a volume: %s is the sandbox's own", target, own[k]);
+                        return error_set(reterr, -EINVAL, "'%.200s' is not a valid mount point for a volume: %s belongs to the sandbox itself", target, own[k]);
         for (size_t k = 0; k < i; k++)
                 if (path_is_below(target, q->volumes[k].target) || path_is_below(q->volumes[k].target, target))
                         return error_set(reterr, -EINVAL, "two volumes overlap: '%.200s' and '%.200s'", q->volumes[k].target, target);
@@ -35,7 +35,7 @@ int ground_check(const SpawnCreate *q, bool privileged, Error *reterr) {
         if (!ground_is_needed(q))
                 return 0;
         if (!privileged)
-                return error_set(reterr, -EOPNOTSUPP, "kept disks, volumes and templates of layers need `cove serve` to be started by root");
+                return error_set(reterr, -EOPNOTSUPP, "persistent disks, volumes and layered templates need `cove serve` to be started by root");
         if (q->layer[0] && !tree_name_is_valid(q->layer))
                 return error_set(reterr, -EINVAL, "'%.64s' is no layer", q->layer);
         if (q->n_volumes > SPAWN_VOLUMES_MAX)

@@ -125,14 +125,14 @@ static void look_after(Keeper *k) {
         limit = n == 0 ? 10 * k->options->hang_usec : k->options->hang_usec;
         if (silent >= limit && silent < KERNEL_LIMITS * limit && worker_waits_for_kernel(k)) {
                 if (!k->told)
-                        log_error("spawner: the worker has not moved for %llu s: it waits for the kernel, as for a disk that does not answer", (unsigned long long) (silent / USEC_PER_SEC));
+                        log_error("spawner: the worker made no progress for %llu s: it waits for the kernel, for example for a disk that does not answer", (unsigned long long) (silent / USEC_PER_SEC));
                 k->told = true;
                 return;
         }
         if (silent < limit)
                 k->told = false;
         else
-                log_error("spawner: the worker has not moved for %llu s, and is killed", (unsigned long long) (silent / USEC_PER_SEC));
+                log_error("spawner: the worker made no progress for %llu s and is killed", (unsigned long long) (silent / USEC_PER_SEC));
         (void) kill(k->worker, silent >= limit ? SIGKILL : SIGCHLD);
 }
 

@@ -1,6 +1,6 @@
 /* main.c: cove-spawner, started by coved with one end of a SOCK_SEQPACKET pair.
  *
- *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--state-dir DIR] [--storage-size BYTES] [--verbose] [--log-json]
+ *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--state-dir DIR] [--storage-size BYTES] [--storage-reserve BYTES] [--shrink-after USEC] [--verbose] [--log-json]
  *
  * Nobody else has a use for it. Exit status: 0 when coved has hung up, 1 when it cannot begin, 2 for wrong options. */
 
@@ -62,8 +62,17 @@ static int apply_state_dir(SpawnerOptions *o, const char *value, Error *reterr) 
 }
 
 static int apply_storage_size(SpawnerOptions *o, const char *value, Error *reterr) {
-        return parse_uint64(value, 0, UINT64_C(1) << 50, &o->storage_bytes) < 0 ?
+        return parse_uint64(value, 0, UINT64_C(1) << 50, &o->storage.most_bytes) < 0 ?
                         error_set(reterr, -EINVAL, "--storage-size: '%s' is no number of bytes", value) : 0;
+}
+
+static int apply_storage_reserve(SpawnerOptions *o, const char *value, Error *reterr) {
+        return parse_uint64(value, 0, UINT64_C(1) << 50, &o->storage.begin_bytes) < 0 ?
+                        error_set(reterr, -EINVAL, "--storage-reserve: '%s' is no number of bytes", value) : 0;
+}
+
+static int apply_shrink_after(SpawnerOptions *o, const char *value, Error *reterr) {
+        return parse_uint64(value, 0, UINT64_C(1) << 60, &o->shrink_usec) < 0 ? error_set(reterr, -EINVAL, "--shrink-after: '%s' is no number of microseconds", value) : 0;
 }
 
 static int apply_hang_after(SpawnerOptions *o, const char *value, Error *reterr) {
@@ -83,6 +92,8 @@ static const struct {
         { "--template", spawner_apply_template },
         { "--state-dir", apply_state_dir },
         { "--storage-size", apply_storage_size },
+        { "--storage-reserve", apply_storage_reserve },
+        { "--shrink-after", apply_shrink_after },
         { "--hang-after", apply_hang_after },
         { "--zygote", apply_zygote },
 };
@@ -90,7 +101,7 @@ static const struct {
 static int apply_option(SpawnerOptions *o, const char *name, const char *value, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if (strcmp(options[i].name, name) == 0)
-                        return value ? options[i].apply(o, value, reterr) : error_set(reterr, -EINVAL, "%s wants a value", name);
+                        return value ? options[i].apply(o, value, reterr) : error_set(reterr, -EINVAL, "%s needs a value", name);
         return error_set(reterr, -EINVAL, "there is no option '%s'", name);
 }
 
@@ -129,7 +140,7 @@ static int spawner_settle(SpawnerOptions *o, Error *reterr) {
                 return error_set(reterr, -errno, "--channel: %m");
         o->channel_fd = CHANNEL_FD;
         if (fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC) < 0 || kernel_close_range(CHANNEL_FD + 1, ~0u, 0) < 0)
-                return error_set(reterr, -errno, "cannot close what is not ours: %m");
+                return error_set(reterr, -errno, "cannot close inherited descriptors: %m");
         if (chdir("/") < 0)
                 return error_set(reterr, -errno, "/: %m");
         (void) umask(022);

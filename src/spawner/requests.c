@@ -30,7 +30,7 @@ static void requests_create(Spawner *s, const SpawnMessage *m, int *fds, size_t 
                 r = error_set(&error, -EEXIST, "sandbox %s is being made or removed", m->create.id);
 
         if (r >= 0 && m->create.kept && tree_jobs_touch_disk(s, m->create.id))
-                r = error_set(&error, -EBUSY, "the disk of sandbox %s is being exchanged or removed", m->create.id);
+                r = error_set(&error, -EBUSY, "the disk of sandbox %s is being replaced or removed", m->create.id);
 
         if (r < 0)
                 spawner_answer_failed(s, m->serial, &error);

@@ -117,12 +117,12 @@ static void spawner_refuse(Spawner *s, const uint8_t *data, size_t size) {
         Error error = { 0 };
         uint32_t serial;
 
-        log_error("spawner: rubbish came from the daemon");
+        log_error("spawner: the daemon sent invalid data");
         (void) wire_get_uint(&r, 4);
         serial = (uint32_t) wire_get_uint(&r, 4);
         if (r.failed)
                 return;
-        (void) error_set(&error, -EBADMSG, "this is no request");
+        (void) error_set(&error, -EBADMSG, "not a request");
         spawner_answer_failed(s, serial, &error);
 }
 
@@ -133,7 +133,7 @@ static void spawner_on_request(Spawner *s, const uint8_t *data, size_t size, int
         if (spawn_decode(data, size, &request) < 0)
                 spawner_refuse(s, data, size);
         else if (!spawn_serials_go_together(request.serial, s->first_serial))
-                log_debug("spawner: request %u was for one who is dead", request.serial); /* when coved hears of us, it asks again */
+                log_debug("spawner: request %u was for an earlier spawner", request.serial); /* when coved hears of us, it asks again */
         else if (is_short) {
                 (void) error_set(&error, -EMFILE, "cove-spawner has too many open files: %m; raise the limit of open files (LimitNOFILE=, ulimit -n)");
                 spawner_answer_failed(s, request.serial, &error);
@@ -163,7 +163,7 @@ static void on_requests(Spawner *s) {
                 else if (r == 0)
                         s->ended = true;
                 else if (r == -EBADMSG)
-                        log_error("spawner: rubbish came from the daemon");
+                        log_error("spawner: the daemon sent invalid data");
                 else
                         spawner_rest(s, "requests cannot be read", r);
         }
@@ -206,6 +206,7 @@ static usec_t spawner_next(const Spawner *s) {
         if (clock_usec() < s->rest)
                 due = MIN_OF(due, s->rest);
         due = MIN_OF(due, ahead_next(&s->ahead));
+        due = MIN_OF(due, s->room_due);
         return MIN_OF(due, zygotes_next(s));
 }
 
@@ -251,6 +252,7 @@ static void spawner_loop(Spawner *s) {
                 if (fds[FD_CHANNEL].revents)
                         spawner_on_channel(s, fds[FD_CHANNEL].revents);
                 task_run_due(s);
+                tree_room_run_due(s);
                 zygotes_run_due(s);
                 spawner_sweep(s);
         }

@@ -30,7 +30,7 @@ typedef struct SpawnerImage SpawnerImage;
 typedef struct TreeJob TreeJob;
 typedef struct Zygotes Zygotes;
 
-#define TREES_RUNNING_MAX 24 /* children that work on trees */
+#define TREES_RUNNING_MAX 25 /* children that work on trees */
 #define TREE_RUNS_MAX     8  /* of these, programs that may take long */
 
 typedef struct ZygoteLine {
@@ -51,7 +51,8 @@ typedef struct SpawnerOptions {
         char *state_dir; /* where the depot is; NULL: there is none */
         uint64_t hang_usec;   /* so long a worker may do nothing at all; 0: for ever */
         _Atomic uint64_t *turns; /* of the worker's loop, in memory that the keeper sees; NULL: nobody counts */
-        uint64_t storage_bytes; /* of the depot's image; 0: as it is, or as the disk has room */
+        DepotBounds storage; /* of the depot's image */
+        uint64_t shrink_usec; /* after so long with much of it free, it shrinks; 0: never */
 } SpawnerOptions;
 
 typedef struct Spawner {
@@ -72,6 +73,11 @@ typedef struct Spawner {
         Depot depot; /* the trees that outlive sandboxes */
         bool depot_tried; /* what could be made of it, was */
         bool depot_busy;  /* somebody opens or sweeps it: everybody waits */
+        usec_t room_due;  /* when to look at the depot's size; USEC_INFINITY: it is not ours to change */
+        usec_t room_rest; /* until then it is left as it is */
+        usec_t room_much_since; /* so long much of it has been free; 0: it is not */
+        bool room_full;   /* and somebody was told */
+        SpawnRoom room_told;
         bool sweep_again; /* who swept died in the middle of it */
         unsigned n_sweeps_died;
         int tree_program_fd; /* cove-tree */

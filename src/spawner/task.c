@@ -174,7 +174,7 @@ static bool task_look(Spawner *s, Task *t) {
         if (r < 0)
                 give_up_freezing(s, t);
         if (r == -EAGAIN)
-                task_answer(s, t, -ETIMEDOUT, "its processes do not obey");
+                task_answer(s, t, -ETIMEDOUT, "its processes do not end");
         else
                 task_answer(s, t, r, "");
         return true;

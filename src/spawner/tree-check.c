@@ -34,6 +34,7 @@ static const struct {
         [TREE_SWAP] = { 2, 2, { KIND(TREE_SCRATCH), KIND(TREE_DISK) }, .replaces = true },
         [TREE_TAKE] = { 2, 2, { KIND(TREE_DISK), KIND(TREE_SCRATCH) }, .bytes = true },
         [TREE_GROUP] = { 0, 1, { KEPT }, .group = true },
+        [TREE_SHRINK] = { 0, 0, { 0 } },
 };
 
 bool tree_job_makes_depot(const TreeRequest *t) {

@@ -10,6 +10,7 @@ typedef enum TreeErrand {
         ERRAND_REQUEST, /* request.operation */
         ERRAND_OPEN,    /* the depot, making it */
         ERRAND_SWEEP,
+        ERRAND_RESIZE,  /* the depot, to request.bytes; 0: it shrinks. Beside everything else */
 } TreeErrand;
 
 struct TreeJob {
@@ -42,6 +43,13 @@ TreeOutcome tree_job_do(Spawner *s, const TreeJob *job);
 /* Situation of both: a copy of the worker, in its namespaces, with its rights. */
 _noreturn_ void tree_job_main(Spawner *s, const TreeJob *job, pid_t worker, int fd);
 int tree_job_run(const Spawner *s, const TreeJob *job, int *ret_status, Error *reterr);
+
+/* trees.c, for tree-room.c. */
+void tree_jobs_resize(Spawner *s, uint64_t bytes);
+
+/* tree-room.c: how large the depot is. */
+void tree_room_begin(Spawner *s); /* there is one now */
+void tree_room_resized(Spawner *s, const Error *error);
 
 /* tree-host.c: what a sandbox of the template "host" has below it, as one tree. Leaves the mount namespace. */
 int tree_host_open(Error *reterr);

@@ -11,6 +11,9 @@
 #include "spawner/tree-job.h"
 #include "wire/channel.h"
 
+#define SHRINK_TRIES 4
+#define SHRINK_UNIT  (UINT64_C(1) << 20)
+
 typedef struct TreeWork {
         Spawner *s;
         const TreeJob *job;
@@ -60,6 +63,27 @@ static int tree_work_group(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_group(&w->s->depot, &t->group, t->n_refs > 0 ? t->refs : NULL, reterr);
 }
 
+/* As far as what is kept can be moved together. */
+static int tree_work_shrink(TreeWork *w, const TreeRequest *t, Error *reterr) {
+        uint64_t bytes;
+        DepotRoom room;
+        int r = depot_measure(&w->s->depot, &room);
+
+        if (r < 0)
+                return error_set(reterr, r, "the depot lies on no image of its own: its size is that of the file system below");
+        bytes = depot_size_sufficient(&w->s->depot, &room);
+        for (int i = 0; i < SHRINK_TRIES && bytes < room.bytes; i++) {
+                r = depot_shrink(&w->s->depot, bytes, reterr);
+                if (r != -ENOSPC)
+                        break;
+                bytes += (room.bytes - bytes) / 2 / SHRINK_UNIT * SHRINK_UNIT;
+        }
+        if (r < 0)
+                return r;
+        w->outcome.bytes = MIN_OF(bytes, room.bytes);
+        return 0;
+}
+
 static int tell_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
         const SpawnTreeItem item = { .ref = *ref, .bytes = bytes };
         const TreeWork *w = userdata;
@@ -90,13 +114,14 @@ static int (*const operations[_TREE_OPERATION_MAX])(TreeWork *w, const TreeReque
         [TREE_SWAP] = tree_work_swap,
         [TREE_TAKE] = tree_work_take,
         [TREE_GROUP] = tree_work_group,
+        [TREE_SHRINK] = tree_work_shrink,
 };
 
 /* In the mount namespace that we share with the worker: it is there for all of us. */
 static void open_depot(TreeWork *w) {
         Depot d;
 
-        depot_open(&d, w->s->options->state_dir, w->s->options->storage_bytes);
+        depot_open(&d, w->s->options->state_dir, &w->s->options->storage);
         depot_sweep(&d);
         w->outcome.status = (int) d.backing;
         (void) snprintf(w->outcome.error.text, sizeof(w->outcome.error.text), "%s", d.reason);
@@ -111,6 +136,9 @@ static void do_errand(TreeWork *w) {
                 break;
         case ERRAND_SWEEP:
                 depot_sweep(&w->s->depot);
+                break;
+        case ERRAND_RESIZE:
+                (void) (t->bytes > 0 ? depot_grow(&w->s->depot, t->bytes, &w->outcome.error) : tree_work_shrink(w, t, &w->outcome.error));
                 break;
         case ERRAND_REQUEST:
                 (void) operations[t->operation](w, t, &w->outcome.error);
@@ -155,7 +183,7 @@ void tree_job_main(Spawner *s, const TreeJob *job, pid_t worker, int fd) {
         title_set(job->errand == ERRAND_REQUEST && job->request.operation == TREE_RUN ? "cove-trees" : "cove-depot");
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != worker)
                 _exit(1);
-        if (job->errand == ERRAND_REQUEST)
+        if (job->errand == ERRAND_REQUEST || job->errand == ERRAND_RESIZE)
                 depot_join(&s->depot);
         do_errand(&w);
         _exit(channel_send_bytes(fd, &w.outcome, sizeof(w.outcome), NULL, 0, /* flags= */ 0) < 0);

@@ -19,7 +19,7 @@
 
 #define WAITING_MAX 4096
 #define SWEEPS_MAX 8 /* that are tried again; one that always dies does not hold up everybody */
-#define OTHERS_MAX  (TREES_RUNNING_MAX - TREE_RUNS_MAX)
+#define OTHERS_MAX  (TREES_RUNNING_MAX - TREE_RUNS_MAX - 1) /* one is for who resizes */
 #define ITEMS_TURN  256 /* in a row, before anybody else has a turn */
 
 static bool is_run(const TreeJob *j) {
@@ -187,7 +187,7 @@ static void start_some(Spawner *s) {
                 (void) job_take(s, place);
                 if (j->errand == ERRAND_REQUEST)
                         trees_answer_error(s, j, error.code, error.text);
-                else
+                else if (j->errand != ERRAND_RESIZE)
                         s->depot_busy = false; /* the next one who needs it tries again */
                 (void) trees_job_free(j);
         }
@@ -202,15 +202,26 @@ static void send_errand(Spawner *s, TreeErrand errand) {
         job_hook_in(s, j);
 }
 
+void tree_jobs_resize(Spawner *s, uint64_t bytes) {
+        TreeJob *j = job_new(ERRAND_RESIZE, /* m= */ NULL);
+
+        if (!j)
+                return;
+        j->request.bytes = bytes;
+        job_hook_in(s, j);
+        start_some(s);
+}
+
 /* The child has opened it, in our namespace: now it is there to be found. */
 static void depot_opened(Spawner *s, const TreeOutcome *o) {
         s->depot_busy = false;
         depot_done(&s->depot);
-        depot_find(&s->depot, s->options->state_dir, /* bytes= */ 0);
+        depot_find(&s->depot, s->options->state_dir, &s->options->storage);
         if (s->depot.backing == (DepotBacking) o->status || s->depot.reason[0] == '\0')
                 (void) snprintf(s->depot.reason, sizeof(s->depot.reason), "%.*s", (int) sizeof(s->depot.reason) - 1, o->error.text);
         s->depot_tried = s->depot.backing != DEPOT_NONE;
         log_info("depot: %s%s%s", depot_backing_name(s->depot.backing), s->depot.reason[0] ? ": " : "", s->depot.reason);
+        tree_room_begin(s);
 }
 
 static void trees_finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
@@ -220,6 +231,9 @@ static void trees_finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
                 break;
         case ERRAND_SWEEP:
                 s->depot_busy = false;
+                break;
+        case ERRAND_RESIZE:
+                tree_room_resized(s, &o->error);
                 break;
         case ERRAND_REQUEST:
                 forget_written(s, j, o);
@@ -253,7 +267,7 @@ static bool job_hear(Spawner *s, TreeJob *j) {
 
                         depot_clean_after(&s->depot, j->pid);
                         s->sweep_again = j->errand == ERRAND_SWEEP && s->n_sweeps_died++ < SWEEPS_MAX;
-                        (void) error_set(&died.error, -EIO, "who worked on the tree died");
+                        (void) error_set(&died.error, -EIO, "the process that worked on the tree died");
                         trees_finish(s, j, &died);
                         return true;
                 }
@@ -330,7 +344,7 @@ static void trees_enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_
         if (j && !note_written(s, j))
                 j = trees_job_free(j);
         if (!j) {
-                (void) error_set(&error, -EBUSY, "too much is asked about trees at once");
+                (void) error_set(&error, -EBUSY, "too many requests about trees at once");
                 spawner_answer_failed(s, m->serial, &error);
                 return;
         }
@@ -378,19 +392,21 @@ static int trees_open_program(void) {
 
 void tree_jobs_init(Spawner *s) {
         s->depot = (Depot) DEPOT_EMPTY;
+        s->room_due = USEC_INFINITY;
         s->tree_program_fd = -EBADF;
         if (!s->privileged || !s->options->state_dir) {
                 (void) snprintf(s->depot.reason, sizeof(s->depot.reason), "%s",
                                 s->privileged ? "the spawner was given no state directory" :
-                                                "trees need a daemon that is started by root (`cove serve` as root)");
+                                                "trees need a daemon started by root (`cove serve` as root)");
                 return;
         }
         s->tree_program_fd = trees_open_program();
-        depot_find(&s->depot, s->options->state_dir, s->options->storage_bytes);
+        depot_find(&s->depot, s->options->state_dir, &s->options->storage);
         s->depot_tried = s->depot.backing == DEPOT_BTRFS;
         if (s->depot.backing == DEPOT_NONE)
                 return;
         depot_await_others(&s->depot); /* what they were at must not come after what we are asked for */
+        tree_room_begin(s);
         send_errand(s, ERRAND_SWEEP);
         start_some(s);
 }

@@ -29,5 +29,8 @@ bool tree_jobs_touch_disk(const Spawner *s, const char *id);
 size_t tree_jobs_poll(const Spawner *s, struct pollfd ret[static TREES_RUNNING_MAX]);
 void tree_jobs_handle(Spawner *s, const struct pollfd *fds, size_t n);
 
+/* How large the depot is, looked at now and then: s->room_due. */
+void tree_room_run_due(Spawner *s);
+
 /* What HELLO tells. */
 void tree_jobs_describe(const Spawner *s, SpawnHello *hello);

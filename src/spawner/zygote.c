@@ -136,7 +136,7 @@ static void spawner_zygote_on_socket(Spawner *s, Zygote *z) {
         }
         z->state = ZYGOTE_STANDS;
         z->due = USEC_INFINITY;
-        log_info("zygote %s/%s (%s) stands ready after %llu ms", z->line->template_name, z->line->language, z->line->imports,
+        log_info("zygote %s/%s (%s) is ready after %llu ms", z->line->template_name, z->line->language, z->line->imports,
                         (unsigned long long) ((clock_usec() - z->started) / USEC_PER_MSEC));
 }
 
@@ -253,7 +253,7 @@ static int go(Spawner *s, const SpawnMessage *m, const int *channel, Error *rete
         ZygoteDoor door;
 
         if (!z || zygotes_are_busy(s))
-                return error_set(reterr, -EOPNOTSUPP, "no zygote of template '%s' for %s stands ready", m->zygote.template_name, m->zygote.language);
+                return error_set(reterr, -EOPNOTSUPP, "no zygote of template '%s' for %s is ready", m->zygote.template_name, m->zygote.language);
         r = zygote_door_open(s, m->zygote.id, &door, reterr);
         if (r < 0)
                 return r;
@@ -339,7 +339,7 @@ void zygotes_run_due(Spawner *s) {
                 if (z->due > now)
                         continue;
                 if (z->state == ZYGOTE_LOADING)
-                        spawner_zygote_lose(s, z, "it takes too long to load");
+                        spawner_zygote_lose(s, z, "loading takes too long");
                 else
                         spawner_zygote_begin(s, z);
         }

@@ -43,7 +43,7 @@ static void free_copy(Work *w) {
 
 static void on_dropped(const TreeAnswer *answer, const Error *error, void *userdata) {
         if (error)
-                log_debug("scratch is not removed, the next start of the spawner does it: %s", error->text);
+                log_debug("cannot remove scratch files; the next start of the spawner does: %s", error->text);
 }
 
 void scratch_drop(State *s, const char *scratch) {

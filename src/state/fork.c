@@ -91,7 +91,7 @@ static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
         return sb->spec.snapshot && strcmp(sb->spec.snapshot, f->snapshot) == 0;
 }
 
-/* One with a name stays when nobody waits for it any more; but it is ours. */
+/* One with a name stays when no request waits for it any more; but it is ours. */
 static void fork_delete_child(Fork *f, ForkChild *c) {
         Sandbox *sb;
 
@@ -300,5 +300,5 @@ int state_fork_each(State *s, const Principal *who, Sandbox *of, SandboxSpec *sp
 
 void fork_cancel(Fork *f) {
         f->work.forgotten = true;
-        sequence_cancel(&f->work.run, &(Error) { -ECANCELED, "nobody waits for it any more" });
+        sequence_cancel(&f->work.run, &(Error) { -ECANCELED, "no request waits for it any more" });
 }

@@ -61,6 +61,7 @@ static int held_add(HeldTable *all, HeldTree *t) {
                 HASH_ADD_STR(all->names, key, name);
         }
         HASH_ADD_STR(all->by_id, id, t);
+        prefix_add(&all->prefixes, &t->prefix, t->id);
         held_charge(all, t);
         return 0;
 }
@@ -74,6 +75,7 @@ static void held_take_out(HeldTable *all, HeldTree *t) {
         }
         if (t->hh.tbl)
                 HASH_DEL(all->by_id, t);
+        prefix_remove(&all->prefixes, &t->prefix);
         ledger_release(&t->charge);
 }
 
@@ -114,6 +116,36 @@ HeldTree *held_find(const HeldTable *all, const Principal *who, const char *id_o
         return t && held_is_seen(t, who) ? t : NULL;
 }
 
+static HeldTree *held_of_prefix(const PrefixNode *node) {
+        return (HeldTree *) (void *) ((char *) node - offsetof(HeldTree, prefix));
+}
+
+static bool held_prefix_is_seen(const PrefixNode *node, const Principal *who) {
+        return held_is_seen(held_of_prefix(node), who);
+}
+
+static const char *held_prefix_name(const PrefixNode *node) {
+        return held_of_prefix(node)->name;
+}
+
+int held_resolve(const HeldTable *all, const Principal *who, const char *text, HeldTree **ret, Error *reterr) {
+        const PrefixKind kind = { all->kind->nouns, held_prefix_is_seen, held_prefix_name };
+        HeldTree *t = held_find(all, who, text);
+        PrefixNode *node;
+        int r;
+
+        if (t) {
+                *ret = t;
+                return 0;
+        }
+        r = prefix_find(&all->prefixes, &kind, who, text, &node, reterr);
+        if (r == -ENOENT)
+                return error_set(reterr, r, "there is no %s '%.100s'", all->kind->noun, text);
+        if (r >= 0)
+                *ret = held_of_prefix(node);
+        return r;
+}
+
 HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at, const char *after_id) {
         HeldTree *t = after_id ? held_by_id(all, after_id) : NULL;
 
@@ -140,7 +172,7 @@ int held_write_down(void *object, Error *reterr) {
                 return error_set(reterr, r, "there is a %s '%s' already", kind->noun, k->tree->name);
         if (r >= 0)
                 r = store_insert(held_store(k->all), kind->table, k->tree);
-        return r < 0 ? error_set(reterr, r, "cannot write the %s down: %m", kind->noun) : STEP_DONE;
+        return r < 0 ? error_set(reterr, r, "cannot save the %s: %m", kind->noun) : STEP_DONE;
 }
 
 int held_strike_out(void *object, Error *why) {
@@ -166,7 +198,7 @@ int held_settle(void *object, Error *reterr) {
         if (r >= 0)
                 return STEP_DONE;
         k->tree->pending = true;
-        return error_set(reterr, r, "cannot write the %s down: %m", k->all->kind->noun);
+        return error_set(reterr, r, "cannot save the %s: %m", k->all->kind->noun);
 }
 
 /* Removing. */
@@ -197,7 +229,7 @@ static int removal_mark(void *object, Error *reterr) {
         HeldRemoval *r = object;
         int k = r->tree ? removal_mark_as(r, /* pending= */ true) : 0;
 
-        return k < 0 ? error_set(reterr, k, "cannot write it down: %m") : STEP_DONE;
+        return k < 0 ? error_set(reterr, k, "cannot save it: %m") : STEP_DONE;
 }
 
 static int removal_unmark(void *object, Error *why) {
@@ -226,7 +258,7 @@ static int removal_delete_row(void *object, Error *reterr) {
         int k = store_delete_id(held_store(r->all), r->all->kind->table, r->id);
 
         if (k < 0)
-                log_warning("%s %s: its row cannot be deleted, the next start tries again: %s", r->all->kind->noun, r->id, strerror(-k));
+                log_warning("%s %s: its row cannot be deleted; the next start retries: %s", r->all->kind->noun, r->id, strerror(-k));
         return STEP_DONE;
 }
 
@@ -234,7 +266,7 @@ static void removal_end(void *object, const Error *error) {
         HeldRemoval *r = object;
 
         if (error)
-                log_warning("%s %s: cannot be removed now, the next start tries again: %s", r->all->kind->noun, r->id, error->text);
+                log_warning("%s %s: cannot be removed now; the next start retries: %s", r->all->kind->noun, r->id, error->text);
         if (r->done && !r->work.forgotten)
                 r->done(r->tree, error, r->work.userdata);
         work_end(&r->work);
@@ -268,7 +300,7 @@ void held_drop(HeldTable *all, const char *id) {
         Error error = { 0 };
 
         if (removal_start(all, id, /* t= */ NULL, /* done= */ NULL, /* userdata= */ NULL, &error) < 0)
-                log_warning("%s %s: cannot be removed now, the next start tries again: %s", all->kind->noun, id, error.text);
+                log_warning("%s %s: cannot be removed now; the next start retries: %s", all->kind->noun, id, error.text);
 }
 
 /* Which of them are there, and how full they are. */

@@ -19,7 +19,7 @@ typedef struct Work {
 
 /* All snapshots, or all volumes. */
 typedef struct HeldKind {
-        const char *noun;
+        const char *noun, *nouns;
         TreeKind tree;
         const StoreTable *table;
         size_t size;    /* of a row */
@@ -42,6 +42,7 @@ typedef struct HeldTable {
         State *state;
         HeldTree *by_id; /* in the order they were made */
         HeldName *names;
+        PrefixIndex prefixes;
 } HeldTable;
 
 /* The newest of a sandbox: the parent of the next. */
@@ -87,6 +88,7 @@ int held_strike_out(void *object, Error *why);    /* the row goes after the tree
 int held_settle(void *object, Error *reterr);     /* not pending any more: now it is there */
 HeldTree *held_by_id(const HeldTable *all, const char *id);
 HeldTree *held_find(const HeldTable *all, const Principal *who, const char *id_or_name);
+int held_resolve(const HeldTable *all, const Principal *who, const char *text, HeldTree **ret, Error *reterr);
 HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at, const char *after_id);
 int held_remove(HeldTable *all, HeldTree *t, HeldDone done, void *userdata, Error *reterr);
 void held_drop(HeldTable *all, const char *id); /* its tree, then its row; nobody waits */

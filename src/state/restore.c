@@ -148,7 +148,7 @@ static int restore_swap(void *object, Error *reterr) {
         int k;
 
         if (sandbox_swap_begin(r->sandbox) < 0)
-                return error_set(reterr, -EBUSY, "something else is under way with the sandbox; try again");
+                return error_set(reterr, -EBUSY, "another operation on the sandbox is in progress; try again");
         k = trees_ask(r->work.state->manager, &request, NULL, NULL, restore_on_swapped, r, &r->work.call, reterr);
         return k < 0 ? k : STEP_WAITS;
 }
@@ -196,13 +196,13 @@ static int restore_check(State *s, const Sandbox *sb, const Snapshot *n, Error *
         if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
         if (!restore_text_equal(sb->spec.tenant, n->tree.tenant)) /* whoever sees both */
-                return error_set(reterr, -EINVAL, "snapshot %s is of tenant '%s', and the sandbox of tenant '%s': nothing of the one becomes the other's", n->tree.id,
+                return error_set(reterr, -EINVAL, "snapshot %s belongs to tenant '%s', and the sandbox to tenant '%s': a sandbox can be restored from its own tenant's snapshots only", n->tree.id,
                                 n->tree.tenant, sb->spec.tenant ? sb->spec.tenant : "");
         if (n->tree.missing)
                 return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", n->tree.id);
         if (!restore_text_equal(sb->spec.layer, n->spec.layer) || !restore_text_equal(sandbox_spec_base(&sb->spec), sandbox_spec_base(&n->spec)))
                 return error_set(reterr, -EINVAL,
-                                "snapshot %s stands on another template ('%s') than the sandbox ('%s'): make a sandbox of it instead (`cove create --snapshot %s`)",
+                                "snapshot %s is based on another template ('%s') than the sandbox ('%s'): create a sandbox from it instead (`cove create --snapshot %s`)",
                                 n->tree.id, n->spec.template_name ? n->spec.template_name : "host", sb->spec.template_name ? sb->spec.template_name : "host", n->tree.id);
         return 0;
 }

@@ -38,6 +38,7 @@ static uint64_t snapshot_holds(const HeldTree *t) {
 
 const HeldKind snapshot_kind = {
         .noun = "snapshot",
+        .nouns = "snapshots",
         .tree = TREE_SNAPSHOT,
         .name_cure = true,
         .table = &snapshot_table,
@@ -71,6 +72,15 @@ const char *snapshot_last(State *s, const Sandbox *sb) {
 
 Snapshot *snapshot_find(State *s, const Principal *who, const char *id_or_name) {
         return (Snapshot *) held_find(&s->snapshots, who, id_or_name);
+}
+
+int snapshot_resolve(State *s, const Principal *who, const char *text, Snapshot **ret, Error *reterr) {
+        HeldTree *t;
+        int r = held_resolve(&s->snapshots, who, text, &t, reterr);
+
+        if (r >= 0)
+                *ret = (Snapshot *) t;
+        return r;
 }
 
 Snapshot *snapshot_next(State *s, const Principal *who, const char *sandbox, usec_t after_at, const char *after_id) {

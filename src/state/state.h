@@ -31,6 +31,7 @@ typedef struct HeldTree {
         usec_t created_at;
         LedgerEntry charge; /* for its tenant; not in the store */
         UT_hash_handle hh;
+        PrefixNode prefix;
 } HeldTree;
 
 typedef void (*HeldDone)(HeldTree *tree, const Error *error, void *userdata); /* the first member of a Snapshot or a Volume; NULL: there is none */
@@ -72,6 +73,7 @@ State *state_free(State *s);
 /* -EEXIST: the name is taken. -EOPNOTSUPP: its disk is memory, or there is no depot: with the cure. */
 int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, HeldDone done, void *userdata, Error *reterr);
 Snapshot *snapshot_find(State *s, const Principal *who, const char *id_or_name);
+int snapshot_resolve(State *s, const Principal *who, const char *text, Snapshot **ret, Error *reterr); /* as manager_resolve() */
 /* In the order they were taken, those that `who` may see; after: the one told last, by its time and id; NULL: from the first. sandbox: only of that one; NULL: all. */
 Snapshot *snapshot_next(State *s, const Principal *who, const char *sandbox, usec_t after_at, const char *after_id);
 /* Every byte of it is read: -EIO, -EUCLEAN: it is damaged. ret: what it has. */
@@ -112,6 +114,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
  * -EOPNOTSUPP: there is no depot: with the cure. */
 int volume_make(State *s, const Principal *who, const char *name, uint64_t limit, HeldDone done, void *userdata, Error *reterr);
 Volume *volume_find(State *s, const Principal *who, const char *id_or_name);
+int volume_resolve(State *s, const Principal *who, const char *text, Volume **ret, Error *reterr); /* as manager_resolve() */
 Volume *volume_next(State *s, const Principal *who, usec_t after_at, const char *after_id); /* as snapshot_next() */
 /* Asks how full all of them are; done gets no volume. */
 int volumes_measure(State *s, HeldDone done, void *userdata, Error *reterr);

@@ -31,6 +31,7 @@ static uint64_t volume_holds(const HeldTree *t) {
 
 const HeldKind volume_kind = {
         .noun = "volume",
+        .nouns = "volumes",
         .tree = TREE_VOLUME,
         .measured = true,
         .table = &volume_table,
@@ -43,6 +44,15 @@ const HeldKind volume_kind = {
 
 Volume *volume_find(State *s, const Principal *who, const char *id_or_name) {
         return (Volume *) held_find(&s->volumes, who, id_or_name);
+}
+
+int volume_resolve(State *s, const Principal *who, const char *text, Volume **ret, Error *reterr) {
+        HeldTree *t;
+        int r = held_resolve(&s->volumes, who, text, &t, reterr);
+
+        if (r >= 0)
+                *ret = (Volume *) t;
+        return r;
 }
 
 Volume *volume_next(State *s, const Principal *who, usec_t after_at, const char *after_id) {

@@ -141,10 +141,12 @@ TABLE(job_line_table, Job, "job", 1, 0, .state = &job_line_state_table, QUERIES(
 static const ShapeField job_id_table_fields[] = {
         FIELD("id",                chars,  Job, id),
 };
-enum { JOB_UNTOLD, JOB_EXPIRED };
+enum { JOB_UNTOLD, JOB_EXPIRED, JOB_PREFIX };
 static const char *const job_id_queries[] = {
         [JOB_UNTOLD]  = "WHERE webhook_status = 'pending'",
         [JOB_EXPIRED] = "WHERE ended_at > 0 AND ended_at < ?1 AND webhook_status <> 'pending' ORDER BY ended_at LIMIT ?2",
+        [JOB_PREFIX]  = ("WHERE id >= ?1 AND id < ?1 || 'g' AND (?2 IS NULL OR (SELECT tenant FROM job WHERE job.id = job_state.id) = ?2)"
+                         " ORDER BY id LIMIT ?3"), /* 'g': behind every hexadecimal digit */
 };
 TABLE(job_id_table, Job, "job_state", 1, 0, QUERIES(job_id_queries));
 
@@ -232,6 +234,11 @@ int store_job_each(Store *s, const JobFilter *f, StoreJobEach each, void *userda
 
 int store_job_each_expired(Store *s, usec_t before, unsigned limit, StoreJobEach each, void *userdata) {
         return query_read(s, &job_id_table, JOB_EXPIRED, VALUES(NUMBER(before), NUMBER(limit)),
+                        &(StoreReader) { job_row, (void (*)(void)) each, userdata });
+}
+
+int store_job_each_prefix(Store *s, const char *prefix, const char *tenant, unsigned limit, StoreJobEach each, void *userdata) {
+        return query_read(s, &job_id_table, JOB_PREFIX, VALUES(TEXT(prefix), TEXT(tenant), NUMBER(limit)),
                         &(StoreReader) { job_row, (void (*)(void)) each, userdata });
 }
 

@@ -112,7 +112,7 @@ static int sudo_options_parse_word(SudoOptions *o, char *const *argv, Error *ret
                 if (!flags[i].wants_value && value)
                         return error_set(reterr, -EINVAL, "--%s has no value", flags[i].word);
                 if (flags[i].wants_value && !value && !argv[1])
-                        return error_set(reterr, -EINVAL, "--%s wants a value", flags[i].word);
+                        return error_set(reterr, -EINVAL, "--%s needs a value", flags[i].word);
                 sudo_options_apply(o, flags + i, value ? value + 1 : flags[i].wants_value ? argv[1] : NULL);
                 return flags[i].wants_value && !value ? 2 : 1;
         }

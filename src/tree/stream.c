@@ -69,7 +69,7 @@ static ssize_t stream_read_some(TreeStream *s, void *buffer, size_t size, Error 
                 if (poll(fds, ELEMENTSOF(fds), -1) < 0 && errno != EINTR)
                         return error_set(reterr, -errno, "cannot wait for the layer: %m");
                 if (fds[1].revents)
-                        return error_set(reterr, -ECANCELED, "nobody wants it any more");
+                        return error_set(reterr, -ECANCELED, "no request needs it any more");
                 if (!fds[0].revents)
                         continue;
                 n = read(s->fd, buffer, size);
@@ -111,7 +111,7 @@ static int uncompress(TreeStream *s, size_t size, Error *reterr) {
                 int r;
 
                 if (!block)
-                        return error_set(reterr, -ECANCELED, "nobody wants it any more");
+                        return error_set(reterr, -ECANCELED, "no request needs it any more");
                 b.out = block->data;
                 b.n_out = sizeof(block->data);
                 r = decoder_run(s->decoder, &b, reterr);

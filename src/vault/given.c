@@ -48,7 +48,7 @@ int vault_mask_remember(Vault *v, Sandbox *sb, const void *value, size_t size, E
                 r = given_write_down(v, sb, value, size);
         if (r >= 0)
                 r = mask_add(sb->mask, value, size);
-        return r < 0 ? error_set(reterr, r, "cannot keep in mind what has to be hidden: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot remember which values to hide: %m") : 0;
 }
 
 static int load_row(const SecretRow *row, void *userdata) {

@@ -76,7 +76,7 @@ static void open_or_shut(Vault *v, int key_fd) {
         v->open = try_open(v, key_fd, &v->why) >= 0;
         if (!v->open) {
                 secret_wipe(v->key, SEAL_KEY_SIZE);
-                log_error("the vault stays shut, everything else runs: %s", v->why.text);
+                log_error("secrets cannot be used, everything else can: %s", v->why.text);
         }
 }
 
@@ -136,7 +136,7 @@ bool secret_name_is_good(const char *name) {
 
 static int vault_check_name(const Vault *v, const char *name, Error *reterr) {
         if (strncmp(name, SECRET_ENV_PREFIX, strlen(SECRET_ENV_PREFIX)) == 0)
-                return error_set(reterr, -EPERM, "'%.140s' is of the daemon's environment, which can only be read: change it where the daemon is started",
+                return error_set(reterr, -EPERM, "'%.140s' is a variable of the daemon's environment and cannot be changed here: change it where the daemon is started",
                                 name);
         if (!secret_name_is_good(name))
                 return error_set(reterr, -EINVAL,
@@ -149,7 +149,7 @@ static int check_value(const void *value, size_t size, Error *reterr) {
         if (size == 0)
                 return error_set(reterr, -EINVAL, "the value is empty");
         if (size > SECRET_VALUE_MAX)
-                return error_set(reterr, -EFBIG, "the value has %zu bytes, at most %d are possible", size, SECRET_VALUE_MAX);
+                return error_set(reterr, -EFBIG, "the value has %zu bytes; the maximum is %d", size, SECRET_VALUE_MAX);
         if (memchr(value, '\0', size))
                 return error_set(reterr, -EINVAL, "the value has a NUL byte in it, which no environment can carry: encode it, as in base64");
         return 0;
@@ -168,7 +168,7 @@ static int check_count(Vault *v, const char *tenant, const char *name, Error *re
                 return error_set(reterr, r, "cannot count the secrets: %m");
         if (n < SECRETS_MAX || store_secret_find(v->manager->store, tenant, name, nothing, NULL) >= 0)
                 return 0;
-        return error_set(reterr, -EDQUOT, "there are %d secrets already, which is as many as can be: remove some (`cove secret rm NAME`)", SECRETS_MAX);
+        return error_set(reterr, -EDQUOT, "there are %d secrets, which is the maximum: remove some (`cove secret rm NAME`)", SECRETS_MAX);
 }
 
 int vault_set(Vault *v, const char *tenant, const char *name, const void *value, size_t size, Error *reterr) {
@@ -195,7 +195,7 @@ int vault_set(Vault *v, const char *tenant, const char *name, const void *value,
         if (r >= 0 && store_sync(v->manager->store) < 0)
                 r = -EIO;
         if (r < 0)
-                return error_set(reterr, r, "cannot write the secret down: %m");
+                return error_set(reterr, r, "cannot save the secret: %m");
         if (v->changed)
                 v->changed(tenant, name, v->changed_userdata);
         return r;

@@ -82,6 +82,13 @@ static const Shape done = SHAPE_OF(done, SpawnDone);
 static const ShapeField forked_fields[] = { { "pid", SHAPE_INT, offsetof(SpawnForked, pid), .min = 1 } };
 static const Shape forked = SHAPE_OF(forked, SpawnForked);
 
+static const ShapeField room_fields[] = {
+        { "bytes",     SHAPE_UINT64, offsetof(SpawnRoom, bytes)      },
+        { "usedBytes", SHAPE_UINT64, offsetof(SpawnRoom, used_bytes) },
+        { "mostBytes", SHAPE_UINT64, offsetof(SpawnRoom, most_bytes) },
+};
+static const Shape room = SHAPE_OF(room, SpawnRoom);
+
 static const ShapeField tree_item_fields[] = {
         { "ref",   SHAPE_OBJECT, offsetof(SpawnTreeItem, ref), .shape = &tree_ref_shape },
         { "bytes", SHAPE_UINT64, offsetof(SpawnTreeItem, bytes)                         },
@@ -112,6 +119,7 @@ static const WireLine spawn_lines[_SPAWN_TYPE_MAX] = {
         [SPAWN_END]       = WIRE_NOTHING,
         [SPAWN_TREE_ITEM] = WIRE_LINE(SpawnMessage, tree_item, tree_item),
         [SPAWN_FORKED]    = WIRE_LINE(SpawnMessage, forked, forked),
+        [SPAWN_ROOM]      = WIRE_LINE(SpawnMessage, room, room),
 };
 
 static const WireSet spawn_set = { spawn_lines, _SPAWN_TYPE_MAX, .type = offsetof(SpawnMessage, type), .serial = offsetof(SpawnMessage, serial) };

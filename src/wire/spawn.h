@@ -52,6 +52,7 @@ typedef enum SpawnType {
         SPAWN_END,
         SPAWN_TREE_ITEM, /* of a TREE_LIST */
         SPAWN_FORKED,    /* it has every wall of a command, and goes on by what comes over its channel */
+        SPAWN_ROOM,      /* of the depot, unasked, with the serial of HELLO: after it, and whenever that has changed */
         _SPAWN_TYPE_MAX,
 } SpawnType;
 
@@ -120,6 +121,10 @@ typedef struct SpawnDone {
         uint64_t bytes; /* TREE_USAGE */
 } SpawnDone;
 
+typedef struct SpawnRoom { /* of the depot; all 0: there is none, or its size is not ours to change */
+        uint64_t bytes, used_bytes, most_bytes; /* taken from the disk below; of these used; at most at present */
+} SpawnRoom;
+
 typedef struct SpawnForked {
         int32_t pid; /* inside */
 } SpawnForked;
@@ -147,6 +152,7 @@ typedef struct SpawnMessage {
                 SpawnTreeItem tree_item;
                 SpawnZygote zygote;
                 SpawnForked forked;
+                SpawnRoom room;
                 WireSpawnFailure failure;
         };
 } SpawnMessage;

@@ -63,7 +63,7 @@ static bool is_good(json_t *j, Policy *ret) {
         JsonComplaints c = { 0 };
         bool good;
 
-        MUST(policy_parse(j, "policy", NULL, 0, ret, &c) == 0);
+        MUST(policy_parse(j, "policy", NULL, ret, &c) == 0);
         good = !json_has_complaints(&c);
         json_complaints_done(&c);
         return good;

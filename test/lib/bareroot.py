@@ -5,7 +5,7 @@
         root.check("apt-get update && …")             as root, by sh in /root; output as text, or a failure with all of it
         root.check("sudo id", user=root.add_user())   as a plain user who may use sudo without a password
         root.run("exit 3").returncode                 what became of it, whatever that is
-        child = root.popen("script/run", cwd=…)       does not wait; root.end(child) sends SIGTERM to the command itself
+        child = root.popen(["script/run"], cwd=…)     does not wait; root.end(child) sends SIGTERM to the command itself, given as words
         clone = root.clone("/root/private", 0o700)    this tree: HEAD, and what is not committed yet
         root.copy_in(host_path, inside)               files and directories; root.copy_out(inside, host_path)
         root.path / "etc/passwd"                      its files, seen from outside

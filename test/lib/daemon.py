@@ -65,6 +65,8 @@ class Daemon:
             self.options += ["--config", str(self.config_path)]
         if owner is not None:
             os.chown(self.place, owner, owner)
+            if not cove and "COVE_COVED" not in os.environ:
+                self.cove = covetest.public_path()
         self.child = self.url = self._instance = None
         self.worker_killed = None  # how long the log was then
         self.pass_fds = ()  # to whoever is started next

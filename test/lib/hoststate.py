@@ -299,11 +299,17 @@ def is_of_a_unit_test(backing):
     return bool(re.match(r"/var/tmp/test-[a-z]+-[A-Za-z0-9]{6}/", backing))
 
 
+def is_of_another_machine(backing):
+    """Loop devices are the kernel's, for all: a file that we do not have, and that has not been removed, is one of another root directory."""
+    return not backing.endswith(" (deleted)") and not os.path.exists(backing)
+
+
 def read_loops():
     """A loop device can go between the listing and the reading: then it holds nothing."""
     held = {path.parts[3]: read(path).decode(errors="replace").strip()
             for path in Path("/sys/block").glob("loop*/loop/backing_file")}
-    return sorted(f"{name} {backing}" for name, backing in held.items() if backing and not is_of_a_living_run(backing) and not is_of_a_unit_test(backing))
+    return sorted(f"{name} {backing}" for name, backing in held.items()
+                  if backing and not (is_of_a_living_run(backing) or is_of_a_unit_test(backing) or is_of_another_machine(backing)))
 
 
 def read_sysv():

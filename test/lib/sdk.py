@@ -1,8 +1,9 @@
 """sdk: E2B's published SDK against a daemon: what it takes to be reached by it.
 
-    modules()             test/compat/e2b/node_modules, installed from the lock file when it is not there
+    modules()             E2B's packages from npm, installed from the lock file when they are not there; modules(directory): those of another suite
     plain(daemon, key)    the environment of a program that speaks plain HTTP over loopback
     wildcard(daemon, …)   … of one that speaks TLS and knows sandboxes by their names below a domain
+    shared(name)          a daemon with TLS that all cases of a suite share, and a key
     python_packages()     a virtual environment with the Python SDK, made from requirements.txt when it is not there
 """
 
@@ -17,6 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import covetest  # noqa: E402
+import daemon  # noqa: E402
 import node  # noqa: E402
 
 HERE = Path(__file__).resolve().parent.parent / "compat" / "e2b"
@@ -25,10 +27,10 @@ NPM_SECONDS = 300
 PIP_SECONDS = 300
 
 
-def modules():
-    """The packages, as the lock file has them. A copy below build/ so that the tree stays clean."""
-    place = covetest.cove_path().resolve().parent.parent / "compat-e2b"
-    lock = (HERE / "package-lock.json").read_bytes()
+def modules(directory=HERE):
+    """The packages, as the directory's lock file has them. A copy below build/ so that the tree stays clean."""
+    place = covetest.cove_path().resolve().parent.parent / f"compat-{directory.name}"
+    lock = (directory / "package-lock.json").read_bytes()
     stamp = place / "lock"
     if stamp.exists() and stamp.read_bytes() == lock:
         return place
@@ -37,7 +39,7 @@ def modules():
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(HERE / name, place)
+        shutil.copy(directory / name, place)
     done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=place, capture_output=True, text=True, timeout=NPM_SECONDS)
     if done.returncode != 0:
         raise AssertionError(f"npm ci failed\n{done.stdout}\n{done.stderr}")
@@ -73,11 +75,23 @@ def python_names(place):
     return done.stdout.split()
 
 
-def with_tls(daemon):
+def with_tls(d):
     """A daemon that has not been started, with a certificate for the names below DOMAIN; ca.pem is beside it."""
-    subprocess.run([str(HERE / "certs"), str(daemon.place)], check=True, capture_output=True)
-    daemon.options += ["--tls-listen", "127.0.0.1:0", "--tls-cert", str(daemon.place / "cert.pem"), "--tls-key", str(daemon.place / "key.pem")]
-    return daemon
+    subprocess.run([str(HERE / "certs"), str(d.place)], check=True, capture_output=True)
+    d.options += ["--tls-listen", "127.0.0.1:0", "--tls-cert", str(d.place / "cert.pem"), "--tls-key", str(d.place / "key.pem")]
+    return d
+
+
+def shared(name, **config):
+    """A daemon with TLS for all cases of a suite, and a key for it; ended and looked after like all that are shared."""
+    found = daemon.Shared.daemons.get(name)
+    if found is None:
+        found = daemon.Shared.daemons[name] = with_tls(daemon.Daemon(config={"storage": {"size": "4G"}, **config})).start()
+        found.sdk_key = found.api.expect(201, "POST", "/api/key", {"name": name, "scope": "use"}).json["key"]
+        first = found.api.expect(201, "POST", "/sandboxes", {"templateID": "base"}).json["sandboxID"]  # what is begun with the first is there from now on
+        found.api.expect(204, "DELETE", f"/sandboxes/{first}")
+        found.descriptors_before = found.descriptors()
+    return found, found.sdk_key
 
 
 def work(place):
@@ -96,8 +110,8 @@ def clean():
     return {**kept, "PATH": node.path()}
 
 
-def plain(daemon, key):
-    url = f"http://127.0.0.1:{daemon.url[1]}"
+def plain(d, key):
+    url = f"http://127.0.0.1:{d.url[1]}"
     return {**clean(), "E2B_API_KEY": key, "E2B_API_URL": url, "E2B_SANDBOX_URL": url, "E2B_VOLUME_API_URL": url}
 
 

@@ -10,15 +10,16 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import covetest  # noqa: E402
 
-CREATE, DESTROY, FREEZE, THAW, TREE = 1, 2, 3, 4, 6
-HELLO, CREATED, DONE, FAILED, END, TREE_ITEM = 32, 33, 34, 35, 37, 38
-MAKE, PUBLISH, REMOVE, LIMIT, USAGE, LIST, VERIFY, RUN, CANCEL, SYNC, SWAP, TAKE, GROUP = range(1, 14)
+CREATE, DESTROY, FREEZE, THAW, TREE, PING = 1, 2, 3, 4, 6, 9
+HELLO, CREATED, DONE, FAILED, END, TREE_ITEM, ROOM = 32, 33, 34, 35, 37, 38, 40
+MAKE, PUBLISH, REMOVE, LIMIT, USAGE, LIST, VERIFY, RUN, CANCEL, SYNC, SWAP, TAKE, GROUP, SHRINK = range(1, 15)
 LAYER, DISK, SNAPSHOT, VOLUME, SCRATCH, TEMPLATE = range(1, 7)
 NO_DEPOT, PLAIN, BTRFS = 0, 1, 2
 EXEC, NETWORK, SOCKET = 64, 73, 74
@@ -146,9 +147,34 @@ class Spawner:
         theirs.close()
         self.hello()
 
-    def hello(self):
-        """Whoever speaks for the first time says who he is, and from where on what is asked of him is numbered."""
-        data, _ = receive(self.channel)
+    room = (0, 0, 0)
+
+    def receive(self, seconds=PATIENCE):
+        """The next message that is not about the depot's size; that is kept: (bytes, used, most)."""
+        while True:
+            data, fds = receive(self.channel, seconds)
+            if len(data) < 32 or struct.unpack_from("<H", data)[0] != ROOM:
+                return data, fds
+            self.room = struct.unpack_from("<QQQ", data, 8)
+
+    def wait_room(self, good, seconds=PATIENCE):
+        """Until what is told of the depot's size is as wanted. Nothing else must be under way."""
+        end = time.monotonic() + seconds
+        while not good(*self.room):
+            self.ask(PING, b"")
+            if time.monotonic() > end:
+                raise TimeoutError(f"the depot is {self.room}")
+            if select.select([self.channel], [], [], 0.1)[0]:
+                data, _ = receive(self.channel)
+                assert struct.unpack_from("<H", data)[0] == ROOM, data
+                self.room = struct.unpack_from("<QQQ", data, 8)
+        return self.room
+
+    def hello(self, after=False):
+        """Whoever speaks for the first time says who he is, and from where on what is asked of him is numbered. after: answers of one who died go before it."""
+        data, _ = self.receive()
+        while after and struct.unpack_from("<H", data)[0] != HELLO:
+            data, _ = self.receive()
         kind, _, self.serial, self.privileged, _, self.depot, size = struct.unpack_from("<HHIBBBH", data)
         assert kind == HELLO and len(data) == 13 + size
         self.depot_reason = data[13:].decode()
@@ -157,7 +183,7 @@ class Spawner:
         self.serial += 1
         socket.send_fds(self.channel, [struct.pack("<HHI", kind, 0, self.serial) + body], list(fds))
         while True:
-            data, got = receive(self.channel)
+            data, got = self.receive()
             kind, _, serial = struct.unpack_from("<HHI", data)
             if serial == self.serial:
                 break
@@ -175,7 +201,7 @@ class Spawner:
     def answer(self, serial):
         """The next message with that serial: (kind, body)."""
         while True:
-            data, got = receive(self.channel)
+            data, got = self.receive()
             for fd in got:
                 os.close(fd)
             kind, _, found = struct.unpack_from("<HHI", data)

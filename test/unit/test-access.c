@@ -359,9 +359,9 @@ TEST(key_names_and_refusals) {
         (void) snprintf(secret, sizeof(secret), "untouched");
         check_result("scope", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = NULL, .scope = _SCOPE_MAX }, &key, secret, &error), -EINVAL);
         check_result("scope", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = NULL, .scope = _SCOPE_INVALID }, &key, secret, &error), -EINVAL);
-        check_part("words", error.text, "read, use, admin");
+        check_part("words", error.text, "read, use or admin");
         check_result("tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "nobody", .scope = SCOPE_USE }, &key, secret, &error), -EINVAL);
-        check_part("words", error.text, "make the tenant first");
+        check_part("words", error.text, "create the tenant first");
         check_part("words", error.text, "'nobody'");
         check_result("admin of a tenant", access_key_create(w.access, &(KeyRequest) { .name = "x", .tenant = "a", .scope = SCOPE_ADMIN }, &key, secret, &error), -EINVAL);
         check_part("words", error.text, "cannot belong to tenant 'a'");
@@ -433,7 +433,7 @@ TEST(key_write_that_fails) {
         check_result("begin", store_begin(w.store), 0);
         check_result("a transaction that has failed", store_sandbox_update(w.store, &(Sandbox) { .id = "x" }), -ENOENT);
         check_result("create", access_key_create(w.access, &(KeyRequest) { .name = "ci", .tenant = NULL, .scope = SCOPE_USE }, &key, secret, &error), -ENOENT);
-        check_part("words", error.text, "cannot write the key down");
+        check_part("words", error.text, "cannot save the key");
         store_rollback(w.store);
         check_uint("none", access_keys(w.access, &list), 0);
         free((void *) list);

@@ -44,7 +44,7 @@ static void world_init(World *w, double timeout) {
         check_result("loop", sd_event_new(&w->gate.event), 0);
         check_result("asks", asks_new(&w->gate, &w->gate.asks), 0);
         w->sandbox = (GateSandbox) { .gate = &w->gate, .id = "box", .events = gate_events_new() };
-        check_result("policy", egress_policy_parse(network, "network", NULL, 0, &w->sandbox.policy, &c), 0);
+        check_result("policy", egress_policy_parse(network, "network", NULL, &w->sandbox.policy, &c), 0);
         check_true("no complaint", !json_has_complaints(&c));
         w->sandbox.policy.ask_timeout_usec = (usec_t) (timeout * (double) USEC_PER_SEC);
         json_decref(network);

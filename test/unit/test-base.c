@@ -778,7 +778,7 @@ TEST(program_failure) {
                 const char *said, *text;
                 int r, code;
         } cases[] = {
-                { "2 there is no such thing\n",        "there is no such thing", 0,        -ENOENT },
+                { "2 no such object\n",        "no such object", 0,        -ENOENT },
                 { "noise\n5 the disk fails\n",         "the disk fails",         0,        -EIO    },
                 { "no number\n",                       NULL,                     -ENODATA, 0       },
                 { "99999 too large a number\n",        NULL,                     -ENODATA, 0       },

@@ -186,7 +186,7 @@ TEST(values_of_kinds_are_checked) {
         check_asked(WORDS("--rule", "a", "--rule", "b", "--rule", "c"), "--rule: more than 2 of them");
         check_asked(WORDS("--meta", "k"), "--meta: 'k' is not KEY=VALUE");
         check_asked(WORDS("--meta", "k=1", "--meta", "l=1", "--meta", "m=1"), "--meta: more than 2 of them");
-        check_asked(WORDS("--env", "A=\xff"), "env: JSON can say UTF-8 only, and this is none");
+        check_asked(WORDS("--env", "A=\xff"), "env: the text is not UTF-8, which JSON requires");
 }
 
 static void check_place(const PlaceOptions *o, const char *socket, const char *host, const char *port, const char *key) {

@@ -475,7 +475,7 @@ static void read_policy_of(const Profile *p, Policy *ret) {
         _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
         _cleanup_json_ json_t *j = json_loads(p->policy, 0, NULL);
 
-        check_result("policy", policy_parse(j, "policy", NULL, 0, ret, &complaints), 0);
+        check_result("policy", policy_parse(j, "policy", NULL, ret, &complaints), 0);
         check_true("as it was written", !json_has_complaints(&complaints));
 }
 

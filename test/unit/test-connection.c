@@ -47,7 +47,7 @@ static void world_init(World *w) {
         HASH_ADD_STR(w->gate.sandboxes, id, &w->other);
         check_result("loop", sd_event_new(&w->gate.event), 0);
         check_result("pins", pins_new(&w->sandbox.pins), 0);
-        check_result("policy", egress_policy_parse(network, "network", NULL, 0, &w->sandbox.policy, &c), 0);
+        check_result("policy", egress_policy_parse(network, "network", NULL, &w->sandbox.policy, &c), 0);
         check_true("no complaint", !json_has_complaints(&c));
         json_decref(network);
         check_result("loopback", ip_range_parse("127.0.0.0/8", &w->loopback), 0);

@@ -20,6 +20,7 @@
 
 #define MIB   (UINT64_C(1) << 20)
 #define BYTES (300 * MIB)
+#define BOUNDS(n) (&(const DepotBounds) { .begin_bytes = (n), .most_bytes = (n) })
 
 static char directory[64];
 
@@ -103,7 +104,7 @@ static int fill(int dirfd, const char *name, uint64_t bytes) {
 static Depot opened(void) {
         Depot d;
 
-        depot_open(&d, directory, BYTES);
+        depot_open(&d, directory, BOUNDS(BYTES));
         if (d.backing != DEPOT_BTRFS) {
                 fprintf(stderr, "%s\n", d.reason);
                 _exit(1);
@@ -284,6 +285,7 @@ static void try_again(void) {
         char before[LOOP_PATH_MAX], after[LOOP_PATH_MAX];
         _cleanup_close_ _unused_ int held = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
         struct statvfs fs;
+        struct stat st;
         uint64_t size;
         int fd;
 
@@ -299,7 +301,7 @@ static void try_again(void) {
                 (void) snprintf(path, sizeof(path), "%s/depot", directory);
                 MUST_DO(umount2(path, MNT_DETACH));
         }
-        depot_find(&other, directory, BYTES + 100 * MIB);
+        depot_find(&other, directory, BOUNDS(BYTES));
         MUST(other.backing == DEPOT_BTRFS);
         fd = device_of(directory, after);
         MUST_DO(fd);
@@ -307,24 +309,32 @@ static void try_again(void) {
         MUST(strcmp(before, after) == 0);
         fd = depot_open_tree(&other, &volume, &error);
         MUST_DO(fd);
+        MUST_DO(depot_grow(&other, BYTES + 100 * MIB, &error));
         MUST(fstatvfs(other.fd, &fs) == 0);
         size = (uint64_t) fs.f_blocks * fs.f_frsize;
-        MUST(size > BYTES + 50 * MIB); /* it has grown */
+        MUST(size > BYTES + 50 * MIB);
         depot_done(&other);
-        depot_open(&other, directory, BYTES); /* and it never shrinks; mounted already, it is only opened */
+        depot_open(&other, directory, BOUNDS(BYTES)); /* mounted already, it is only opened */
         MUST(other.backing == DEPOT_BTRFS && fstatvfs(other.fd, &fs) == 0 && (uint64_t) fs.f_blocks * fs.f_frsize == size);
+        MUST_DO(depot_shrink(&other, BYTES, &error));
+        MUST(fstat(other.image_fd, &st) == 0 && (uint64_t) st.st_size == BYTES);
+        MUST(ftruncate(other.image_fd, (off_t) (BYTES + 10 * MIB)) == 0); /* as one leaves it who dies in the middle of growing */
+        depot_done(&other);
+        depot_find(&other, directory, BOUNDS(BYTES));
+        MUST(fstat(other.image_fd, &st) == 0 && (uint64_t) st.st_size == BYTES);
+        MUST(depot_shrink(&other, MIB, &error) == -ERANGE);
 }
 
 static void must_refuse(const char *why) {
         Depot d;
 
-        depot_open(&d, directory, BYTES);
+        depot_open(&d, directory, BOUNDS(BYTES));
         if (d.backing != DEPOT_NONE || !strstr(d.reason, why)) {
                 fprintf(stderr, "%s: %s\n", depot_backing_name(d.backing), d.reason);
                 _exit(1);
         }
         MUST(d.fd < 0);
-        depot_find(&d, directory, BYTES);
+        depot_find(&d, directory, BOUNDS(BYTES));
         MUST(d.backing == DEPOT_NONE && strstr(d.reason, why));
 }
 
@@ -366,7 +376,7 @@ static void try_plain(void) {
         uint64_t bytes;
         Depot d;
 
-        depot_open(&d, directory, UINT64_C(1) << 60); /* no disk has that much */
+        depot_open(&d, directory, BOUNDS(UINT64_C(1) << 60)); /* no disk has that much */
         MUST(d.backing == DEPOT_PLAIN);
         MUST(strstr(d.reason, can_btrfs() ? "storage.size" : "("));
         MUST(depot_make(&d, &disk, NULL, 0, NULL, &error) == -EOPNOTSUPP && strstr(error.text, "btrfs"));
@@ -396,20 +406,20 @@ static void try_plain(void) {
         MUST(depot_open_tree(&d, &scratch, &error) == -ENOENT);
         depot_done(&d);
 
-        depot_open(&d, directory, BYTES); /* with trees in it, it stays what it was */
+        depot_open(&d, directory, BOUNDS(BYTES)); /* with trees in it, it stays what it was */
         MUST(d.backing == DEPOT_PLAIN && strstr(d.reason, "begun as plain"));
         MUST_DO(depot_remove(&d, &child, &error));
         depot_done(&d);
         if (!can_btrfs())
                 return;
-        depot_open(&d, directory, BYTES);
+        depot_open(&d, directory, BOUNDS(BYTES));
         MUST(d.backing == DEPOT_BTRFS);
 }
 
 static void nothing_made(void) {
         Depot d;
 
-        depot_find(&d, directory, BYTES);
+        depot_find(&d, directory, BOUNDS(BYTES));
         MUST(d.backing == DEPOT_NONE && d.reason[0] == '\0');
         depot_probe(&d, directory);
         MUST(d.fd < 0);
@@ -417,7 +427,7 @@ static void nothing_made(void) {
                 _cleanup_close_ int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 MUST(faccessat(dir, "depot", F_OK, 0) < 0 && faccessat(dir, "depot.img", F_OK, 0) < 0);
         }
-        depot_open(&d, "/nowhere/at/all", BYTES);
+        depot_open(&d, "/nowhere/at/all", BOUNDS(BYTES));
         MUST(d.backing == DEPOT_NONE && strstr(d.reason, "/nowhere/at/all"));
         MUST(depot_make(&d, &(TreeRef) { .kind = TREE_LAYER, .name = "a" }, NULL, 0, NULL, &error) == -EOPNOTSUPP);
 }

@@ -14,13 +14,15 @@
 typedef struct Case {
         const char *policy; /* NULL: that of the row above */
         const char *question; /* PROTOCOL HOST|- ADDRESS|- PORT METHOD|- PATH|- */
-        const char *verdict;  /* "allow", "allow inspect", "ask", "deny REASON"; then "@N": the rule */
+        const char *verdict;  /* "allow", "allow inspect", "ask", "deny REASON"; then "@N": the rule, or "=NAME": what the policy has for it */
 } Case;
 
 static const IpRange reachable_here[] = {
         { { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 1, 0, 0 } }, 112 }, /* 10.1.0.0/16 */
         { { { 0xfd, 0x12 } }, 16 },
 };
+
+static const EgressSite site_here = { reachable_here, ELEMENTSOF(reachable_here), NULL };
 
 static const Case cases[] = {
 #include "egress-cases.h"
@@ -40,7 +42,7 @@ static void read_policy(const char *text, EgressPolicy *ret) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_json_ json_t *j = load(text);
 
-        check_result(text, egress_policy_parse(j, "network", reachable_here, ELEMENTSOF(reachable_here), ret, &c), 0);
+        check_result(text, egress_policy_parse(j, "network", &site_here, ret, &c), 0);
         if (json_has_complaints(&c)) {
                 char *complaints = json_dumps(c.list, 0);
 
@@ -101,6 +103,13 @@ static void show(const EgressVerdict *v, char ret[static 64]) {
                 (void) snprintf(ret + n, 64 - n, " @%d", v->rule);
 }
 
+/* The rule by its name, where the row has it so. */
+static void show_as(const EgressPolicy *p, const EgressVerdict *v, const char *wanted, char ret[static 64]) {
+        show(v, ret);
+        if (strchr(wanted, '=') && v->rule >= 0)
+                (void) snprintf(strchr(ret, '@'), 32, "=%s", egress_rule_name(p->rules + v->rule));
+}
+
 TEST(decisions) {
         EgressPolicy p = { 0 };
 
@@ -115,7 +124,7 @@ TEST(decisions) {
                 }
                 read_question(cases[i].question, &a);
                 v = decide(&p, &a.q);
-                show(&v, found);
+                show_as(&p, &v, cases[i].verdict, found);
                 (void) snprintf(what, sizeof(what), "row %zu: %s", i, cases[i].question);
                 check_string(what, found, cases[i].verdict);
         }
@@ -447,6 +456,11 @@ TEST(complaints) {
                 { "{\"mode\":\"none\",\"allow\":[\"a.example\"]}", "network.mode", "'none' has no way out" },
                 { "{\"mode\":\"isolated\",\"deny\":[\"a.example\"]}", "network.mode", "'isolated' has no way out" },
                 { "{\"mode\":\"open\",\"allow\":[\"a.example\"]}", "network.mode", "'open' lets everything out" },
+                { "{\"mode\":\"none\",\"allow\":[\"packages\"]}", "network.mode", "'none' has no way out" },
+                { "{\"mode\":\"open\",\"ask\":[\"packages\"]}", "network.mode", "'open' lets everything out" },
+                { "{\"mode\":\"package\"}", "network.mode", "did you mean 'packages'?" },
+                { "{\"allow\":[\"a.example\"],\"deny\":[\"b.example\",\"packages\"]}", "network.deny[1]", "is for allow and ask" },
+                { "{\"allow\":[\"packages\",\"http://a.example\"]}", "network.allow[1]", "requireTls" },
                 { "{\"group\":\"x\"}", "network.group", "isolated" },
                 { "{\"mode\":\"isolated\",\"group\":\"a/b\"}", "network.group", "no name of a group" },
                 { "{\"mode\":\"open\",\"learn\":true}", "network.learn", "the mode is 'open'" },
@@ -475,7 +489,7 @@ TEST(complaints) {
                 json_t *first;
 
                 check_true(rows[i].policy, j != NULL);
-                check_result(rows[i].policy, egress_policy_parse(j, "network", reachable_here, ELEMENTSOF(reachable_here), &p, &c), 0);
+                check_result(rows[i].policy, egress_policy_parse(j, "network", &site_here, &p, &c), 0);
                 first = json_array_get(c.list, 0);
                 check_string(rows[i].policy, json_string_value(json_object_get(first, "field")), rows[i].field);
                 check_part(rows[i].policy, json_string_value(json_object_get(first, "message")), rows[i].part);
@@ -489,10 +503,92 @@ TEST(all_complaints_at_once) {
         static const char *const fields[] = { "network.allow[0]", "network.allow[2].domain", "network.allow[2].ports[0]", "network.allow[2].ports[1]",
                 "network.deny[0]", "network.nope", "network.allow[3]" };
 
-        check_result("parse", egress_policy_parse(j, "network", NULL, 0, &p, &c), 0);
+        check_result("parse", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_uint("complaints", json_array_size(c.list), ELEMENTSOF(fields));
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
                 check_string("field", json_string_value(json_object_get(json_array_get(c.list, i), "field")), fields[i]);
+}
+
+/* The word stays, and stands for what the operator says at the moment. */
+TEST(packages_of_an_operator) {
+        static const char *const rules[] = { "mirror.example", "http://plain.example:8080", "tcp://proxy.example:3128", NULL };
+        static const struct {
+                const char *question, *verdict;
+        } rows[] = {
+                { "https mirror.example - 443 PUT /x", "allow =packages" },
+                { "http mirror.example - 80 GET /x", "deny tls_required =packages" },
+                { "http plain.example - 8080 GET /x", "allow =packages" },
+                { "http plain.example - 8080 POST /x", "deny method =packages" },
+                { "tcp proxy.example - 3128", "allow =packages" },
+                { "https pypi.org - 443", "deny no_rule" },
+                { "https own.example - 443", "allow =own.example" },
+        };
+        _cleanup_(strv_done) Strv list = STRV_INIT(8), empty = STRV_INIT(8);
+        const EgressSite site = { .packages = &list }, none = { .packages = &empty };
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+        _cleanup_json_ json_t *j = load("{\"allow\":[\"own.example\",\"packages\",\"packages\"],\"deny\":[\"plain.example\",\"deb.debian.org\"]}"), *again = NULL, *third = NULL;
+        _cleanup_(egress_policy_done) EgressPolicy p = { 0 }, q = { 0 };
+
+        check_result("rules", strv_push_all(&list, rules), 0);
+        json_object_del(j, "deny");
+        check_result("read", egress_policy_parse(j, "network", &site, &p, &c), 0);
+        check_true("fine", !json_has_complaints(&c));
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+                char found[64];
+                EgressVerdict v;
+                Asked a;
+
+                read_question(rows[i].question, &a);
+                v = decide(&p, &a.q);
+                show_as(&p, &v, rows[i].verdict, found);
+                check_string(rows[i].question, found, rows[i].verdict);
+        }
+        again = egress_policy_to_json(&p);
+        check_string("first", json_string_value(json_array_get(json_object_get(again, "allow"), 0)), "packages");
+        check_uint("once", json_array_size(json_object_get(again, "allow")), 2);
+        check_true("named", egress_network_names_packages(again));
+        check_result("of nothing", egress_policy_parse(again, "network", &none, &q, &c), 0);
+        check_uint("rules", q.n_rules, 1);
+        third = egress_policy_to_json(&q);
+        check_true("the same", json_equal(again, third));
+}
+
+/* Whoever denies a part of what the word stands for has said nothing void. */
+TEST(packages_without_some) {
+        _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
+        _cleanup_json_ json_t *j = NULL;
+        char text[EGRESS_TEXT_MAX], cure[EGRESS_TEXT_MAX];
+        EgressVerdict v;
+        Asked a;
+
+        read_policy("{\"allow\":[\"packages\",\"own.example\"],\"deny\":[\"deb.debian.org\",\"*.archive.ubuntu.com\"],\"ask\":[\"github.com\"]}", &p);
+        read_question("https own.example - 443", &a);
+        v = decide(&p, &a.q);
+        egress_explain(&p, &v, &a.q, text, cure);
+        check_string("own", text, "https://own.example is allowed by allow[1] \"own.example\".");
+        read_question("https pypi.org - 443", &a);
+        v = decide(&p, &a.q);
+        egress_explain(&p, &v, &a.q, text, cure);
+        check_string("word", text, "https://pypi.org is allowed by allow[0] \"packages\", which has https://pypi.org.");
+        j = egress_explain_json(&p, &v, &a.q);
+        check_string("rule", json_string_value(json_object_get(j, "rule")), "packages");
+}
+
+/* Nothing that is broader than it looks: names of one owner, no wildcard but one, plain HTTP where packages are signed. */
+TEST(packages_that_we_ship) {
+        for (const char *const *text = egress_packages_builtin; *text; text++) {
+                _cleanup_(egress_rule_done) EgressRule rule = { 0 };
+
+                check_result(*text, egress_packages_rule(*text, EGRESS_ALLOW, &rule, NULL), 0);
+                check_true(*text, rule.packages && rule.domain && (rule.protocols == EGRESS_HTTP || rule.protocols == EGRESS_HTTPS) && !rule.paths);
+                check_true(*text, rule.domain[0] != '*' || strcmp(rule.domain, "*.archive.ubuntu.com") == 0);
+                check_true(*text, (rule.protocols == EGRESS_HTTP) == (rule.methods != NULL));
+        }
+        for (size_t i = 0; egress_packages_builtin[i]; i++)
+                for (size_t k = 0; k < i; k++)
+                        check_true(egress_packages_builtin[i], strcmp(egress_packages_builtin[i], egress_packages_builtin[k]) != 0);
+        check_result("all", egress_packages_rule("*", EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
+        check_result("itself", egress_packages_rule("packages", EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
 }
 
 TEST(too_many_rules) {
@@ -504,12 +600,12 @@ TEST(too_many_rules) {
         for (unsigned i = 0; i < EGRESS_RULES_MAX; i++)
                 (void) json_array_append_new(list, json_sprintf("h%u.example", i));
         (void) json_object_set_new(j, "allow", list);
-        check_result("most", egress_policy_parse(j, "network", NULL, 0, &p, &c), 0);
+        check_result("most", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_true("fine", !json_has_complaints(&c));
         check_uint("rules", p.n_rules, EGRESS_RULES_MAX);
         egress_policy_done(&p);
         (void) json_array_append_new(list, json_string("one.more.example"));
-        check_result("too many", egress_policy_parse(j, "network", NULL, 0, &p, &c), 0);
+        check_result("too many", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_true("complained", json_has_complaints(&c));
 }
 

@@ -138,6 +138,11 @@ static void spawn_answer_same(const char *name, const SpawnMessage *a, const Spa
                 SAME_NUMBER(tree_item.bytes);
                 break;
         case SPAWN_FORKED: SAME_NUMBER(forked.pid); break;
+        case SPAWN_ROOM:
+                SAME_NUMBER(room.bytes);
+                SAME_NUMBER(room.used_bytes);
+                SAME_NUMBER(room.most_bytes);
+                break;
         default: break;
         }
 }
@@ -566,6 +571,7 @@ static const Golden spawn_goldens[] = {
         { "end", SPAWN(SPAWN_END, 18) },
         { "tree-item", SPAWN(SPAWN_TREE_ITEM, 19, .tree_item = { { TREE_VOLUME, true, "data" }, UINT64_C(0xa1a2a3a4a5a6a7a8) }) },
         { "forked", SPAWN(SPAWN_FORKED, 20, .forked = { 5 }) },
+        { "room", SPAWN(SPAWN_ROOM, 21, .room = { UINT64_C(0xb1b2b3b4b5b6b7b8), UINT64_C(0xc1c2c3c4c5c6c7c8), UINT64_C(0xd1d2d3d4d5d6d7d8) }) },
 };
 
 static const Golden guest_goldens[] = {

@@ -58,7 +58,7 @@ TEST(its_end_is_told) {
         check_string("killed", t.error.text, "the trial program was killed by signal 9");
         run_script("kill -STOP $$", &t);
         check_result("stands still", t.error.code, -ETIMEDOUT);
-        check_part("stands still", t.error.text, "the trial program has not moved for");
+        check_part("stands still", t.error.text, "the trial program made no progress for");
         run_script("sleep 1", &t);
         check_result("waits", t.error.code, 0);
 }

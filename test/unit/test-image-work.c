@@ -107,7 +107,7 @@ static void try_flatten(unsigned at, Way way, const char *table) {
                 check_uint("bytes", images_layer(i, B)->row.bytes, 7);
                 check_uint("requests", depot.n, 3);
         } else {
-                check_part(what, r < 0 ? error.text : told.error.text, "what was changed cannot be made a layer: ");
+                check_part(what, r < 0 ? error.text : told.error.text, "the changes cannot be written as a layer: ");
                 check_int(what, images_layer(i, B) != NULL, at == 2 && way == IS_CANCELLED); /* it is whole */
         }
         making_end(k, NULL, NULL);
@@ -314,7 +314,7 @@ TEST(a_pull_is_cancelled_before_anything_is_asked_and_while_it_fetches) {
         settle(k);
         check_over("fetching", k, MAKING_CANCELLED);
         making_info(k, &info);
-        check_string("why", info.error, "it was cancelled; finished layers are kept");
+        check_string("why", info.error, "cancelled; finished layers are kept");
         depot_close(&w, i);
 }
 

@@ -520,11 +520,11 @@ TEST(redirects_lead_nowhere_they_should_not) {
                 { "http://169.254.169.254/latest/meta-data", -EPERM, "private network" },
                 { "//127.0.0.1:1/", -EPERM, "private network" },
                 { "/again", -EPERM, "private network" },
-                { "file:///etc/passwd", -EPERM, "not reached by https" },
-                { "gopher://127.0.0.1:1/_x", -EPERM, "not reached by https" },
-                { "smtp://127.0.0.1:1/", -EPERM, "not reached by https" },
+                { "file:///etc/passwd", -EPERM, "that is not https" },
+                { "gopher://127.0.0.1:1/_x", -EPERM, "that is not https" },
+                { "smtp://127.0.0.1:1/", -EPERM, "that is not https" },
                 { "http://user:word@8.8.8.8/", -EPERM, "a name or a password" },
-                { "http://[::1", -EPERM, "no URL" },
+                { "http://[::1", -EPERM, "an invalid URL" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(all); i++) {

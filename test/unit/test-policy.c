@@ -21,7 +21,7 @@ static void read_policy(const char *text, Policy *ret) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_json_ json_t *j = load(text);
 
-        check_result(text, policy_parse(j, "policy", NULL, 0, ret, &c), 0);
+        check_result(text, policy_parse(j, "policy", NULL, ret, &c), 0);
         if (json_has_complaints(&c)) {
                 _cleanup_free_ char *complaints = json_dumps(c.list, 0);
 
@@ -339,7 +339,7 @@ TEST(complaints) {
                 _cleanup_(policy_done) Policy p = { 0 };
                 json_t *first;
 
-                check_result(rows[i].policy, policy_parse(j, "policy", NULL, 0, &p, &c), 0);
+                check_result(rows[i].policy, policy_parse(j, "policy", NULL, &p, &c), 0);
                 first = json_array_get(c.list, 0);
                 check_true(rows[i].policy, first != NULL);
                 check_string(rows[i].policy, json_string_value(json_object_get(first, "field")), rows[i].field);
@@ -354,7 +354,7 @@ TEST(all_complaints_at_once) {
                                         "\"readOnlyPaths\":[\"x\",\"/ok\",\"/..\"]}");
         _cleanup_(policy_done) Policy p = { 0 };
 
-        check_result("parse", policy_parse(j, "policy", NULL, 0, &p, &c), 0);
+        check_result("parse", policy_parse(j, "policy", NULL, &p, &c), 0);
         check_uint("complaints", json_array_size(c.list), 8);
 }
 

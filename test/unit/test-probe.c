@@ -68,9 +68,9 @@ TEST(what_is_not_right_is_not_healthy) {
                 int wait_status;
                 const char *text;
         } cases[] = {
-                { "cove-is-well",    0,      "something else" },
-                { "cove-is-well\n!", 0,      "something else" },
-                { "",                0,      "something else" },
+                { "cove-is-well",    0,      "an unexpected answer" },
+                { "cove-is-well\n!", 0,      "an unexpected answer" },
+                { "",                0,      "an unexpected answer" },
                 { "cove-is-well\n",  3 << 8, "code 3"         },
                 { "cove-is-well\n",  9,      "signal 9"       },
         };

@@ -901,7 +901,7 @@ TEST(item_145_the_self_test_sees_made_up_cases) {
         check_true("blind", !judge_self_test(sees_nothing, c, text));
         check_part("words", text, "orphaned was not found");
         check_true("seeing things", !judge_self_test(sees_orphans, c, text));
-        check_part("words", text, "sound was found to be orphaned");
+        check_part("words", text, "sandbox was found to be orphaned");
         c->cleanup.orphan_timeout_usec = USEC_INFINITY / 2; /* off */
         c->cleanup.record_age_usec = USEC_PER_MSEC;
         check_true("extremes", judge_self_test(judge_sandbox, c, text));

@@ -334,7 +334,7 @@ TEST(what_cannot_be_copied_says_so) {
         check_result("first", snapshot_take(room.state, sb, NULL, NULL, on_snapshot, &t, &error), 0);
         answer(&room, NULL);
         sandbox_delete(sb, true, NULL, NULL);
-        freezes(&room, sb, true, &(Error) { -ECANCELED, "something else came first" });
+        freezes(&room, sb, true, &(Error) { -ECANCELED, "another request came first" });
         check_uint("told", t.n, 1);
         check_true("not taken", t.code < 0);
         check_uint("no row", n_rows(&room), 0);

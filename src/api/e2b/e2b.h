@@ -24,6 +24,7 @@
 #pragma once
 
 #include "api/surface.h"
+#include "config/config.h"
 
 #define E2B_ENVD_PORT        49983
 #define E2B_INTERPRETER_PORT 49999
@@ -132,4 +133,4 @@ int e2b_snapshot_delete(ApiRequest *q, const char *template_id);
 struct Snapshot *e2b_snapshot_find(ApiRequest *q, const char *template_id); /* by "id", "id:default", "name", "team/name:default"; NULL: none */
 
 /* networks: what the dialect says of them, as our policy. json: {allowOut, denyOut, rules, …}; NULL: nothing was said. ret: a policy's JSON for api/policy.h. */
-int e2b_network_policy(const json_t *network, bool internet, json_t **ret, Error *reterr);
+int e2b_network_policy(const json_t *network, E2bInternet internet, json_t **ret, Error *reterr);

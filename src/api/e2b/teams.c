@@ -36,7 +36,7 @@ static int teams_read_second(ApiRequest *q, const char *name, usec_t *ret) {
         if (!text || !*text)
                 return 0;
         if (parse_uint64(text, 0, UINT32_MAX, &seconds) < 0)
-                return e2b_error(q, 400, "%s: '%.60s' is no time in seconds", name, text);
+                return e2b_error(q, 400, "%s: '%.60s' is not a time in seconds", name, text);
         *ret = seconds * USEC_PER_SEC;
         return 0;
 }

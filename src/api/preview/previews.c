@@ -167,7 +167,7 @@ int previews_set_public(Previews *p, const Sandbox *sb, uint16_t port, bool publ
                 r = previews_remember(&row, p);
         else if (r >= 0)
                 previews_forget(p, there);
-        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot save it: %m") : 0;
 }
 
 const uint8_t *previews_key(const Previews *p) {

@@ -170,7 +170,7 @@ void audit_show_verdict(const json_t *verdict, const char *word) {
                                 json_count(verdict, "files"));
                 printf("✓ the newest is record %lld, %s\n", json_count(verdict, "last"),
                                 json_get_text_or(verdict, "hash", "?"));
-                audit_print_count(verdict, "torn", "after ", "crashes an unfinished record was taken off");
+                audit_print_count(verdict, "torn", "after ", "crashes an incomplete record was removed");
                 audit_print_count(verdict, "lost", "", "records could not be written when they came (a full disk?)");
         } else if (file && *file)
                 printf("✗ %s:%lld: %s\n", file, json_count(problem, "line"), json_get_text_or(problem, "message", "?"));

@@ -5,8 +5,8 @@
 
 static const Option create_options[] = {
         { "scope",  's', "SCOPE", "read, use (default) or admin",              BODY_TEXT("scope")  },
-        { "tenant", 't', "NAME",  "the tenant that it belongs to",             BODY_TEXT("tenant") },
-        { "profile", 0,  "NAME",  "the profile that it is bound to",           BODY_TEXT("profile") },
+        { "tenant", 't', "TENANT", "the tenant that it belongs to",            BODY_TEXT("tenant") },
+        { "profile", 0,  "PROFILE", "the profile that it is bound to",           BODY_TEXT("profile") },
         { "loosen", 0,   NULL,    "it may ask for more than a profile allows", BODY_TRUE("loosen") },
 };
 

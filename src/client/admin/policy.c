@@ -32,6 +32,12 @@ static int policy_presets(const Place *place, void *options, const Operands *wor
         return verb_become_coved("policy", argv);
 }
 
+static int policy_packages(const Place *place, void *options, const Operands *words) {
+        char *argv[] = { (char *) "coved", (char *) "--policy-packages", NULL };
+
+        return verb_become_coved("policy", argv);
+}
+
 static int explain_offline(const Common *o, const Operands *words) {
         char *argv[] = { (char *) "coved", (char *) "--check-policy", (char *) common_said(o, "file"),
                 (char *) "--explain-url", words->items[0], NULL, NULL, NULL, NULL };
@@ -104,6 +110,9 @@ static const Verb policy_parts[] = {
                   "Example: cove policy explain box https://pypi.org/simple/",
           VERB_OPTIONS(explain_options), VERB_UP_TO(2, "no sandbox and no URL given"),
           .run = client_policy_explain, .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .good = "allowed" },
+        { "packages", "policy packages [options]", "Prints what the rule \"packages\" stands for on this machine, as JSON.",
+          .more = "By network.packages of the config file, if there is one. Proxies of the host are listed too: sandboxes do not use them.",
+          .run = policy_packages },
         { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
         { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),
           .path = "/api/sandbox/%/policy", .show = show_pretty },

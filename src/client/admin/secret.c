@@ -16,7 +16,7 @@
 
 #define VALUE_MAX 65536 /* as the daemon has it; one byte more, and it says so itself */
 
-#define TENANT_OPTION { "tenant", 't', "NAME", "whose; for admins", QUERY_TEXT("tenant") }
+#define TENANT_OPTION { "tenant", 't', "TENANT", "whose; for admins", QUERY_TEXT("tenant") }
 
 static const Option set_options[] = {
         { "value-file", 'f', "FILE", "the value is in this file", OPTION_OWN },

@@ -12,7 +12,7 @@ static const Option set_options[] = {
         { "memory",    0, "SIZE", "memory of all of them together", BODY_MEGABYTES("quotas.memoryMB", 0) },
         { "disk",      0, "SIZE", "disk of all of them together",   BODY_MEGABYTES("quotas.diskMB", 0)   },
         { "inherit",   0, NULL,   "a former tenant of that name has left things, which become its own", BODY_TRUE("inherit") },
-        { "profile",   0, "NAME", "the profile that its keys are bound to", BODY_TEXT("profile")      },
+        { "profile",   0, "PROFILE", "the profile that its keys are bound to", BODY_TEXT("profile")      },
 };
 
 /* "3/20", "3" without a quota. A scale says that it is megabytes. */

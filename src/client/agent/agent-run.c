@@ -11,6 +11,7 @@
 #include "client/human.h"
 #include "client/text.h"
 #include "client/verbs.h"
+#include "client/waiting.h"
 
 #define LOOK_EVERY  "0.25" /* seconds; an end is told at once */
 #define FILE_MAX    ((size_t) 4 << 20)
@@ -158,5 +159,9 @@ int agent_run(const Place *place, void *options, const Operands *words) {
         if (agent_run_put_request(o, words) < 0 || ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         (void) snprintf(f.id, sizeof(f.id), "%s", json_get_text_or(a.json, "id", ""));
-        return common_said(o, "async") ? ask_show(o, words, &a) : agent_run_follow(&f);
+        if (common_said(o, "async"))
+                return ask_show(o, words, &a);
+        farewell_set(/* leftover= */ NULL, "execution %s goes on: `cove agent show %s` and `cove agent logs %s` follow it, `cove agent cancel %s` ends it", f.id, f.id,
+                        f.id, f.id);
+        return agent_run_follow(&f);
 }

@@ -30,7 +30,7 @@ static int agent_priority(const Option *o, void *target, const char *value, Erro
 }
 
 static const Option run_options[] = {
-        { "type",     't', "TYPE",       "agent type: a profile (see `cove profile ls`)",         BODY_TEXT("agentType")             },
+        { "type",     't', "PROFILE",    "agent type: a profile (see `cove profile ls`)",         BODY_TEXT("agentType")             },
         { "task",     0,   "ID",         "what it is done for",                                   BODY_TEXT("taskId")                },
         { "context",  'c', "JSON",       "handed to the program; @FILE takes a file's contents",  OPTION_OWN },
         { "code",     0,   "FILE",       "run this file's code instead of a command; - is stdin", OPTION_OWN },

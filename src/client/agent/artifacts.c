@@ -34,7 +34,7 @@ static int artifacts_verb_list(const Place *place, void *options, const Operands
         if (ask_need(place, c, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (http_reader_header(&a.head, "X-Next-Cursor"))
-                log_warning("there are more than these; name an owner, or ask the API for the next page");
+                log_warning("the list is cut off: name an owner, or ask the API for the next page");
         return ask_show(c, words, &a);
 }
 

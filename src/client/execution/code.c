@@ -265,7 +265,7 @@ static int code_choose(const Place *place, void *options, const Operands *words)
         int r;
 
         if (o->code && file)
-                return verb_refuse("--code and a file: only one of them can be run");
+                return verb_refuse("--code and a file exclude each other: give only one of them");
         if (o->save && mkdir(o->save, 0755) < 0 && errno != EEXIST)
                 return verb_refuse("cannot make directory '%s': %m", o->save);
         if (o->code)

@@ -27,6 +27,15 @@ static const Option exec_options[] = {
         { "timeout",     0,   "TIME", "ends it after this, with status 124 (default: the\n"
                                       "sandbox's; none: no limit)",                           BODY_SECONDS("timeoutSeconds")        },
         { "tag",         0,   "TEXT", "shown by `cove ps`",                                   BODY_TEXT("tag")                      },
+        { "workdir",     0,   "DIR",  NULL,                                                   BODY_TEXT("cwd")                      },
+        OPTION_INSTEAD("name", 'n', "NAME", "an execution has an id; write --tag TEXT, which `cove ps` shows"),
+        OPTION_INSTEAD("privileged", 0, NULL, "write --user root, which is root inside"),
+        OPTION_INSTEAD("memory", 'm', "SIZE", "the limit is the sandbox's: `cove create --memory SIZE`"),
+        OPTION_INSTEAD("cpus", 0, "N", "the limit is the sandbox's: `cove create --cpus N`"),
+        OPTION_INSTEAD("volume", 'v', "NAME:DIR", "volumes are the sandbox's: `cove create --volume NAME:DIR`"),
+        OPTION_INSTEAD("publish", 'p', "PORT", "what listens inside needs no option: `cove url SANDBOX PORT` prints its URL"),
+        OPTION_INSTEAD("network", 0, "MODE", "the network is the sandbox's: `cove create --network MODE`"),
+        OPTION_INSTEAD("rm", 0, NULL, "nothing of a command is left to remove; `cove rm SANDBOX` removes the sandbox"),
 };
 
 /* Nothing comes from there, so that the command need not wait for it. */

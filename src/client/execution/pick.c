@@ -6,8 +6,12 @@
 
 #include "base/log.h"
 
+bool execution_is_interpreter(const json_t *execution) {
+        return strncmp(json_get_text_or(execution, "tag", ""), "context:", strlen("context:")) == 0;
+}
+
 static bool is_running(const json_t *execution) {
-        return strcmp(json_get_text_or(execution, "status", ""), "exited") != 0;
+        return !execution_is_interpreter(execution) && strcmp(json_get_text_or(execution, "status", ""), "exited") != 0;
 }
 
 static void tell_several(const char *sandbox, const json_t *list) {
@@ -27,7 +31,7 @@ static int pick(const char *sandbox, const json_t *list, PickAllow allow, const 
         size_t i, n_running = 0;
 
         json_array_foreach(list, i, execution) {
-                last = execution;
+                last = execution_is_interpreter(execution) ? last : execution;
                 if (is_running(execution)) {
                         running = execution;
                         n_running++;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/ask.h"
+#include "client/execution/pick.h"
 #include "client/human.h"
 #include "client/sandbox/listing.h"
 #include "client/verbs.h"
@@ -12,6 +13,7 @@
 static const Option ps_options[] = {
         { "all",   'a', NULL, "also those that have ended", OPTION_OWN },
         { "quiet", 'q', NULL, "ids only",                   OPTION_FLAG(Common, quiet)  },
+        { "no-interpreters", 0, NULL, "without those that `cove code` keeps", OPTION_OWN },
 };
 
 typedef struct Ps {
@@ -85,10 +87,12 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
         json_array_foreach(a->json, i, execution) {
                 if (!common_said(ps->options, "all") && ps_has_ended(execution))
                         continue; /* since we asked */
+                if (common_said(ps->options, "no-interpreters") && execution_is_interpreter(execution))
+                        continue;
                 if (ps->options->quiet)
                         puts(json_get_text_or(execution, "id", ""));
                 else {
-                        table_cell(ps->table, sandbox);
+                        table_cell_id(ps->table, sandbox);
                         columns_add(ps->table, ps_columns + 1, ELEMENTSOF(ps_columns) - 1, execution);
                 }
         }

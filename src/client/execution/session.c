@@ -199,7 +199,7 @@ static int tell_sink(int error) {
 
 static int tell_lost(const Loop *l, const Error *error) {
         if (l->link->gone) {
-                log_error("sandbox %s went while the command ran", l->link->sandbox);
+                log_error("sandbox %s ended while the command ran", l->link->sandbox);
                 return EXIT_SIGNAL_BASE + SIGKILL;
         }
         if (!l->link->refused)
@@ -251,7 +251,7 @@ int session_run(const Session *s, Link *taken) {
         sink_done(l.sinks);
         sink_done(l.sinks + 1);
         if (l.left && link->execution)
-                log_error("left %s alone; `cove attach %s %s` comes back to it", link->execution,
+                log_error("command %s goes on; `cove attach %s %s` follows it again", link->execution,
                                 link->sandbox, link->execution);
         return status;
 }

@@ -7,6 +7,7 @@
 #include "client/execution/pick.h"
 #include "client/execution/verdict.h"
 #include "client/verbs.h"
+#include "client/waiting.h"
 
 #define PIECE (20 * USEC_PER_SEC) /* a question is answered before a silent connection would be cut */
 
@@ -21,6 +22,10 @@ static const Option wait_options[] = {
 
 static int wait_for(const Place *place, const WaitOptions *o, const char *sandbox, const char *execution) {
         usec_t until = o->timeout > 0 ? clock_usec() + o->timeout : USEC_INFINITY;
+
+        waiting_for("waiting for the command's end");
+        farewell_set(/* leftover= */ NULL, "command %s of sandbox '%s' goes on: `cove wait %s %s` waits again, `cove attach %s %s` rejoins it", execution, sandbox, sandbox,
+                        execution, sandbox, execution);
 
         for (;;) {
                 usec_t now = clock_usec(), left = until > now ? until - now : 0;

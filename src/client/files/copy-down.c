@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "client/files/copy.h"
 #include "client/files/unpack.h"
+#include "client/waiting.h"
 
 #define FILES "/api/sandbox/%/files"
 
@@ -92,6 +93,7 @@ static int get_new_file(Copy *c, const char *remote, uint64_t size, const char *
         fd = d.file.fd = mkostemp(temporary, O_CLOEXEC);
         if (fd < 0)
                 return log_failure(-errno, "cannot write '%s': %m", local);
+        farewell_set(temporary, "interrupted: '%s' is as it was", local);
         r = copy_down_get(c->place, &d, &u, local, size, &a);
         if (r >= 0 && (fchmod(fd, copy_down_mode_of(&a.head) & 0777 & ~mask) < 0 || rename(temporary, local) < 0)) {
                 r = -errno;
@@ -99,6 +101,7 @@ static int get_new_file(Copy *c, const char *remote, uint64_t size, const char *
         }
         if (r < 0)
                 (void) unlink(temporary);
+        farewell_clear();
         return r;
 }
 

@@ -10,6 +10,7 @@
 #include "client/ask.h"
 #include "client/files/copy.h"
 #include "client/verbs.h"
+#include "client/waiting.h"
 
 static const Option cp_options[] = {
         { "archive", 'a', NULL,   "with -: the stream is a tar archive of a directory",        OPTION_OWN },
@@ -75,6 +76,8 @@ static int make_target(const Spot *target, unsigned n_sources) {
 static int cp_copy_one(Copy *c, const Spot *source, const Spot *target, bool to_directory) {
         c->sandbox = target->sandbox ? target->sandbox : source->sandbox;
         c->progress = (Progress) { 0 };
+        farewell_set(/* leftover= */ NULL, "interrupted: what has arrived in '%s%s%s' stays there", target->sandbox ? target->sandbox : "", target->sandbox ? ":" : "",
+                        target->path);
         return target->sandbox ? copy_up(c, source->path, target->path, to_directory)
                                : copy_down(c, source->path, target->path, to_directory);
 }

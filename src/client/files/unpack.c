@@ -256,9 +256,9 @@ static int unpack_read_head(Unpack *u) {
         if (r == 2)
                 u->over = true;
         if (r == -EOPNOTSUPP)
-                return error_set(&u->error, r, "the archive has a sparse file, which is not read here");
+                return error_set(&u->error, r, "the archive has a sparse file, which cove cannot unpack");
         if (r < 0)
-                return error_set(&u->error, r, "what came is no archive as it should be");
+                return error_set(&u->error, r, "the daemon's archive is not a valid tar file");
         if (r != 1)
                 return 0;
         r = begin_entry(u);

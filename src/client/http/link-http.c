@@ -210,7 +210,7 @@ static void link_http_step_input(LinkHttp *h, const struct pollfd *polls) {
         if (r > 0)
                 input_answered(h);
         else if (r < 0) { /* the daemon went away with it: how much arrived nobody knows, so no more is sent */
-                log_warning("input was lost with the daemon: the command gets no more of it");
+                log_warning("the connection for the input broke off: the command gets no more input");
                 call_done(&h->input);
                 h->input_over = true;
         }

@@ -80,7 +80,7 @@ static int link_websocket_tell(LinkWebSocket *w, int r, Error *reterr) {
                 return error_set(reterr, -ECONNRESET, "the daemon closed the connection (code %u) before the command's end",
                                 websocket_close_code(w->socket));
         if (r == -EBADMSG)
-                return error_set(reterr, r, "what answers there is no cove daemon: its messages are not as they should be");
+                return error_set(reterr, r, "the server is not a cove daemon: its WebSocket messages are malformed");
         if (r == -ECONNRESET)
                 return error_set(reterr, r, "the connection to the daemon broke off; the command may go on: `cove ps %s`",
                                 w->link.sandbox);
@@ -100,7 +100,7 @@ static int upgrade(LinkWebSocket *w, Error *reterr) {
         if (w->call.answer.status != 101)
                 return refused(w, reterr);
         if (!websocket_accepts(w->key, http_reader_header(&w->call.answer, "Sec-WebSocket-Accept")))
-                return error_set(reterr, -EBADMSG, "what answers there speaks no WebSocket");
+                return error_set(reterr, -EBADMSG, "the server refused the WebSocket: it is not a cove daemon, or a proxy does not pass the upgrade on");
         r = websocket_new(w->call.fd, w->call.extra, w->call.extra_size, &handlers, &w->socket);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");

@@ -13,6 +13,9 @@
 
 #define RULES_MAX  1024
 #define POLICY_MAX (1 << 20)
+#define CREATE_HOST_DIRECTORIES \
+        "a daemon's sandbox shows no directory of the host; `cove cp DIR SANDBOX:DIR` copies one, `cove volume create NAME` and --volume NAME:DIR share one, " \
+        "`cove run --bind` shows one"
 
 static int create_policy(const Option *o, void *target, const char *value, Error *reterr) {
         static const char *const presets[] = { "default", "standard", "permissive" };
@@ -44,6 +47,8 @@ static int create_volume(const Option *o, void *target, const char *value, Error
         bool has_mode = mode && (strcmp(mode, ":ro") == 0 || strcmp(mode, ":rw") == 0);
         json_t *item;
 
+        if (value[0] == '/' || value[0] == '.' || value[0] == '~')
+                return error_set(reterr, -EINVAL, "--volume: '%s': " CREATE_HOST_DIRECTORIES, value);
         if (!path || path == value || path[1] != '/')
                 return error_set(reterr, -EINVAL, "--volume: '%s' is not NAME:/PATH or NAME:/PATH:ro", value);
         item = json_pack("{s:s%, s:s%, s:b}", "name", value, (size_t) (path - value), "path", path + 1,
@@ -51,13 +56,13 @@ static int create_volume(const Option *o, void *target, const char *value, Error
         if (!json_object_get(c->body.object, "volumes"))
                 json_put_value(&c->body, "volumes", json_array());
         if (!item || json_array_append_new(json_object_get(c->body.object, "volumes"), item) < 0)
-                return error_set(reterr, -ENOMEM, "--volume: '%s' is no text, or memory is out", value);
+                return error_set(reterr, -ENOMEM, "--volume: '%s' is not UTF-8 text", value);
         return 0;
 }
 
 static const Option create_options[] = {
         { "name",         'n', "NAME",      "a name; if a sandbox has it already, that is the one", BODY_TEXT("name") },
-        { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", BODY_MEGABYTES("limits.memoryMB", 4) },
+        { "memory",       'm', "SIZE",      "memory of all its processes (default 512M)", BODY_MEGABYTES("limits.memoryMB", 4) },
         { "cpus",         0,   "N",         "share of cores, as in 0.5 (default: all)", BODY_CPUS("limits.cpuCores") },
         { "cpu-time",     0,   "TIME",      "CPU time of all its commands together", BODY_SECONDS("limits.cpuTimeSeconds") },
         { "disk",         0,   "SIZE",      "everything that is written", BODY_MEGABYTES("limits.diskMB", 1) },
@@ -72,14 +77,14 @@ static const Option create_options[] = {
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", BODY_TEXT("workdir") },
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", BODY_TEXT("user") },
         { "sudo",         0,   NULL,        "the user may become root inside (sudo)", BODY_TRUE("sudo") },
-        { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", BODY_TEXT("template") },
+        { "template",     0,   "TEMPLATE",  "what / starts from (default: the host's /usr)", BODY_TEXT("template") },
         { "record",       0,   NULL,        "keep what goes in, for `cove replay`", BODY_TRUE("record") },
         { "persistent",   0,   NULL,        "keep its disk: it can be parked, forked, restored,\nand outlives the machine's restart", BODY_TRUE("persistent") },
-        { "volume",       'v', "NAME:DIR",  "have this volume there; NAME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", create_volume },
+        { "volume",       'v', "VOLUME:DIR", "have this volume there; VOLUME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", create_volume },
         { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", BODY_TEXT("snapshot") },
-        { "profile",      0,   "NAME",      "a named set of limits and policy", BODY_TEXT("profile") },
-        { "network",      0,   "MODE",      "none (default), isolated, egress or open", BODY_TEXT("network.mode") },
-        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port; can be repeated", BODY_WORDS("network.allow", RULES_MAX) },
+        { "profile",      0,   "PROFILE",   "a named set of limits and policy", BODY_TEXT("profile") },
+        { "network",      0,   "MODE",      "none (default), isolated, egress, packages or open", BODY_TEXT("network.mode") },
+        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port, packages; can be repeated", BODY_WORDS("network.allow", RULES_MAX) },
         { "deny",         0,   "RULE",      "what may not, whatever else allows it", BODY_WORDS("network.deny", RULES_MAX) },
         { "ask",          0,   "RULE",      "what waits for `cove approvals`", BODY_WORDS("network.ask", RULES_MAX) },
         { "group",        0,   "NAME",      "isolated: the sandboxes it can speak to", BODY_TEXT("network.group") },
@@ -87,8 +92,23 @@ static const Option create_options[] = {
         { "wait",         0,   "TIME",      "for a place, when as many are there as may be\n(default: as the daemon is set; 0: not at all)", BODY_SECONDS("waitSeconds") },
         { "agent-type",   0,   "TYPE",      "kind of agent it is for", BODY_TEXT("agentType") },
         { "task-id",      0,   "ID",        "task it is for", BODY_TEXT("taskId") },
-        { "metadata",     'm', "KEY=VALUE", "anything; `cove ls --metadata` finds it again", BODY_PAIR("metadata") },
+        { "metadata",     0,   "KEY=VALUE", "anything; `cove ls --metadata` finds it again", BODY_PAIR("metadata") },
         { "critical",     0,   NULL,        "important: mark it so", BODY_TRUE("critical") },
+        { "detach",       'd', NULL,        NULL, option_nothing }, /* nothing runs in it yet */
+        OPTION_INSTEAD("publish", 'p', "PORT", "what listens inside needs no option: `cove url SANDBOX PORT` prints its URL"),
+        OPTION_INSTEAD("interactive", 'i', NULL, "`cove shell SANDBOX` opens a terminal in it"),
+        OPTION_INSTEAD("tty", 't', NULL, "`cove shell SANDBOX` opens a terminal in it"),
+        OPTION_INSTEAD("rm", 0, NULL, "write --timeout TIME, after which it is removed; `cove run` keeps nothing"),
+        OPTION_INSTEAD("image", 0, "IMAGE", "`cove template pull IMAGE`, then --template NAME"),
+        OPTION_INSTEAD("entrypoint", 0, "PROGRAM", "a sandbox has none: `cove exec SANDBOX -- PROGRAM`"),
+        OPTION_INSTEAD("hostname", 0, "NAME", "write --name NAME, which is its host name too"),
+        OPTION_INSTEAD("net", 0, "MODE", "write --network none|isolated|egress|open"),
+        OPTION_INSTEAD("mount", 0, "…", CREATE_HOST_DIRECTORIES),
+        OPTION_INSTEAD("bind", 0, "SRC:DST", CREATE_HOST_DIRECTORIES),
+        OPTION_INSTEAD("label", 'l', "KEY=VALUE", "write --metadata KEY=VALUE"),
+        OPTION_INSTEAD("restart", 0, "POLICY", "write --persistent: its disk outlives the machine's restart"),
+        OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside, --sudo lets the user become root"),
+        OPTION_INSTEAD("cap-add", 0, "CAPABILITY", "there is no sandbox with capabilities of the host; --user root is root inside"),
 };
 
 /* What is said about rules or a group says which kind of network it is, where nobody does. */
@@ -109,7 +129,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
         if (ask_need(place, c, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
-                log_warning("'%s' was there already, and is as it was", name ? name : "");
+                log_warning("sandbox '%s' existed already and was not changed", name ? name : "");
         return ask_show(c, words, &a);
 }
 
@@ -118,5 +138,6 @@ const Verb command_create = {
         .about = "Makes a sandbox and prints its id (its name, with --name) when it is ready.",
         .more = "SIZE takes K, M, G, T (powers of 1024); TIME takes ms, s, m, h, d.\n"
                 "Example: id=$(cove create --memory 256M --timeout 1h)",
-        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .prints = "id", .named = true,
+        .surplus = "--template NAME says what it starts from, `cove exec` runs commands in it",
+        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"), .waiting = "making the sandbox, or waiting for a place", .prints = "id", .named = true,
 };

@@ -52,7 +52,7 @@ const Verb command_fork = {
                  "and prints their ids (their names, with --name). All of them are made, or none. What runs\n"
                  "in it is not copied.",
         .more = "Example: cove fork box --count 3",
-        VERB_OPTIONS(fork_options), VERB_ONE("no sandbox given"), .run = fork_run, VERB_POST("/api/sandbox/%/fork"),
+        VERB_OPTIONS(fork_options), VERB_ONE("no sandbox given"), .run = fork_run, VERB_POST("/api/sandbox/%/fork"), .waiting = "copying the disk",
 };
 
 const Verb command_restore = {
@@ -60,5 +60,6 @@ const Verb command_restore = {
         .about = "Puts a sandbox's files back to what a snapshot has. What runs in it ends; its id, name and\n"
                  "timeout stay.",
         .more = "Example: cove restore box before",
-        VERB_TWO("no sandbox given", "no snapshot given"), VERB_POST("/api/sandbox/%/restore"), .operand = "snapshot",
+        VERB_TWO("no sandbox given", "no snapshot given"), VERB_POST("/api/sandbox/%/restore"), .waiting = "restoring the files",
+        .goes_on = "the files are restored all the same: `cove inspect` tells when it is ready", .operand = "snapshot",
 };

@@ -34,7 +34,7 @@ static int listing_get_page(const Place *p, Url *u, const char *cursor, Listing 
                 return r;
         l->n_pages++;
         if (!json_is_array(listing_rows(l, l->n_pages - 1)))
-                return log_failure(-EBADMSG, "the daemon's list is no list");
+                return log_failure(-EBADMSG, "the daemon's answer is not a list");
         return 0;
 }
 
@@ -52,7 +52,7 @@ int listing_get(const Place *p, Url *u, const char *key, Listing *ret) {
                 cursor = key ? json_get_text(last->json, "nextCursor") : http_reader_header(&last->head, "X-Next-Cursor");
         } while (cursor && l.n_pages < PAGES_MAX);
         if (cursor)
-                return log_failure(-EBADMSG, "the daemon's list does not end");
+                return log_failure(-EBADMSG, "the daemon's list has too many pages");
         *ret = l;
         l = (Listing) { 0 };
         return 0;

@@ -14,13 +14,18 @@ static void ls_print_names(const json_t *sandbox) {
 }
 
 static const Option ls_options[] = {
+        { "all",        'a', NULL,        "also those that have ended",               OPTION_OWN                           },
         { "quiet",      'q', NULL,        "ids only",                                 OPTION_FLAG(Common, quiet)           },
-        { "names",      0,   NULL,        "names only; the id of one without a name", OPTION_OWN },
+        { "no-trunc",   0,   NULL,        "whole ids, not only their beginnings",     OPTION_OWN                           },
+        { "names",      0,   NULL,        "names only; the id of one without a name", OPTION_OWN                           },
         { "status",     's', "STATUS",    "only those in this state, as in running",  QUERY_TEXT("status")                 },
         { "name",       'n', "NAME",      "only the one of this name",                QUERY_TEXT("name")                   },
         { "agent-type", 0,   "TYPE",      "only those of this type of agent",         QUERY_TEXT("agentType")              },
         { "task-id",    0,   "ID",        "only those of this task",                  QUERY_TEXT("taskId")                 },
         { "metadata",   'm', "KEY=VALUE", "only those with it; may be given again",   QUERY_PAIR("metadata", METADATA_MAX) },
+        OPTION_INSTEAD("filter", 'f', "FILTER", "write --status, --name, --agent-type, --task-id or --metadata KEY=VALUE"),
+        OPTION_INSTEAD("format", 0, "FORMAT", "write --json, and choose with jq"),
+        OPTION_INSTEAD("latest", 'l', NULL, "the newest is the last line: cove ls -q | tail -n 1"),
 };
 
 static void cell_state(Table *t, const json_t *sandbox, const Column *c) {
@@ -41,13 +46,23 @@ static void cell_expiry(Table *t, const json_t *sandbox, const Column *c) {
 }
 
 static const Column ls_columns[] = {
-        { "ID", "id" }, { "NAME", "name" }, { "STATUS", "status", cell_state }, { ">AGE", "created_at", cell_age },
+        { "ID", "id", cell_id }, { "NAME", "name" }, { "STATUS", "status", cell_state }, { ">AGE", "created_at", cell_age },
+        { "TEMPLATE", "template" }, { ">MEMORY", "limits.memoryMB", cell_megabytes },
         { ">COMMANDS", "executions.running", cell_of, .unit = "executions.total" }, { "AGENT", "agent_type" }, { "TASK", "task_id" }, { "TIMEOUT", "expires_at", cell_expiry },
 };
+
+/* Unless the caller says which states: --json has always had all of them. */
+static int ls_leave_out_ended(Common *o) {
+        static const Option status = { "status", .key = "status" };
+
+        return common_query(o, "status") ? 0 : query_text(&status, o, "initializing,ready,running,paused,stopped,terminating", /* reterr= */ NULL);
+}
 
 static int ls_run(const Place *place, void *options, const Operands *words) {
         Common *o = options;
 
+        if (!o->json && !common_said(o, "all") && ls_leave_out_ended(o) < 0)
+                return verb_refuse("out of memory");
         if (common_said(o, "names") && !o->json && !o->quiet)
                 return ask_rows(place, o, words, ls_print_names);
         return ask_run(place, o, words);
@@ -55,7 +70,7 @@ static int ls_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_ls = {
         .synopsis = "ls [options]",
-        .about = "Lists the sandboxes, in the order in which they were made.",
-        .more = "Example: cove rm -f $(cove ls -q --status failed)",
+        .about = "Lists the sandboxes that have not ended, in the order in which they were made.",
+        .more = "With --json, those that have ended are in the list.\n\nExample: cove rm -f $(cove ls -q --status failed)",
         VERB_OPTIONS(ls_options), .run = ls_run, .path = "/api/sandbox/list", .pages = true, .quiet = "id", VERB_COLUMNS(ls_columns),
 };

@@ -33,7 +33,7 @@ static int url_run(const Place *place, void *options, const Operands *words) {
         _cleanup_answer_ Answer a = { 0 };
 
         if (public && private)
-                return verb_refuse("--public and --private are opposites");
+                return verb_refuse("--public and --private exclude each other: give one of them");
         if (public || private) {
                 strv_done(&o->queries);
                 json_put_bool(&o->body, "public", public);

@@ -40,7 +40,7 @@ int replay_load(Replay *r) {
                         return log_failure(-EBADMSG, "the recording cannot be read: %s", error.text);
         }
         if (json_array_size(r->lines) == 0 || strcmp(replay_type(json_array_get(r->lines, 0)), "sandbox") != 0)
-                return log_failure(-EBADMSG, "the recording of '%s' has no beginning", r->of);
+                return log_failure(-EBADMSG, "the recording of '%s' is incomplete: its first entry is missing", r->of);
         return 0;
 }
 

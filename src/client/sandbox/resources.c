@@ -3,7 +3,7 @@
 #include "client/sandbox/listing.h"
 
 static void cell_sandbox(Table *t, const json_t *row, const Column *c) {
-        table_cell(t, sandbox_label(json_object_get(row, c->key)));
+        table_cell_id(t, sandbox_label(json_object_get(row, c->key)));
 }
 
 const Column resources_columns[RESOURCES_COLUMNS] = {

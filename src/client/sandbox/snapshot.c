@@ -16,6 +16,7 @@ static const Option create_options[] = {
 };
 static const Option ls_options[] = {
         { "quiet",   'q', NULL,      "ids only", OPTION_FLAG(Common, quiet) },
+        { "no-trunc", 0, NULL, "whole ids, not only their beginnings", OPTION_OWN },
         { "sandbox", 0,   "SANDBOX", "only those of this one", QUERY_TEXT("sandbox") },
 };
 
@@ -24,7 +25,7 @@ static void cell_comment(Table *t, const json_t *snapshot, const Column *c) {
 }
 
 static const Column snapshot_columns[] = {
-        { "ID", "id" }, { "NAME", "name" }, { "SANDBOX", "sandbox" }, { "TEMPLATE", "template" }, { ">SIZE", "bytes", cell_size },
+        { "ID", "id", cell_id }, { "NAME", "name" }, { "SANDBOX", "sandbox", cell_id }, { "TEMPLATE", "template" }, { ">SIZE", "bytes", cell_size },
         { "TAKEN", "createdAt" }, { "COMMENT", "comment", cell_comment },
 };
 
@@ -161,7 +162,8 @@ static const Verb snapshot_parts[] = {
           "snapshot's id (its name, with --name). The sandbox stands still while it is copied,\n"
           "which does not depend on its size.",
           .more = "Example: cove snapshot create box --name before && cove exec box -- ./try && cove restore box before",
-          VERB_OPTIONS(create_options), VERB_ONE("no sandbox given"), VERB_POST("/api/sandbox/%/snapshots"), .prints = "id", .named = true },
+          VERB_OPTIONS(create_options), VERB_ONE("no sandbox given"), VERB_POST("/api/sandbox/%/snapshots"),
+          .waiting = "taking the snapshot", .goes_on = "the snapshot is taken all the same: `cove snapshot ls` shows it when it is", .prints = "id", .named = true },
         { "ls", "snapshot ls [options]", "Lists the snapshots, in the order in which they were taken.", VERB_OPTIONS(ls_options),
           .path = "/api/snapshots?limit=1000", .pages = true, .quiet = "id", VERB_COLUMNS(snapshot_columns) },
         { "inspect", "snapshot inspect SNAPSHOT [options]", "Tells all about a snapshot.", VERB_ONE("no snapshot given"),
@@ -169,7 +171,7 @@ static const Verb snapshot_parts[] = {
         { "rm", "snapshot rm SNAPSHOT… [options]", "Removes snapshots. Sandboxes that were made of them have a copy of their own.",
           VERB_SOME("no snapshot given"), VERB_DELETE("/api/snapshots/%") },
         { "verify", "snapshot verify SNAPSHOT… [options]", "Reads every byte of snapshots; exit status 1 when one is damaged.",
-          VERB_SOME("no snapshot given"), .method = "POST", .path = "/api/snapshots/%/verify", .each = true, .lines = true,
+          VERB_SOME("no snapshot given"), .method = "POST", .path = "/api/snapshots/%/verify", .waiting = "reading every byte", .each = true, .lines = true,
           .show = snapshot_show_check, .good = "good" },
         { "tree", "snapshot tree [options]", "Shows which snapshots and sandboxes come from which.", .run = snapshot_tree,
           .path = "/api/snapshots?limit=1000", .pages = true },

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "cli/terminal.h"
 #include "client/ask.h"
@@ -43,10 +44,25 @@ static const Option top_options[] = {
         { "tenants",  't', NULL,   "what each tenant holds, instead of each sandbox; once", OPTION_FLAG(TopOptions, tenants) },
 };
 
+/* What a key sorts by. */
+typedef struct TopOrder {
+        char key;
+        const char *member; /* of the resources; NULL: by name */
+        const char *column, *marked; /* its head, without and with the mark of the order */
+} TopOrder;
+
+static const TopOrder orders[] = {
+        { 'c', "cpu_percent", ">CPU%",   ">CPU%▼"   },
+        { 'm', "memory_mb",   ">MEMORY", ">MEMORY▼" },
+        { 'd', "disk_mb",     ">DISK",   ">DISK▼"   },
+        { 'p', "pids",        ">PIDS",   ">PIDS▼"   },
+        { 'n', NULL,          "SANDBOX", "SANDBOX▲" },
+};
+
 typedef struct Top {
         const Place *place;
         json_t *rows; /* of resources.h */
-        char order;
+        const TopOrder *order;
         int signal_fd;
 } Top;
 
@@ -64,19 +80,22 @@ static int top_add_row(Top *t, const json_t *sandbox) {
         return json_array_append_new(t->rows, resources_row(sandbox, a.json)) < 0 ? -ENOMEM : 0;
 }
 
+static const TopOrder *top_order(char key) {
+        for (size_t i = 0; i < ELEMENTSOF(orders); i++)
+                if (orders[i].key == key)
+                        return orders + i;
+        return NULL;
+}
+
 static int top_compare(const void *left, const void *right, void *userdata) {
-        static const char *const keys[][2] = { { "c", "cpu_percent" }, { "m", "memory_mb" }, { "d", "disk_mb" }, { "p", "pids" } };
         const json_t *a = *(json_t *const *) left, *b = *(json_t *const *) right;
         const json_t *mine = json_object_get(a, "resources"), *other = json_object_get(b, "resources");
         const Top *t = userdata;
+        const char *member = t->order->member;
+        double more = member ? json_get_number(mine, member, -1) : 0, less = member ? json_get_number(other, member, -1) : 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-                if (t->order == keys[i][0][0]) {
-                        double more = json_get_number(mine, keys[i][1], -1), less = json_get_number(other, keys[i][1], -1);
-
-                        if (more < less || more > less)
-                                return more < less ? 1 : -1;
-                }
+        if (more < less || more > less)
+                return more < less ? 1 : -1;
         return strcmp(sandbox_label(json_object_get(a, "sandbox")), sandbox_label(json_object_get(b, "sandbox")));
 }
 
@@ -105,13 +124,67 @@ static int top_look(Top *t) {
         return r < 0 ? r : top_sort(t);
 }
 
-static int print_rows(const Top *t, const TableLook *look_of_table) {
-        _cleanup_table_ Table *table = columns_table(resources_columns, RESOURCES_COLUMNS);
+/* The name, cut to so many characters as its column may have. */
+static void cell_cut_label(Table *t, const json_t *row, const Column *c) {
+        const char *label = sandbox_label(json_object_get(row, c->key));
+
+        if (id_is_valid(label) || strlen(label) <= (size_t) c->digits)
+                table_cell_id(t, label);
+        else
+                table_cell_format(t, "%.*s…", c->digits - 1, label);
+}
+
+static unsigned top_label_width(const Top *t) {
+        size_t i, widest = TABLE_ID_SHORT;
         const json_t *row;
-        size_t i;
+
+        json_array_foreach(t->rows, i, row) {
+                const char *label = sandbox_label(json_object_get(row, "sandbox"));
+
+                widest = MAX_OF(widest, id_is_valid(label) ? (size_t) TABLE_ID_SHORT : strlen(label));
+        }
+        return (unsigned) widest;
+}
+
+/* A window that is too narrow for all columns has those that fit wholly, from the left; the one that orders the rows is always there. */
+static size_t top_choose(const Top *t, unsigned width, Column chosen[static RESOURCES_COLUMNS]) {
+        static const unsigned widths[RESOURCES_COLUMNS] = { 8, 7, 6, 7, 6, 6, 5, 6, 7, 8, 10 }; /* of what is usual in them, beside the name */
+        const TopOrder *order = t->order;
+        unsigned label = MIN_OF(MAX_OF(width / 3, (unsigned) TABLE_ID_SHORT), top_label_width(t)), left = width, n = 0;
+
+        for (size_t i = 0; i < RESOURCES_COLUMNS; i++)
+                if (strcmp(resources_columns[i].head, order->column) == 0)
+                        left -= MIN_OF(left, i == 0 ? 0 : widths[i] + 2);
+        for (size_t i = 0; i < RESOURCES_COLUMNS; i++) {
+                bool orders_rows = strcmp(resources_columns[i].head, order->column) == 0;
+                unsigned needs = i == 0 ? label : widths[i] + 2;
+
+                if (i > 0 && !orders_rows && width > 0 && needs > left) {
+                        left = 0; /* no smaller one behind it takes its place: the order stays what people know */
+                        continue;
+                }
+                left -= orders_rows && i > 0 ? 0 : MIN_OF(needs, left);
+                chosen[n] = resources_columns[i];
+                if (i == 0 && width > 0) {
+                        chosen[n].cell = cell_cut_label;
+                        chosen[n].digits = (int) label;
+                }
+                if (orders_rows && width > 0)
+                        chosen[n].head = order->marked;
+                n++;
+        }
+        return n;
+}
+
+/* On a screen the look has a width; else everything is shown, unmarked. */
+static int print_rows(const Top *t, const TableLook *look_of_table) {
+        Column chosen[RESOURCES_COLUMNS];
+        size_t n = top_choose(t, look_of_table->width, chosen), i;
+        _cleanup_table_ Table *table = columns_table(chosen, n);
+        const json_t *row;
 
         json_array_foreach(t->rows, i, row)
-                columns_add(table, resources_columns, RESOURCES_COLUMNS, row);
+                columns_add(table, chosen, n, row);
         if (!table || table_print(table, stdout, look_of_table) < 0)
                 return log_failure(-ENOMEM, "out of memory");
         return 0;
@@ -164,8 +237,27 @@ static void enter_screen(void) {
         printf("\033[?1049h\033[?25l");
 }
 
+/* The last line: the keys, as many as fit. */
+static void draw_footer(struct winsize size) {
+        static const char *const keys[] = { "q quit", "c CPU", "m memory", "d disk", "p pids", "n name", "space now" };
+        unsigned used = 0;
+
+        printf("\033[%u;1H", (unsigned) size.ws_row);
+        for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
+                unsigned width = (unsigned) strlen(keys[i]) + (i > 0 ? 2 : 0);
+
+                if (used + width > size.ws_col)
+                        break;
+                printf("%s%s", i > 0 ? "  " : "", keys[i]);
+                used += width;
+        }
+        printf("\033[K");
+}
+
 static int draw(Top *t) {
         struct winsize size = terminal_size();
+        size_t n_shown;
+        char head[256];
         TableLook how = table_look(STDOUT_FILENO);
         double cpu = 0, memory = 0;
         int r = top_look(t);
@@ -180,10 +272,13 @@ static int draw(Top *t) {
         }
         how.newline = "\033[K\r\n";
         how.rows_max = size.ws_row > 4 ? size.ws_row - 4U : 1;
-        printf("\033[H%zu sandboxes, CPU %.1f%%, memory %.0f MB    %s\033[K\r\n\033[K\r\n", json_array_size(t->rows), cpu, memory,
-                        t->place->label);
+        n_shown = MIN_OF(json_array_size(t->rows), (size_t) how.rows_max);
+        (void) snprintf(head, sizeof(head), "%zu sandboxes%s, CPU %.1f%%, memory %.0f MB    %s", json_array_size(t->rows),
+                        n_shown < json_array_size(t->rows) ? " (more than fit)" : "", cpu, memory, t->place->label);
+        printf("\033[H%.*s\033[K\r\n\033[K\r\n", (int) size.ws_col, head);
         r = print_rows(t, &how);
         printf("\033[J");
+        draw_footer(size);
         return fflush(stdout) != 0 ? -errno : r;
 }
 
@@ -194,8 +289,8 @@ static int take_key(Top *t) {
 
         if (n <= 0 || key == 'q' || key == 'Q' || key == 0x03 /* Ctrl-C */ || key == 0x04)
                 return 1;
-        if (strchr("cmdpn", key))
-                t->order = key;
+        if (top_order(key))
+                t->order = top_order(key);
         return 0;
 }
 
@@ -273,7 +368,7 @@ static int top_tenants(const Place *place, const TopOptions *o) {
 
 static int top_run(const Place *place, void *options, const Operands *words) {
         const TopOptions *o = options;
-        Top t = { .place = place, .rows = json_array(), .order = 'c' };
+        Top t = { .place = place, .rows = json_array(), .order = orders };
         bool once = o->once || o->common.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
         int status = o->tenants ? top_tenants(place, o) : once ? run_once(&t, o) : run_live(&t, o->interval);
 

@@ -28,6 +28,7 @@ typedef struct MakingFollow {
         uint64_t offset; /* of the log */
         bool json, terminal, shown;
         bool held; /* human_put()'s */
+        bool midline; /* the log has not ended its line: a progress of ours would stand in it, and take it away */
         bool cancelled;
 } MakingFollow;
 
@@ -43,7 +44,7 @@ static void show_progress(MakingFollow *f, const json_t *making) {
         char text[HUMAN_MAX], of[HUMAN_MAX], bar[BAR_WIDTH + 1];
         _cleanup_free_ char *stage = human_clean(json_get_text_or(making, "stage", "waiting"));
 
-        if (!f->terminal)
+        if (!f->terminal || f->midline)
                 return;
         clear_line(f);
         if (total > 0) {
@@ -67,6 +68,7 @@ static int take_log(void *userdata, const void *data, size_t size) {
 
         clear_line(f);
         f->offset += size;
+        f->midline = size > 0 && ((const char *) data)[size - 1] != '\n';
         if (f->terminal)
                 human_put(stderr, data, size, &f->held);
         else
@@ -92,7 +94,7 @@ static void client_making_cancel(MakingFollow *f) {
         if (client_ask(f->place, "DELETE", &u, /* body= */ NULL, &a, &error) < 0)
                 log_error("cannot cancel it: %s", error.text);
         else
-                log_notice("cancelling; what is finished is kept (Ctrl-C again leaves it alone)");
+                log_notice("cancelling; finished layers are kept (Ctrl-C again stops waiting for the end)");
 }
 
 static int making_tell_end(const MakingFollow *f, const Answer *a) {
@@ -118,7 +120,7 @@ static int client_making_follow(MakingFollow *f) {
                         client_making_cancel(f);
                 if (interrupts > 1) {
                         clear_line(f);
-                        log_notice("it goes on without us: %s", f->id);
+                        log_notice("%s goes on in the daemon", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
                 if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%s?wait=" LOOK_EVERY,
@@ -138,7 +140,7 @@ int making_follow(const Place *place, const Answer *started, const MakingLook *l
         MakingFollow f = { .place = place, .look = look, .json = json, .id = json_get_text(started->json, "id") };
 
         if (!f.id)
-                return verb_refuse("the daemon has not told what it began");
+                return verb_refuse("the daemon's answer has no id");
         if (look->detach) {
                 if (json)
                         answer_print(started);

@@ -34,7 +34,7 @@ static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
                 password = secret;
         }
         if (!password) {
-                log_error("--user: no password; set COVE_REGISTRY_PASSWORD, or give it with --password-stdin");
+                log_error("--user needs a password: set COVE_REGISTRY_PASSWORD, or give it with --password-stdin");
                 return -EINVAL;
         }
         json_put_text(b, "auth.username", o->user);

@@ -17,7 +17,7 @@
         { "password-stdin", 0,   NULL,   "read the password from stdin", OPTION_FLAG(TemplateOptions, password_stdin)      }
 
 static const Option tenant_options[] = {
-        { "tenant", 0, "NAME", "another tenant's (admins only)", QUERY_TEXT("tenant") },
+        { "tenant", 0, "TENANT", "another tenant's (admins only)", QUERY_TEXT("tenant") },
 };
 static const Option gc_options[] = {
         { "dry-run", 'n', NULL, "only show what would go", OPTION_FLAG(TemplateOptions, dry_run) },
@@ -34,12 +34,12 @@ static const Option push_options[] = { AUTH_OPTIONS, MAKING_OPTIONS };
 static const Option build_options[] = {
         { "tag",       't', "NAME[:TAG]", "what the template shall be called",                   OPTION_TEXT(TemplateOptions, tag)      },
         { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml", OPTION_TEXT(TemplateOptions, file)     },
-        { "recipe",    0,   "NAME",       "one of those that come with cove, instead of DIR",    OPTION_TEXT(TemplateOptions, recipe)   },
+        { "recipe",    0,   "RECIPE",     "one of those that come with cove, instead of DIR",    OPTION_TEXT(TemplateOptions, recipe)   },
         { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here", template_argument, OPTION_FIELD(TemplateOptions, arguments) },
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",              OPTION_TEXT(TemplateOptions, target)   },
         { "no-cache",  0,   NULL,         "do every step again",                                 OPTION_FLAG(TemplateOptions, no_cache) },
         { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", OPTION_WORDS(TemplateOptions, allow, 256) },
-        { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", OPTION_TEXT(TemplateOptions, network) },
+        { "network",   0,   "MODE",       "of the steps: none, packages, open, or a network in JSON\n(default: build.network)", OPTION_TEXT(TemplateOptions, network) },
         MAKING_OPTIONS,
 };
 

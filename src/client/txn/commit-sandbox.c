@@ -100,7 +100,7 @@ static int commit_to_template(CommitVerb *v, const Place *place, const Operands 
 
 int commit_sandbox(CommitVerb *v, const Place *place, const Operands *words) {
         if (!v->to == !v->template) {
-                log_error("'%s' is no transaction; of a sandbox, say whereto: --to DIR or --template NAME", words->items[0]);
+                log_error("'%s' is not a transaction; for a sandbox, give --to DIR or --template NAME", words->items[0]);
                 return EXIT_OWN_FAILURE;
         }
         return v->to ? commit_to_directory(v, place, words) : commit_to_template(v, place, words);

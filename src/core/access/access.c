@@ -119,7 +119,7 @@ static void write_used(Access *a, KeyEntry *entry) {
         entry->used_written = entry->key.last_used_at; /* also when it fails: the next try is in a minute */
         r = store_key_used(a->store, entry->key.id, entry->key.last_used_at);
         if (r < 0)
-                log_debug("key %s: cannot write when it was used, ignoring: %s", entry->key.id, strerror(-r));
+                log_debug("key %s: cannot save the time of its last use, ignoring: %s", entry->key.id, strerror(-r));
 }
 
 Access *access_free(Access *a) {
@@ -196,7 +196,7 @@ static int core_access_check_name(const char *what, const char *name, Error *ret
         if (core_access_is_name(name))
                 return 0;
         return error_set(reterr, -EINVAL,
-                        "the %s's name '%.80s' cannot be used: up to %d letters, digits, '.', '_' and '-', beginning with a "
+                        "the %s's name '%.80s' is not valid: use up to %d letters, digits, '.', '_' and '-', beginning with a "
                         "letter or digit",
                         what, name, ACCESS_NAME_MAX);
 }
@@ -211,9 +211,9 @@ static int core_access_check_key(const Access *a, const KeyRequest *q, Error *re
         if (r < 0)
                 return r;
         if (!scope_name(q->scope))
-                return error_set(reterr, -EINVAL, "there is no such scope: it is one of read, use, admin");
+                return error_set(reterr, -EINVAL, "invalid scope: use read, use or admin");
         if (tenant && !access_tenant(a, tenant))
-                return error_set(reterr, -EINVAL, "there is no tenant '%.80s': make the tenant first", tenant);
+                return error_set(reterr, -EINVAL, "there is no tenant '%.80s': create the tenant first", tenant);
         if (q->profile && q->scope == SCOPE_ADMIN)
                 return error_set(reterr, -EINVAL, "an admin key may do everything and cannot be bound to profile '%.80s': use scope 'use'", q->profile);
         if (tenant && q->scope == SCOPE_ADMIN) /* with it, the tenant could make itself a key to everything */
@@ -276,7 +276,7 @@ int access_key_create(Access *a, const KeyRequest *request, const Key **ret, cha
         secret_wipe(secret, sizeof(secret));
         if (r < 0) {
                 free(entry);
-                return error_set(reterr, r, "cannot write the key down: %m");
+                return error_set(reterr, r, "cannot save the key: %m");
         }
         HASH_ADD(hh, a->keys, key.hash, sizeof(entry->key.hash), entry);
         *ret = &entry->key;
@@ -295,7 +295,7 @@ int access_key_rename(Access *a, const char *id, const char *name, Error *reterr
                         if (r >= 0)
                                 r = store_sync(a->store);
                         if (r < 0)
-                                return error_set(reterr, r, "cannot write the key down: %m");
+                                return error_set(reterr, r, "cannot save the key: %m");
                         (void) snprintf(entry->key.name, sizeof(entry->key.name), "%s", name);
                         return 0;
                 }
@@ -364,7 +364,7 @@ static int tenant_write(Access *a, const Tenant *tenant, Error *reterr) {
         r = store_tenant_put(a->store, tenant);
         if (r >= 0)
                 r = store_sync(a->store);
-        return r < 0 ? error_set(reterr, r, "cannot write tenant '%s' down: %m", tenant->name) : 0;
+        return r < 0 ? error_set(reterr, r, "cannot save tenant '%s': %m", tenant->name) : 0;
 }
 
 typedef struct TenantLeft {
@@ -387,7 +387,7 @@ static int tenant_check_left(Access *a, const char *name, Error *reterr) {
         int r = store_tenant_left(a->store, name, tenant_add_left, &left);
 
         if (r < 0)
-                return error_set(reterr, r, "cannot look for what a former tenant '%s' has left: %m", name);
+                return error_set(reterr, r, "cannot look for objects of a former tenant '%s': %m", name);
         if (left.used == 0)
                 return 0;
         return error_set(reterr, -EEXIST, "there was a tenant '%s', and what is left of it would belong to the new one (%s): remove that, take another name, or say that it inherits",

@@ -45,12 +45,12 @@ static void ceilings_of(const Manager *m, const Principal *who, const SandboxSpe
 }
 
 static int ceilings_refuse_other(const Principal *who, const char *named, Error *reterr) {
-        return error_set(reterr, -EPERM, "this key is bound to profile '%s' and cannot use profile '%.*s': leave the profile out, or use a key that may loosen",
+        return error_set(reterr, -EPERM, "this key is bound to profile '%s' and cannot use profile '%.*s': omit the profile, or use a key with the right to loosen limits",
                         who->profile, PROFILE_NAME_MAX, named && *named ? named : "none");
 }
 
 static int ceilings_refuse_gone(const char *name, Error *reterr) {
-        return error_set(reterr, -EPERM, "the configuration has no profile '%s', which is the one of this key: ask its operator", name);
+        return error_set(reterr, -EPERM, "the configuration has no profile '%s', to which this key is bound: ask the operator", name);
 }
 
 static bool ceilings_is_bound(const Principal *who) {
@@ -88,7 +88,7 @@ static int ceilings_check_policy(const Manager *m, const Principal *who, const S
 
         if (!p || (spec->policy && strcmp(spec->policy, p->policy) == 0))
                 return 0;
-        return error_set(reterr, -EPERM, "policy: profile '%s' has one, and the sandbox would have %s: leave the policy out, or use a key that may loosen", p->name,
+        return error_set(reterr, -EPERM, "policy: profile '%s' has one, and the sandbox would have %s: omit the policy, or use a key with the right to loosen limits", p->name,
                         spec->policy ? "another" : "none");
 }
 
@@ -105,7 +105,7 @@ int allowance_check_policy_change(const Manager *m, const Principal *who, const 
                 return ceilings_refuse_gone(who->profile, reterr);
         if (!p)
                 return 0;
-        return error_set(reterr, -EPERM, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
+        return error_set(reterr, -EPERM, "the policy is that of profile '%s': only a key with the right to loosen limits can change it", p->name);
 }
 
 int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *spec, Error *reterr) {
@@ -127,9 +127,9 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
         if (r >= 0)
                 return 0;
         if (p && !principal_may_loosen(who))
-                return error_suffix(reterr, r, ", which is what profile '%s' allows: ask for that or less, take another profile, or use a key that may loosen",
+                return error_suffix(reterr, r, ", which is what profile '%s' allows: request that or less, choose another profile, or use a key with the right to loosen limits",
                                 p->name);
-        return error_suffix(reterr, r, ", which is the most that a key may ask for here: ask for that or less, or raise 'ceilings' of cove.yaml");
+        return error_suffix(reterr, r, ", which is the most that a key may ask for here: request that or less, or raise 'ceilings' in cove.yaml");
 }
 
 void allowance_lower(const Manager *m, const Principal *who, SandboxSpec *spec) {

@@ -23,7 +23,7 @@ int enforce_read(const Manager *m, const char *text, Enforce *ret, Error *reterr
         if (!text || !*text)
                 return 0;
         if (!m->read_policy)
-                return error_set(reterr, -EOPNOTSUPP, "nobody here can read policies");
+                return error_set(reterr, -EOPNOTSUPP, "this daemon cannot read policies");
         return m->read_policy(text, ret, reterr);
 }
 

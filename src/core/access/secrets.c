@@ -22,7 +22,7 @@ static const char *first_reference(const Strv *env) {
 }
 
 static int core_secrets_refuse(const char *reference, Error *reterr) {
-        return error_set(reterr, -EOPNOTSUPP, "%.200s: there are no secrets here", reference);
+        return error_set(reterr, -EOPNOTSUPP, "%.200s: this daemon keeps no secrets", reference);
 }
 
 int secrets_allow(const Principal *who, const Strv *env, Error *reterr) {

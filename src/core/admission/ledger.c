@@ -264,7 +264,7 @@ static int ledger_check_answer(const Manager *m, const char *tenant, uint64_t mo
         if (more <= limit && all <= limit - more && (!of_tenant || own + more <= limit / 2))
                 return 0;
         return error_set(reterr, -EDQUOT,
-                        "%llu MB of answers%s%s%s wait for their clients, and %llu MB more are too many: read what was asked for, ask for less at once "
+                        "%llu MB of answers%s%s%s wait to be read by their clients, and %llu MB more are too many: read the answers, request less at once "
                         "(limit, cursor), or raise limits.answerMemory",
                         (unsigned long long) (of_tenant ? own : all) >> 20, of_tenant ? " of tenant '" : "", of_tenant ? tenant : "", of_tenant ? "'" : "",
                         (unsigned long long) more >> 20);
@@ -290,7 +290,7 @@ static int ledger_check_calls(const Manager *m, const char *tenant, uint64_t mor
 
         if (more <= left && (!of_tenant || own + more <= left))
                 return 0;
-        return error_set(reterr, -EAGAIN, "%llu calls%s%s%s wait for an answer, and more are too many: try again when some were answered",
+        return error_set(reterr, -EAGAIN, "%llu calls%s%s%s are not answered yet, which is the maximum: try again later",
                         (unsigned long long) (of_tenant ? own : all), of_tenant ? " of tenant '" : "", of_tenant ? tenant : "", of_tenant ? "'" : "");
 }
 
@@ -319,7 +319,7 @@ static int ledger_check(Manager *m, const char *tenant, LedgerKind kind, uint64_
                 return 0;
         if (ledger_is_on_disk(kind))
                 return error_set(reterr, more > limit ? -EOVERFLOW : -EDQUOT,
-                                "over quota: tenant '%s' may have %.15g MB on disk and has %.15g MB (%.15g MB of them %s), and %.15g MB more are "
+                                "over quota: tenant '%s' may use %.15g MB of disk and uses %.15g MB (%.15g MB of them %s), and %.15g MB more are "
                                 "wanted: remove something (`cove top --tenants` shows what), or ask for a higher quota",
                                 tenant, (double) limit / mb, (double) used / mb, (double) sums.amounts[kind] / mb, ledger_words[kind], (double) more / mb);
         return error_set(reterr, more > limit ? -EOVERFLOW : -EDQUOT,

@@ -106,7 +106,7 @@ static bool disk_is_gone(int r) {
 }
 
 static bool disk_retry_later(Sandbox *sb, const char *text) {
-        log_warning("sandbox %s: its disk cannot be removed, trying again: %s", sb->id, text);
+        log_warning("sandbox %s: its disk cannot be removed, retrying: %s", sb->id, text);
         return sd_event_add_time_relative(sb->manager->event, &sb->disk->retry, CLOCK_MONOTONIC, RETRY_USEC, 0, disk_on_retry, sb) >= 0;
 }
 
@@ -182,7 +182,7 @@ static void on_stray(const TreeRef *ref, uint64_t bytes, void *userdata) {
         }
         if (!sb || m->doubts_store)
                 return; /* nobody knows it, or not for sure: quarantine.h */
-        log_notice("the disk of sandbox %s, which is no more, is removed", ref->name);
+        log_notice("the disk of sandbox %s, which has ended, is removed", ref->name);
         if (trees_remove(m, ref, /* done= */ NULL, /* userdata= */ NULL, NULL, &error) < 0)
                 log_warning("the disk of sandbox %s cannot be removed: %s", ref->name, error.text);
 }

@@ -47,7 +47,7 @@ static int space_check(Manager *m, uint64_t more, usec_t every, Error *reterr) {
         if (space_has(m, more))
                 return 0;
         return error_set(reterr, -ENOSPC,
-                        "the disk is full: %llu MB are free in '%s' and %llu MB are kept for what runs already, so no new work is taken; "
+                        "the disk is full: %llu MB are free in '%s' and %llu MB are kept for what runs already, so no new work is accepted; "
                         "make room, or lower limits.diskReserve",
                         (unsigned long long) m->space.free_bytes >> 20, m->config.state_dir, (unsigned long long) space_reserve(m) >> 20);
 }
@@ -64,6 +64,6 @@ int manager_check_room(Manager *m, Error *reterr) {
         space_look(m, /* every= */ 0);
         if (m->space.looked_at == 0 || m->space.free_bytes >= MIN_OF(FLOOR_BYTES, m->space.total_bytes / FLOOR_SHARE))
                 return 0;
-        return error_set(reterr, -ENOSPC, "the disk is full: %llu kB are free in '%s', so nothing is begun; make room: what is there can be stopped and deleted",
+        return error_set(reterr, -ENOSPC, "the disk is full: %llu kB are free in '%s', so nothing can be started; free disk space: existing sandboxes can be stopped and deleted",
                         (unsigned long long) m->space.free_bytes >> 10, m->config.state_dir);
 }

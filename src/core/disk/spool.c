@@ -31,7 +31,7 @@ int spool_new(Manager *m, const char *tenant, Spool **ret, Error *reterr) {
                 return r;
         s->fd = open(m->config.state_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         if (s->fd < 0)
-                return error_set(reterr, -errno, "cannot keep what comes: %m");
+                return error_set(reterr, -errno, "cannot store the upload: %m");
         *ret = TAKE_PTR(s);
         return 0;
 }
@@ -58,7 +58,7 @@ int spool_write(Spool *s, const void *data, size_t size, Error *reterr) {
                 return r;
         r = fd_write_all(s->fd, data, size);
         if (r < 0)
-                return error_set(reterr, r, "cannot keep what comes: %s", strerror(-r));
+                return error_set(reterr, r, "cannot store the upload: %s", strerror(-r));
         s->size += size;
         return 0;
 }

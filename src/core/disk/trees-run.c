@@ -170,7 +170,7 @@ static void trees_run_read_failure(TreeRun *run, Error *ret) {
         }
         code = strtoul(text, &end, 10);
         if (end == text || *end != ' ' || code == 0 || code > ERRNO_MAX || text[0] == '-') {
-                (void) error_set(ret, -EIO, "%s", *text ? text : "cove-tree failed and did not say why");
+                (void) error_set(ret, -EIO, "%s", *text ? text : "cove-tree failed without a reason");
                 return;
         }
         (void) error_set(ret, -(int) code, "%s", end + 1);
@@ -183,7 +183,7 @@ static void trees_run_judge(TreeRun *run, int wait_status, Error *ret) {
         else if (WEXITSTATUS(wait_status) != 0)
                 trees_run_read_failure(run, ret);
         else if (run->rubbish)
-                (void) error_set(ret, -EBADMSG, "cove-tree reported something that is no report");
+                (void) error_set(ret, -EBADMSG, "cove-tree sent an invalid report");
         else if (!run->result)
                 (void) error_set(ret, -EPROTO, "cove-tree ended without a result");
 }

@@ -29,7 +29,7 @@ int allowance_time(const Principal *who, const TimeAsked *asked, usec_t ceiling,
         }
         if (asked->usec > 0)
                 (void) snprintf(wanted, sizeof(wanted), "%.15g s", allowance_seconds(asked->usec));
-        return error_set(reterr, -EPERM, "%s is more than the %.15g s that %s allows: ask for that or less, or use a key that may loosen", wanted,
+        return error_set(reterr, -EPERM, "%s is more than the %.15g s that %s allows: request that or less, or use a key with the right to loosen limits", wanted,
                         allowance_seconds(ceiling), whose);
 }
 

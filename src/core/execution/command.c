@@ -99,7 +99,7 @@ int command_send(Execution *x, const Strv *env, const int *journals, size_t n_jo
         int r;
 
         if (size > STRINGS_MAX)
-                return error_set(reterr, -E2BIG, "command and environment have %zu bytes together, at most %u are possible", size,
+                return error_set(reterr, -E2BIG, "command and environment have %zu bytes together; the maximum is %u", size,
                                 STRINGS_MAX);
         r = p->ops->exec(p, x->sandbox, &c);
         return r < 0 ? error_set(reterr, r, "cannot reach the sandbox: %m") : 0;

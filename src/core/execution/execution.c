@@ -226,7 +226,7 @@ static int record_start(Execution *x, Error *reterr) {
                 r = store_counter_set(store, "executions_total", x->sandbox->manager->executions_total + 1);
         }
         r = store_end(store, r);
-        return r < 0 ? error_set(reterr, r, "cannot write the execution down: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot save the execution: %m") : 0;
 }
 
 static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_n, Error *reterr) {
@@ -451,14 +451,16 @@ void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
 }
 
 /* The kernel counts its own kills; a shell passes its child's on as 137. Looked at only when it may be so. */
-bool sandbox_take_memory_kill(Sandbox *sb) {
+uint64_t sandbox_memory_kills(Sandbox *sb) {
         SandboxUsage usage = { 0 };
-        uint64_t kills;
 
-        if (sb->manager->provider->ops->usage(sb->manager->provider, sb, &usage) < 0)
-                return false;
-        kills = usage.oom_kills;
-        if (kills <= sb->oom_seen)
+        return sb->manager->provider->ops->usage(sb->manager->provider, sb, &usage) < 0 ? 0 : usage.oom_kills;
+}
+
+bool sandbox_take_memory_kill(Sandbox *sb, uint64_t before) {
+        uint64_t kills = sandbox_memory_kills(sb);
+
+        if (kills <= sb->oom_seen || kills <= before)
                 return false;
         sb->oom_seen = kills;
         return true;
@@ -467,7 +469,7 @@ bool sandbox_take_memory_kill(Sandbox *sb) {
 static bool killed_for_memory(Execution *x) {
         if (x->signal != SIGKILL && x->exit_code != EXIT_SIGNAL_BASE + SIGKILL)
                 return false;
-        return sandbox_take_memory_kill(x->sandbox);
+        return sandbox_take_memory_kill(x->sandbox, x->memory_kills);
 }
 
 static void execution_explain(Execution *x, ExecutionReason reason, const char *message) {

@@ -67,7 +67,7 @@ void pool_failed(Pool *pool, const char *text) {
                 return;
         doubled = pool->failures - FAILURES_PATIENT < BLOCK_DOUBLED ? pool->failures - FAILURES_PATIENT : BLOCK_DOUBLED;
         pool->blocked_until = clock_usec() + (BLOCK_FIRST << doubled);
-        log_warning("pool %s/%s: %u failures one after the other, waiting %llu s: %s", pool->config.template_name,
+        log_warning("pool %s/%s: %u failures in a row, next attempt in %llu s: %s", pool->config.template_name,
                         pool->config.profile[0] ? pool->config.profile : "-", pool->failures,
                         (unsigned long long) (BLOCK_FIRST << doubled) / USEC_PER_SEC, pool->last_error);
 }

@@ -50,7 +50,7 @@ static int make_shape(Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *
         if (profile)
                 r = profile_apply(profile, ret);
         if (r >= 0 && network_shape(ret->network) == SPAWN_NETWORK_LINKED)
-                return error_set(reterr, -EINVAL, "its profile is for networks between sandboxes, and one that is nobody's can be in none");
+                return error_set(reterr, -EINVAL, "its profile puts sandboxes into a network group, which a pooled sandbox cannot join");
         ret->persistent |= c->persistent;
         if (c->disk_bytes > 0)
                 ret->limits.disk_bytes = c->disk_bytes;
@@ -116,7 +116,7 @@ void pool_refresh(Pool *pool) {
                 shape.template_name = NULL;
         }
         if (!pool_fits(pool, &shape) || !shape.template_name) {
-                pool_end_unclaimed(pool, "its pool is another one now");
+                pool_end_unclaimed(pool, "its pool was configured anew");
                 set_shape(pool, &shape, &error);
         }
 }
@@ -154,7 +154,7 @@ static Pool *take_named(Pool **list, size_t n, const PoolConfig *c) {
 }
 
 static void core_pool_drop(Pool *pool) {
-        pool_end_unclaimed(pool, "its pool is no more");
+        pool_end_unclaimed(pool, "its pool was removed");
         pool_free(pool);
 }
 
@@ -205,7 +205,7 @@ static void core_pool_take_stock(Pools *p) {
                         continue;
                 pool = pool_of(p, sb);
                 if (sb->pooled && (!pool || sb->unreached || !sandbox_can_run(sb) || pool_adopt(pool, sb) < 0))
-                        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "its pool is no more");
+                        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "its pool was removed");
                 else if (!sb->pooled && pool)
                         (void) pool_adopt(pool, sb);
         }
@@ -267,7 +267,7 @@ static bool core_pool_give_up(void *userdata) {
 
         if (!e)
                 return false;
-        pool_entry_end(e, "its place was needed");
+        pool_entry_end(e, "its place was needed for another sandbox");
         return true;
 }
 

@@ -18,7 +18,7 @@ bool manager_trusts_calendar(Manager *m) {
         int64_t offset = (int64_t) (clock_wall_usec() - boot), jump = offset - m->calendar_offset;
 
         if (m->calendar_offset != 0 && (jump > (int64_t) JUMP_USEC || jump < -(int64_t) JUMP_USEC)) {
-                log_warning("the calendar was set by %+.0f s: for an hour nothing is removed because of its age", (double) jump / 1e6);
+                log_warning("the calendar was set by %+.0f s: nothing is removed because of its age for an hour", (double) jump / 1e6);
                 m->calendar_doubted_until = boot + DOUBT_USEC;
         }
         m->calendar_offset = offset;

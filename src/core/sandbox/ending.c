@@ -166,7 +166,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         int r = 0;
 
         if (error) {
-                log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
+                log_warning("sandbox %s: cannot be removed, retrying: %s", id, error->text);
                 ending_retry_later(m, id);
                 return;
         }
@@ -189,7 +189,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
                 return;
         }
         ending_retry_later(m, id);
-        (void) sandbox_call_finish(sb, CALL_DELETE, &(Error) { r, "the sandbox has ended, but its row cannot be deleted: make room; it is tried again until then" });
+        (void) sandbox_call_finish(sb, CALL_DELETE, &(Error) { r, "the sandbox has ended, but its row cannot be deleted: free disk space; cove retries until then" });
 }
 
 int sandbox_forget(Sandbox *sb) {

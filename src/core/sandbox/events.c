@@ -35,7 +35,7 @@ void sandbox_on_ready(Sandbox *sb) {
                 return;
         if (sb->unwritten < 0) { /* the next start would not find one that is ready */
                 sb->create_error = sb->unwritten;
-                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "it could not be written down that it is ready");
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "its state 'ready' could not be saved");
                 return;
         }
         (void) sandbox_arm_timers(sb);
@@ -45,11 +45,11 @@ void sandbox_on_ready(Sandbox *sb) {
 static void core_events_on_gone(Sandbox *sb, void *userdata) {
         if (sandbox_is_ending(sb) || sb->activity == ACTIVITY_UNLOADING || sb->activity == ACTIVITY_SYNCING)
                 return;
-        if (sandbox_boot_heard(sb, &(Error) { -ECHILD, "its PID 1 died while it was started again" }) || sb->parked)
+        if (sandbox_boot_heard(sb, &(Error) { -ECHILD, "its PID 1 died while the sandbox was being started again" }) || sb->parked)
                 return;
         if (sb->status == SANDBOX_INITIALIZING) {
                 sb->create_error = -ECHILD;
-                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "its PID 1 died while it was made");
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "its PID 1 died while the sandbox was being created");
                 return;
         }
         if (sandbox_keep(sb, "its PID 1 died; its disk is as it was then: resume it") < 0)

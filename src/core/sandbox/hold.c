@@ -23,7 +23,7 @@ void sandbox_hold_now(Sandbox *sb) {
 
         if (r >= 0)
                 (void) sandbox_set_activity(sb, ACTIVITY_HOLDING);
-        else if (sandbox_call_finish(sb, CALL_HOLD, &(Error) { r, "cannot hold the sandbox still" }))
+        else if (sandbox_call_finish(sb, CALL_HOLD, &(Error) { r, "cannot freeze the sandbox" }))
                 sandbox_serve_waiting(sb);
 }
 
@@ -37,13 +37,13 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
         if (sandbox_is_held(sb) || sandbox_call_waits(sb, CALL_HOLD))
                 return error_set(reterr, -EBUSY, "the sandbox is being copied already; try again");
         if (!hold_waits(sb) && !((sandbox_is_up(sb) || sb->status == SANDBOX_STOPPED) && sb->activity == ACTIVITY_NONE))
-                return error_set(reterr, -ESTALE, "Cannot hold the sandbox still (state: %s)", sandbox_status_name(sb->status));
+                return error_set(reterr, -ESTALE, "Cannot freeze the sandbox (state: %s)", sandbox_status_name(sb->status));
         r = provider_require(sb->manager->provider, PROVIDER_PAUSE, reterr);
         if (r < 0)
                 return r;
         r = sandbox_call_add(sb, CALL_HOLD, done, userdata);
         if (r < 0)
-                return error_set(reterr, r, "cannot hold the sandbox still: %m");
+                return error_set(reterr, r, "cannot freeze the sandbox: %m");
         sandbox_serve_waiting(sb);
         return 0;
 }
@@ -51,7 +51,7 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
 static void hold_thaw(Sandbox *sb);
 
 static void hold_thaw_later(Sandbox *sb, const Error *error) {
-        log_warning("sandbox %s: does not go on, trying again: %s", sb->id, error->text);
+        log_warning("sandbox %s: cannot be thawed, retrying: %s", sb->id, error->text);
         if (sandbox_retry_later(sb, hold_thaw) < 0)
                 sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "it was frozen for a copy of its disk, and cannot be thawed");
 }

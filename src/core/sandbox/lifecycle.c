@@ -190,7 +190,7 @@ int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
         if (r < 0) {
                 free(sb->spec.dialect);
                 sb->spec.dialect = before;
-                return error_set(reterr, r, "cannot write it down: %m");
+                return error_set(reterr, r, "cannot save it: %m");
         }
         free(before);
         sandbox_dialect_forget(sb);

@@ -1,6 +1,7 @@
 #include "core/name.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/id.h"
@@ -20,5 +21,11 @@ bool object_name_is_valid(const char *text, size_t max) {
 int object_name_check(const char *text, size_t max, Error *reterr) {
         if (object_name_is_valid(text, max))
                 return 0;
-        return error_set(reterr, -EINVAL, "'%.100s' is no name: up to %zu small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text, max);
+        return error_set(reterr, -EINVAL, "'%.100s' is not a valid name: use up to %zu lower-case letters and digits, with '-', '_', '.' inside; a name must not look like an id", text, max);
+}
+
+void object_host_name(const char *name, const char *id, char ret[static HOST_NAME_BYTES]) {
+        (void) snprintf(ret, HOST_NAME_BYTES, "%.*s", name ? HOST_NAME_BYTES - 1 : HOST_NAME_SHORT, name ? name : id);
+        for (char *p = ret; (p = strpbrk(p, "_."));)
+                *p = '-';
 }

@@ -276,7 +276,7 @@ static int boot_write_down(void *object, Error *reterr) {
 
         if (r >= 0)
                 r = store_sandbox_update_all(sb->manager->store, sb);
-        return r < 0 ? error_set(reterr, r, "cannot write the sandbox down: %m") : STEP_DONE;
+        return r < 0 ? error_set(reterr, r, "cannot save the sandbox: %m") : STEP_DONE;
 }
 
 static int boot_network(void *object, Error *reterr) {

@@ -197,7 +197,7 @@ void sandbox_probe_on_exited(Sandbox *sb, const ProviderEnd *e) {
         else if (e->exit_code != 0)
                 (void) snprintf(text, sizeof(text), "a command inside ended with code %d", e->exit_code);
         else
-                (void) snprintf(text, sizeof(text), "a command inside said something else than it should");
+                (void) snprintf(text, sizeof(text), "a command inside gave an unexpected answer");
         core_probe_finish(p, /* healthy= */ false, text);
 }
 

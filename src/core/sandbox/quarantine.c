@@ -329,7 +329,7 @@ static int quarantine_write_down(Sandbox *sb, Error *reterr) {
                 if (r < 0)
                         store_may_lose(store_sandbox_delete(sb->manager->store, sb->id), "that a sandbox was not restored"); /* then it is, at the next start */
         }
-        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot save it: %m") : 0;
 }
 
 int quarantine_check_restore(const Quarantined *q, Error *reterr) {
@@ -339,7 +339,7 @@ int quarantine_check_restore(const Quarantined *q, Error *reterr) {
                 return error_set(reterr, -EINVAL, "a %s cannot be restored without its record: put the right store back, and it is used again; or %s", kind,
                                 instead[q->kind]);
         if (q->busy || !id_is_valid(q->name))
-                return error_set(reterr, -EINVAL, "%s %s %s", kind, q->name, q->busy ? "is being removed" : "has a name that none of ours has");
+                return error_set(reterr, -EINVAL, "%s %s %s", kind, q->name, q->busy ? "is being removed" : "has a name that cove does not give");
         return 0;
 }
 

@@ -22,7 +22,7 @@ int sandbox_row_try(Sandbox *sb) {
 bool sandbox_row_error(const Sandbox *sb, Error *ret) {
         if (sb->unwritten == 0)
                 return false;
-        (void) error_set(ret, sb->unwritten, "it was done, but could not be written down (%m), and a restart of the daemon would forget it: make room; it is tried again until then");
+        (void) error_set(ret, sb->unwritten, "the change was made but cannot be saved (%m), and a restart of the daemon would lose it: free disk space; cove retries until then");
         return true;
 }
 
@@ -42,7 +42,7 @@ static bool row_write_again(Sandbox *sb) {
                 r = store_sandbox_update(sb->manager->store, sb);
         if (r < 0)
                 return false;
-        log_info("sandbox %s: written down at last", sb->id);
+        log_info("sandbox %s: its row is saved", sb->id);
         sb->unwritten = 0;
         return true;
 }
@@ -62,7 +62,7 @@ static int row_on_retry(sd_event_source *source, uint64_t usec, void *userdata) 
 
 void manager_retry_rows(Manager *m) {
         if (!m->row_retry && sd_event_add_time_relative(m->event, &m->row_retry, CLOCK_MONOTONIC, RETRY_USEC, 0, row_on_retry, m) < 0)
-                log_error("cannot try again to write rows: out of memory");
+                log_error("cannot retry to save rows: out of memory");
 }
 
 static bool row_waits_for_executions(const Sandbox *sb) {

@@ -116,7 +116,7 @@ static void on_check(Execution *x, void *userdata) {
                 return;
         }
         last_line(x, line, sizeof(line));
-        (void) snprintf(s->text, sizeof(s->text), "what the template starts was not ready after %u seconds%s", (unsigned) (STARTUP_USEC / USEC_PER_SEC), line);
+        (void) snprintf(s->text, sizeof(s->text), "the template's start command was not ready after %u seconds%s", (unsigned) (STARTUP_USEC / USEC_PER_SEC), line);
         startup_finish(s, -ECHILD);
 }
 

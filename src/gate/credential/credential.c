@@ -131,7 +131,7 @@ static int credential_read_headers(json_t *list, char ret[static CREDENTIAL_HEAD
                 size_t n = json_string_length(item);
 
                 if (!json_is_string(item) || n == 0 || used + n + 2 > CREDENTIAL_HEADERS_SIZE || strchr(json_string_value(item), ' '))
-                        return error_set(reterr, -EINVAL, "headers[%zu]: is no name of a header, or one too many", i);
+                        return error_set(reterr, -EINVAL, "headers[%zu]: is not a header name, or there are too many", i);
                 memcpy(ret + used, json_string_value(item), n);
                 used += n;
                 ret[used++] = ' ';

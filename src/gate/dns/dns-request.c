@@ -164,7 +164,7 @@ static void on_resolved(const ResolverAnswer *a, void *userdata) {
         else if (a->error == 0 || a->error == -ENODATA)
                 send_rcode(r->server, &r->client, &r->question, DNS_NOERROR);
         else {
-                (void) snprintf(words, sizeof(words), "%s is allowed, but the host's name servers could not say its address: %s", r->question.name,
+                (void) snprintf(words, sizeof(words), "%s is allowed, but the host's name servers could not resolve it: %s", r->question.name,
                                 strerror(-a->error));
                 send_failure(r->server, &r->client, &r->question, words);
         }
@@ -188,7 +188,7 @@ static void request_look_up(DnsRequest *r) {
         int family = r->question.type == DNS_TYPE_A ? AF_INET : AF_INET6;
 
         if (!resolver_knows(resolver, r->question.name, family) && !upstream_allows(r->server)) {
-                send_failure(r->server, &r->client, &r->question, "too many names are looked up at once; try again in a second");
+                send_failure(r->server, &r->client, &r->question, "too many names are being resolved; try again in a second");
                 dns_request_free(r);
                 return;
         }

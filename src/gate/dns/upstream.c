@@ -293,10 +293,10 @@ int upstream_set_servers(Upstream *u, const char *const *servers, size_t n, Erro
         ares_channel channel, old = u->channel;
 
         if (n > SERVERS_MAX)
-                return error_set(reterr, -E2BIG, "%zu name servers; %d are enough", n, SERVERS_MAX);
+                return error_set(reterr, -E2BIG, "%zu name servers; the maximum is %d", n, SERVERS_MAX);
         for (size_t i = 0; i < n; i++) {
                 if (server_parse(servers[i], nodes + i) < 0)
-                        return error_set(reterr, -EINVAL, "'%s' is no name server; write an address, ADDRESS:PORT or [ADDRESS]:PORT", servers[i]);
+                        return error_set(reterr, -EINVAL, "'%s' is not a name server; use ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT", servers[i]);
                 nodes[i].next = i + 1 < n ? nodes + i + 1 : NULL;
         }
         if (channel_new(u, &channel) < 0)

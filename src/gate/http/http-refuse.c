@@ -74,7 +74,7 @@ static int gate_http_refuse(HttpExchange *x, const EgressVerdict *v, const char 
         }
         if (x->step == HTTP_STEP_PASS || v->reason == EGRESS_UPSTREAM) /* whatever it would still say is not for the next request */
                 x->upstream = stream_free(x->upstream);
-        send_answer(x, refusal, write_error(refusal, v, rule ? rule->text : NULL, text, cure), goes_on);
+        send_answer(x, refusal, write_error(refusal, v, rule ? egress_rule_name(rule) : NULL, text, cure), goes_on);
         if (goes_on)
                 return http_next_request(x);
         http_go(x, HTTP_STEP_DRAIN);

@@ -94,7 +94,7 @@ static int pass_interim(HttpExchange *x, const HttpHead *h) {
         Text t = TEXT_INIT(HEAD_ANSWER_MAX);
 
         if (++x->answered.n_interim > HTTP_INTERIM_MAX)
-                return http_fail(x, "it does not come to the point (too many interim responses)");
+                return http_fail(x, "it sends too many interim responses");
         if (x->asked.head.minor == 0 || (h->status == 100 && !x->asked.expects))
                 return 1; /* who has not asked does not know what to do with it */
         if (http_response_write_head(x, h, &t) >= 0) {
@@ -110,7 +110,7 @@ static int pass_switch(HttpExchange *x, const HttpHead *h) {
         int r;
 
         if (!x->asked.websocket || !http_head_field(h, "Upgrade") || strcasecmp(http_head_field(h, "Upgrade"), "websocket") != 0)
-                return http_fail(x, "it switches to a protocol that nobody asked for");
+                return http_fail(x, "it switches to a protocol that was not requested");
         r = http_response_write_head(x, h, &t);
         if (r >= 0) {
                 text_put_string(&t, "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
@@ -139,7 +139,7 @@ static int pass_head(HttpExchange *x, const HttpHead *h) {
         if (max > 0 && h->framing == FRAMING_LENGTH && h->length > max)
                 return http_deny_because(x, EGRESS_RESPONSE_SIZE);
         if (must_mask(x) && is_compressed(h))
-                return http_fail(x, "its answer is compressed though it was asked not to be, and nobody could see whether a credential comes back in it");
+                return http_fail(x, "its answer is compressed although that was not requested, and cannot be searched for credentials");
         if (must_mask(x))
                 r = credential_filter_new_mask(x->credentials, x->host, /* same_length= */ false, &a->mask);
         if (r >= 0)
@@ -175,7 +175,7 @@ static int receive_head(HttpExchange *x) {
         if (must_mask(x))
                 x->masked += h.size;
         if (must_mask(x) && h.size > HTTP_MASK_HEAD)
-                r = http_fail(x, "its answer's head is larger than 16384 bytes, too large to be gone through for credentials");
+                r = http_fail(x, "its answer's head is larger than 16384 bytes, too large to be searched for credentials");
         else if (h.status == 101)
                 r = pass_switch(x, &h);
         else if (h.status < 200)

@@ -267,7 +267,7 @@ static int session_explain(TlsSession *s, int r, Error *reterr) {
         const char *reason = ERR_reason_error_string(ERR_peek_error());
 
         if (s->client && verified != X509_V_OK)
-                r = error_set(reterr, -EKEYREJECTED, "the certificate of %s is not good: %s", s->host, X509_verify_cert_error_string(verified));
+                r = error_set(reterr, -EKEYREJECTED, "the certificate of %s is not valid: %s", s->host, X509_verify_cert_error_string(verified));
         else if (r == -EPROTO)
                 r = error_set(reterr, r, "TLS with %s failed: %s", s->host, reason ? reason : "no reason given");
         else

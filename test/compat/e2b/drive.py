@@ -59,6 +59,12 @@ class Sync:
     async def terminal(self, sandbox, size, seen, **options):
         return sandbox.pty.create(size, **options)
 
+    async def terminal_again(self, sandbox, pid, seen):
+        return sandbox.pty.connect(pid, timeout=0)
+
+    async def type_into(self, sandbox, pid, parts):
+        sandbox.pty.stream_input(pid, parts)
+
     async def terminal_end(self, handle, seen):
         return handle.wait(on_pty=seen.append)
 
@@ -100,6 +106,14 @@ class Async:
 
     async def terminal(self, sandbox, size, seen, **options):
         return await sandbox.pty.create(size, on_data=seen.append, **options)
+
+    async def terminal_again(self, sandbox, pid, seen):
+        return await sandbox.pty.connect(pid, seen.append, timeout=0)
+
+    async def type_into(self, sandbox, pid, parts):
+        async with sandbox.pty.stream_input(pid) as stream:
+            for part in parts:
+                await stream.send(part)
 
     async def terminal_end(self, handle, seen):
         return await handle.wait()

@@ -42,7 +42,7 @@ static bool type_is(const char *given, const char *name) {
 static int connect_head_read_type(ConnectCall *c) {
         const char *given = http_header(c->q->http, "Content-Type");
         bool stream = c->method->kind != CONNECT_UNARY;
-        static const char words[] = "{\"code\":\"unknown\",\"message\":\"the content type is none that this method takes (see Accept-Post)\"}";
+        static const char words[] = "{\"code\":\"unknown\",\"message\":\"the method does not accept this content type (see Accept-Post)\"}";
 
         for (size_t i = 0; i < ELEMENTSOF(types); i++)
                 if (types[i].stream == stream && type_is(given, types[i].name)) {
@@ -90,7 +90,7 @@ static int read_deadline(ConnectCall *c) {
         if (!text)
                 return 0;
         if (parse_uint64(text, 0, TIMEOUT_MS_MAX, &ms) < 0) {
-                (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "Connect-Timeout-Ms '%.40s' is no number of at most ten digits", text);
+                (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "Connect-Timeout-Ms '%.40s' is not a number of at most ten digits", text);
                 return -EINVAL;
         }
         c->has_deadline = true;

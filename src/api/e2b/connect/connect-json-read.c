@@ -106,7 +106,7 @@ static int read_enum(const ProtobufCFieldDescriptor *f, json_t *j, int32_t *ret,
         int64_t value = v ? v->value : 0;
 
         if (!v && (name || read_signed(j, INT32_MIN, INT32_MAX, &value) < 0))
-                return not_of(f, "one of the names that there are, or a number,", reterr);
+                return not_of(f, "a known name or a number", reterr);
         *ret = (int32_t) value;
         return 0;
 }

@@ -82,7 +82,7 @@ static ssize_t single_data(ConnectCall *c, const void *data, size_t size) {
                 return refuse_envelope(c, (int) n);
         c->has_message = connect_frame_complete(&c->in);
         if ((size_t) n < size) {
-                (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "protocol error: there is something behind the request's one message");
+                (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "protocol error: there is more after the request's only message");
                 return -ECANCELED;
         }
         return n;

@@ -86,7 +86,7 @@ static void files_get_on_end(FileOp *op, int error, const char *path, uint64_t c
         if (error < 0)
                 refuse_file(d, error);
         else if (d->fd < 0)
-                (void) e2b_errno(d->q, -EPROTO, "the sandbox has not given the file");
+                (void) e2b_errno(d->q, -EPROTO, "the sandbox did not send the file");
         else
                 files_get_send_file(d);
 }

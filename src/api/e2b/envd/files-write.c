@@ -80,7 +80,7 @@ static void files_write_on_end(FileOp *op, int error, const char *path, uint64_t
         if (error < 0)
                 refuse_write(u, error, path && path[0] ? path : u->path);
         else if (!u->committed || !u->entry)
-                (void) e2b_errno(u->q, -EPROTO, "the sandbox has not said what became of it");
+                (void) e2b_errno(u->q, -EPROTO, "the sandbox did not report the result");
         else if (json_array_append_new(u->entries, TAKE_PTR(u->entry)) < 0)
                 (void) e2b_errno(u->q, -ENOMEM, NULL);
         else {

@@ -154,7 +154,7 @@ static void filesystem_answer_entry(FsCall *c) {
         Filesystem__StatResponse m = FILESYSTEM__STAT_RESPONSE__INIT;
 
         if (c->n_entries != 1) {
-                (void) connect_errno(c->call, -EPROTO, "the sandbox has not said what became of it");
+                (void) connect_errno(c->call, -EPROTO, "the sandbox did not report the result");
                 return;
         }
         m.entry = c->entries[0];

@@ -99,7 +99,7 @@ static int check_lifecycle(ApiRequest *q, const E2bCreateBody *b) {
         if (b->auto_pause_memory == E2B_OFF && b->auto_pause != E2B_ON)
                 return e2b_create_refuse(q, "autoPauseMemory: false is for sandboxes with autoPause: true only");
         if (b->auto_pause_memory == E2B_OFF && b->auto_resume == E2B_ON)
-                return e2b_create_refuse(q, "autoResume cannot be enabled with autoPauseMemory: false: what a request waits for is not in memory any more");
+                return e2b_create_refuse(q, "autoResume cannot be enabled with autoPauseMemory: false: the processes that would answer are not kept");
         if (b->auto_pause_memory == E2B_OFF && !trees_have_disks(q->manager, NULL))
                 return e2b_create_refuse(q, "autoPauseMemory: false cannot be done here: this server keeps no disks of sandboxes");
         return 0;
@@ -217,7 +217,7 @@ static bool has_gate(const ApiRequest *q) {
 
 /* All of them stand at the gate, so that it can be said later what they reach. A profile's policy is the operator's word: it stays where nothing is said. */
 static int set_network(ApiRequest *q, const E2bCreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
-        bool internet = q->manager->settings->e2b.internet && b->internet != E2B_OFF;
+        E2bInternet internet = b->internet == E2B_OFF ? E2B_INTERNET_NONE : q->manager->settings->e2b.internet;
         _cleanup_json_ json_t *network = NULL;
         SandboxLimits said;
         Error error = { 0 };

@@ -89,7 +89,7 @@ void e2b_sandbox_fork(ApiRequest *q) {
         else if (e2b_is_paused(sb))
                 (void) e2b_error(q, 409, "Sandbox %s is paused: connect to it before it is forked", sb->id);
         else if (!q->api->rooms.state)
-                (void) e2b_error(q, 400, "there are no forks here");
+                (void) e2b_error(q, 400, "this daemon cannot fork");
         else
                 e2b_fork_begin(q, sb, (size_t) b.count, timeout);
 }

@@ -85,7 +85,7 @@ static int read_metadata(ApiRequest *q, E2bListFilter *f) {
                 p += n + (p[n] == '&');
         }
         if (r < 0)
-                (void) e2b_error(q, 400, "metadata: '%.100s' is no list of pairs", text);
+                (void) e2b_error(q, 400, "metadata: '%.100s' is not a list of pairs", text);
         return r;
 }
 
@@ -139,7 +139,7 @@ static int read_token(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "nextToken");
 
         if (text && *text && api_place_read(text, f->ascending ? '+' : '-', &f->after) < 0)
-                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours, or of another order", text);
+                return e2b_error(q, 400, "invalid nextToken '%.80s': use the token of the page before, with the same order", text);
         return 0;
 }
 
@@ -160,7 +160,7 @@ static int e2b_list_filter_read(ApiRequest *q, E2bListFilter *f) {
         if (order && *order && !f->ascending && strcmp(order, "desc") != 0)
                 return e2b_error(q, 400, "order: '%.60s' is neither asc nor desc", order);
         if (limit && *limit && parse_uint64(limit, 1, LIMIT_MAX, &f->limit) < 0)
-                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX);
+                return e2b_error(q, 400, "limit: '%.60s' is not a number from 1 to %d", limit, LIMIT_MAX);
         if (after && *after && e2b_list_parse_time(after, &f->started_after) < 0)
                 return e2b_error(q, 400, "startedAfter: '%.60s' is no time", after);
         return read_metadata(q, f) < 0 || read_states(q, f) < 0 || read_template(q, f) < 0 ? -EINVAL : read_token(q, f);

@@ -70,7 +70,7 @@ static int e2b_logs_read_number(ApiRequest *q, const char *name, uint64_t max, u
         if (!text || !*text)
                 return 0;
         if (parse_uint64(text, 0, max, ret) < 0)
-                return e2b_error(q, 400, "%s: '%.60s' is no number up to %llu", name, text, (unsigned long long) max);
+                return e2b_error(q, 400, "%s: '%.60s' is not a number up to %llu", name, text, (unsigned long long) max);
         return 1;
 }
 
@@ -126,7 +126,7 @@ static int e2b_logs_read_words(ApiRequest *q, E2bLogsQuery *k) {
         for (; level && *level && k->least < _LEVEL_MAX && strcmp(levels[k->least], level) != 0; k->least++)
                 ;
         if (k->least == _LEVEL_MAX)
-                return e2b_error(q, 400, "level: '%.60s' is none of debug, info, warn, error", level);
+                return e2b_error(q, 400, "invalid level '%.60s': use debug, info, warn, error", level);
         return 0;
 }
 

@@ -3,6 +3,7 @@
  * There, what is allowed beats what is denied, and what nobody names is allowed. Here, what is denied wins, and what nobody names is denied. So:
  *
  *      everything is denied     what is allowed, and nothing else
+ *      packages                 likewise, and "packages", unless the caller denies everything himself
  *      else                     everything that is public, without what is denied and not allowed again: ranges are cut
  *
  * Special addresses (this machine's, private ones) are out of reach either way, unless the operator opens them. */
@@ -22,7 +23,7 @@ typedef struct Lists {
         IpRange allowed[LIST_MAX], denied[LIST_MAX];
         const char *domains[LIST_MAX];
         size_t n_allowed, n_denied, n_domains;
-        bool all_denied;
+        bool all_denied, has_packages;
 } Lists;
 
 /* Reading. */
@@ -30,6 +31,7 @@ typedef struct Lists {
 static int network_policy_read_deny(const char *text, Lists *l, Error *reterr) {
         if (strcmp(text, ALL_TRAFFIC) == 0) {
                 l->all_denied = true;
+                l->has_packages = false;
                 return 0;
         }
         if (ip_range_parse(text, &l->denied[l->n_denied]) < 0)
@@ -135,6 +137,8 @@ static json_t *network_policy_print(const Lists *l) {
         json_t *allow = json_array(), *deny = json_array();
 
         if (l->all_denied) {
+                if (l->has_packages)
+                        (void) json_array_append_new(allow, json_string(EGRESS_PACKAGES));
                 for (size_t i = 0; i < l->n_domains; i++)
                         (void) json_array_append_new(allow, json_string(l->domains[i]));
                 for (size_t i = 0; i < l->n_allowed; i++)
@@ -152,15 +156,15 @@ static int check_others(const json_t *network, Error *reterr) {
         const json_t *proxy = json_object_get(network, "egressProxy"), *rules = json_object_get(network, "rules");
 
         if (proxy && !json_is_null(proxy))
-                return error_set(reterr, -EINVAL, "network.egressProxy: this server cannot send what leaves a sandbox through another proxy");
+                return error_set(reterr, -EINVAL, "network.egressProxy: this server cannot use an egress proxy");
         if (json_object_size(rules) > 0)
-                return error_set(reterr, -EINVAL, "network.rules: this server does not change requests on their way out; a secret that only its host gets is a "
+                return error_set(reterr, -EINVAL, "network.rules: this server does not rewrite requests; for a secret that only its host receives, use a "
                                                   "credential of the sandbox's policy (PUT /api/sandbox/{id}/policy)");
         return 0;
 }
 
-int e2b_network_policy(const json_t *network, bool internet, json_t **ret, Error *reterr) {
-        Lists l = { .all_denied = !internet };
+int e2b_network_policy(const json_t *network, E2bInternet internet, json_t **ret, Error *reterr) {
+        Lists l = { .all_denied = internet != E2B_INTERNET_PUBLIC, .has_packages = internet == E2B_INTERNET_PACKAGES };
         int r = check_others(network, reterr);
 
         if (r >= 0)

@@ -49,7 +49,7 @@ static json_t *e2b_network_merge(const json_t *before, const NetworkBody *b) {
         return j;
 }
 
-static int make_policy(ApiRequest *q, const json_t *network, bool internet, Policy *ret) {
+static int make_policy(ApiRequest *q, const json_t *network, E2bInternet internet, Policy *ret) {
         const NetworkConfig *settings = &q->manager->settings->network;
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_json_ json_t *ours = NULL, *policy = NULL;
@@ -59,7 +59,7 @@ static int make_policy(ApiRequest *q, const json_t *network, bool internet, Poli
         if (r < 0)
                 return e2b_errno(q, r, error.text);
         policy = json_pack("{s:O}", "network", ours);
-        r = policy ? policy_parse(policy, "policy", settings->reachable, settings->n_reachable, ret, &c) : -ENOMEM;
+        r = policy ? policy_parse(policy, "policy", NETWORK_SITE(settings), ret, &c) : -ENOMEM;
         return e2b_judge(q, r, &c);
 }
 
@@ -110,11 +110,11 @@ void e2b_sandbox_network(ApiRequest *q) {
         if (!sb || !e2b_network_may_change(q, sb) || e2b_read(q, &network_shape, &b) < 0)
                 return;
         if (!q->api->rooms.gatekeeper || sb->spec.network == NETWORK_NONE || sb->spec.network == NETWORK_ISOLATED) {
-                (void) e2b_error(q, 400, "the sandbox was made without a way out, and cannot get one");
+                (void) e2b_error(q, 400, "the sandbox was created without network and cannot get one");
                 return;
         }
         network = e2b_network_merge(NULL, &b);
-        if (make_policy(q, network, q->manager->settings->e2b.internet && b.internet != E2B_OFF, &policy) < 0)
+        if (make_policy(q, network, b.internet == E2B_OFF ? E2B_INTERNET_NONE : q->manager->settings->e2b.internet, &policy) < 0)
                 return;
         r = e2b_network_remember(sb, &b);
         q->destroy = e2b_network_forget;

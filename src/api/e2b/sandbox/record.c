@@ -103,7 +103,7 @@ int e2b_record_write(Sandbox *sb, const E2bRecord *r) {
         int k = text ? sandbox_set_dialect(sb, text, &error) : -ENOMEM;
 
         if (k < 0)
-                log_error("sandbox %s: what E2B's surface remembers of it cannot be written: %s", sb->id, text ? error.text : "out of memory");
+                log_error("sandbox %s: its E2B fields cannot be saved: %s", sb->id, text ? error.text : "out of memory");
         return k;
 }
 

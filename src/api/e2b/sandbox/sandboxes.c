@@ -16,14 +16,18 @@ void e2b_sandbox_get(ApiRequest *q) {
                 (void) api_answer(q, 200, e2b_detail_json(sb, q->api, &q->who));
 }
 
-/* Gone at once: nobody finds it from here on, however long it takes to take down. */
+static void e2b_sandbox_on_killed(Sandbox *sb, const Error *error, void *userdata) {
+        (void) e2b_done(userdata, error ? error->code : 0, error ? error->text : NULL);
+}
+
+/* Nobody finds it from here on. The answer comes when nothing of it is left: what it had, a volume or a name, is free for the next call. */
 void e2b_sandbox_kill(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
 
         if (!sb)
                 return;
-        sandbox_delete(sb, /* force= */ true, NULL, NULL);
-        (void) e2b_empty(q, 204);
+        api_keep_caller(q, sb);
+        sandbox_delete(sb, /* force= */ true, e2b_sandbox_on_killed, q);
 }
 
 void e2b_sandbox_timeout(ApiRequest *q) {

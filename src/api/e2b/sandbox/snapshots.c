@@ -90,7 +90,7 @@ void e2b_sandbox_snapshot(ApiRequest *q) {
         if (!sb || e2b_read(q, &snapshot_shape, &b) < 0 || e2b_snapshots_check_name(q, b.name) < 0)
                 return;
         if (!s) {
-                (void) e2b_error(q, 400, "there are no snapshots here");
+                (void) e2b_error(q, 400, "this daemon keeps no snapshots");
                 return;
         }
         q->destroy = e2b_snapshots_forget;
@@ -125,9 +125,9 @@ static int read_page(ApiRequest *q, E2bSnapshotsPage *p) {
         p->limit = LIMIT_MAX;
         p->sandbox = sandbox && *sandbox ? sandbox : NULL;
         if (limit && parse_uint64(limit, 1, LIMIT_MAX, &p->limit) < 0)
-                return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX);
+                return e2b_error(q, 400, "limit: '%.60s' is not a number from 1 to %d", limit, LIMIT_MAX);
         if (token && *token && api_place_read(token, '-', &p->after) < 0)
-                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token);
+                return e2b_error(q, 400, "invalid nextToken '%.80s': use the token of the page before", token);
         e2b_snapshots_read_name(q, p);
         return 0;
 }

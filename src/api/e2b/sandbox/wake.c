@@ -56,7 +56,7 @@ static void give_time(Sandbox *sb) {
         Error error = { 0 };
 
         if (sandbox_set_timeout(sb, timeout, &error) < 0)
-                log_warning("sandbox %s: cannot give it time after it was woken, ignoring: %s", sb->id, error.text);
+                log_warning("sandbox %s: cannot extend its timeout after it was woken, ignoring: %s", sb->id, error.text);
 }
 
 static void wake_go_on(Wake *w) {

@@ -77,7 +77,7 @@ int e2b_volume_identify(ApiRequest *q) {
         e2b_volume_token(q->api, q->parameters[0], wanted);
         if (!e2b_token_matches(bearer(q), wanted)) {
                 q->gave_secret = bearer(q) != NULL;
-                (void) e2b_volume_refuse(q, 401, "the volume's token is needed, and is not this one");
+                (void) e2b_volume_refuse(q, 401, "the token of the volume is missing or wrong");
                 return -EACCES;
         }
         q->has_proved = true;

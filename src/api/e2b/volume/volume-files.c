@@ -182,7 +182,7 @@ static void volume_files_on_list_end(FileOp *op, int error, const char *path, ui
         if (error < 0)
                 e2b_volume_fail(k->q, error, k->path);
         else if (count > ENTRIES_MAX)
-                (void) e2b_volume_refuse(k->q, 413, "more than 10000 entries: list the directories below it, each for itself");
+                (void) e2b_volume_refuse(k->q, 413, "more than 10000 entries: list its subdirectories one by one");
         else
                 (void) api_answer(k->q, 200, TAKE_PTR(k->list));
 }

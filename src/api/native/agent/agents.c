@@ -15,6 +15,7 @@
 #include "agent/glob.h"
 #include "api/native/routes/routes.h"
 #include "api/native/values.h"
+#include "api/router.h"
 #include "api/wait.h"
 #include "core/limits.h"
 #include "core/profile.h"
@@ -132,8 +133,30 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
 
 /* Waiting. */
 
+/* Of an execution that is named by the beginning of its id, the whole id takes the parameter's place. */
+static int agent_complete_parameter(ApiRequest *q, Agents *a) {
+        char id[JOB_ID_LENGTH + 1];
+        Error error = { 0 };
+        char *whole;
+        int r;
+
+        if (router_parameter_place(q->route, "id") != 0)
+                return 0;
+        r = agents_complete_id(a, &q->who, q->parameters[0], id, &error);
+        if (r == -ENOENT)
+                return 0; /* whole already, or nobody's: who looks for it tells */
+        whole = r < 0 ? NULL : strdup(id);
+        if (!whole)
+                return api_errno(q, r < 0 ? r : -ENOMEM, error.text), -EINVAL;
+        free(q->parameters[0]);
+        q->parameters[0] = whole;
+        return 0;
+}
+
 Agents *agent_room(ApiRequest *q) {
-        return native_room(q, q->api->rooms.agents, "there are no agent executions here");
+        Agents *a = native_room(q, q->api->rooms.agents, "this daemon runs no agent executions");
+
+        return a && agent_complete_parameter(q, a) < 0 ? NULL : a;
 }
 
 int agent_error(ApiRequest *q, int r, const Error *error) {

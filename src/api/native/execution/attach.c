@@ -135,7 +135,7 @@ static void refuse_input(Attach *a, int r) {
                 return;
         a->input_refused = true;
         send_error(a, "stdin_closed",
-                        r == -ENOBUFS ? "Too much input waits for the command already" : "The command has no open stdin");
+                        r == -ENOBUFS ? "Too much input is waiting for the command" : "The command has no open stdin");
 }
 
 /* Only the piece that fills the queue is asked about: when the kernel has taken it, it has taken those before it. */

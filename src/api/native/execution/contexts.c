@@ -156,7 +156,7 @@ static Context *contexts_find(ApiRequest *q) {
                 char cure[CONTEXT_LANGUAGES_MAX + 40], all[CONTEXT_LANGUAGES_MAX];
 
                 (void) snprintf(cure, sizeof(cure), "Use a context's id, or a language: %s", context_languages(all));
-                (void) api_error(q, 404, "not_found", cure, "sandbox '%s' has no context '%.60s'", q->parameters[0], q->parameters[1]);
+                (void) api_error(q, 404, "not_found", cure, "sandbox '%s' has no context and no language '%.60s'", q->parameters[0], q->parameters[1]);
         }
         return x;
 }
@@ -206,7 +206,7 @@ static void native_context_run(ApiRequest *q) {
 
         if (type < 0) {
                 (void) api_error(q, 406, "not_acceptable", "Accept application/json, application/x-ndjson or text/event-stream",
-                                "None of the types in Accept can be given");
+                                "None of the types in Accept is supported");
                 return;
         }
         if (!contexts_has(q) || api_read(q, &b) < 0)

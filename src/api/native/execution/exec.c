@@ -114,7 +114,7 @@ static int check_together(const ExecBody *b, JsonComplaints *c) {
         if (r >= 0 && b->script && b->has_args)
                 r = json_complain(c, "args", "cannot be given with script, only with command");
         if (r >= 0 && b->bind && b->background)
-                r = json_complain(c, "bind", "cannot be given with background: nobody waits for the command");
+                r = json_complain(c, "bind", "cannot be combined with background, which does not wait for the command");
         return r;
 }
 
@@ -221,7 +221,7 @@ void native_exec(ApiRequest *q) {
         if (type < 0) {
                 (void) api_error(q, 406, "not_acceptable",
                                 "Accept application/json, application/x-ndjson or text/event-stream",
-                                "None of the types in Accept can be given");
+                                "None of the types in Accept is supported");
                 return;
         }
         if (exec_read_body(q, &b) < 0 || native_time(q, &b.time) < 0 || exec_start(q, &b, &x) < 0)

@@ -175,7 +175,7 @@ void native_exec_output(ApiRequest *q) {
         if (type < 0)
                 (void) api_error(q, 406, "not_acceptable",
                                 "Accept application/octet-stream, application/x-ndjson or text/event-stream",
-                                "None of the types in Accept can be given");
+                                "None of the types in Accept is supported");
         else if (native_output_read_query(q, &o) >= 0) {
                 if (type == 0)
                         raw_answer(q, q->execution, &o);

@@ -60,7 +60,7 @@ static void stdin_answer_error(const StdinWriter *w) {
                 break;
         case -ENOBUFS:
                 (void) api_error(q, 503, "unavailable", "Try again when the command has read some of it",
-                                "Too much input waits for the command already; %zu bytes of this request are written",
+                                "Too much input is waiting for the command; %zu bytes of this request are written",
                                 w->written);
                 break;
         default: (void) native_core_error(q, w->error, "cannot write to stdin");

@@ -69,7 +69,7 @@ static void unpack_answer(NativeArchive *a) {
         line[MAX_OF(n, (ssize_t) 0)] = '\0';
         line[strcspn(line, "\n")] = '\0';
         if (parse_uint64(line, 0, INT64_MAX, &entries) < 0)
-                (void) api_errno(a->q, -EPROTO, "the archive program has not told what it did");
+                (void) api_errno(a->q, -EPROTO, "the archive program gave no result");
         else
                 (void) api_show(a->q, 200, &(const uint64_t) { entries });
 }

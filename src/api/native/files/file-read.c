@@ -84,7 +84,7 @@ static void file_read_on_end(FileOp *op, int error, const char *path, uint64_t c
         if (error < 0)
                 (void) file_answer_error(f->q, error, path && path[0] ? path : f->path);
         else if (f->fd < 0)
-                (void) api_errno(f->q, -EPROTO, "the sandbox has not given the file");
+                (void) api_errno(f->q, -EPROTO, "the sandbox did not send the file");
         else {
                 file_read_add_headers(f->q, &f->entry);
                 if (f->entry.size > 0)

@@ -40,7 +40,7 @@ static void file_write_on_end(FileOp *op, int error, const char *path, uint64_t 
         if (error < 0)
                 (void) file_answer_error(w->q, error, path && path[0] ? path : w->path);
         else if (!w->committed || !w->has_entry)
-                (void) api_errno(w->q, -EPROTO, "the sandbox has not said what became of it");
+                (void) api_errno(w->q, -EPROTO, "the sandbox did not report the result");
         else
                 (void) file_answer_entry(w->q, count > 0 ? 200 : 201, &w->entry);
 }

@@ -124,7 +124,7 @@ static void files_on_end(FileOp *op, int error, const char *path, uint64_t count
         if (error < 0)
                 (void) file_answer_error(c->q, error, path && path[0] ? path : c->path);
         else if (!c->has_entry)
-                (void) api_errno(c->q, -EPROTO, "the sandbox has not said what became of it");
+                (void) api_errno(c->q, -EPROTO, "the sandbox did not report the result");
         else
                 (void) file_answer_entry(c->q, 200, &c->entry);
 }

@@ -15,6 +15,7 @@ const ApiRoute *const native_tables[] = {
         usage_routes,
         profile_routes,
         pool_routes,
+        depot_routes,
         agent_routes,
         artifact_routes,
         cleanup_routes,

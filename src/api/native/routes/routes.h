@@ -15,7 +15,7 @@
 extern const Shape native_empty_shape;
 
 extern const ApiRoute info_routes[], sandbox_routes[], lifecycle_routes[], execution_routes[], file_routes[];
-extern const ApiRoute key_routes[], tenant_routes[], usage_routes[], profile_routes[], pool_routes[], agent_routes[];
+extern const ApiRoute key_routes[], tenant_routes[], usage_routes[], profile_routes[], pool_routes[], agent_routes[], depot_routes[];
 extern const ApiRoute artifact_routes[], cleanup_routes[], quarantine_routes[], diagnosis_routes[], metrics_routes[];
 extern const ApiRoute alert_routes[], audit_routes[], telemetry_routes[], config_routes[], preview_routes[];
 extern const ApiRoute secret_routes[], network_routes[], build_routes[], template_routes[];

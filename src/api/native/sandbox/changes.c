@@ -112,8 +112,8 @@ static NativeChanges *native_changes_begin(ApiRequest *q, const char *verb, cons
                 return NULL;
         }
         if (is_too_much(tenant)) {
-                (void) api_error(q, 429, "busy", "read those that are under way to their end, or close them",
-                                "so many comparisons are under way already that there is no room for another");
+                (void) api_error(q, 429, "busy", "read the others to their end, or close them",
+                                "too many comparisons are in progress");
                 return NULL;
         }
         c = calloc(1, sizeof(NativeChanges));

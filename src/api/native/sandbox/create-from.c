@@ -66,9 +66,9 @@ static int inherit_template(CreateBody *b, SandboxSpec *base, JsonComplaints *c)
         SandboxSpec *spec = &b->spec;
 
         if (spec->template_name && strcmp(spec->template_name, base->template_name ? base->template_name : "host") != 0)
-                return json_complain(c, "template", "the snapshot stands on '%s': leave this out", base->template_name ? base->template_name : "host");
+                return json_complain(c, "template", "the snapshot is based on '%s': omit this", base->template_name ? base->template_name : "host");
         if (sandbox_spec_said(spec, "persistent") && !spec->persistent)
-                return json_complain(c, "persistent", "what begins as a snapshot keeps its disk: leave this out");
+                return json_complain(c, "persistent", "a sandbox from a snapshot is persistent: omit this");
         inherit_text(&spec->template_name, &base->template_name);
         inherit_text(&spec->layer, &base->layer);
         inherit_text(&spec->base, &base->base);
@@ -107,22 +107,25 @@ static int create_from_inherit(const ApiRequest *q, CreateBody *b, SandboxSpec *
 
 static int create_from_find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret, JsonComplaints *c) {
         State *s = q->api->rooms.state;
-        const Snapshot *n = b->from ? b->from : s && b->spec.snapshot ? snapshot_find(s, &q->who, b->spec.snapshot) : NULL;
+        Snapshot *n = NULL;
         Error error = { 0 };
+        int r = 0;
 
         if ((b->of || b->from) && b->spec.snapshot)
-                return json_complain(c, "snapshot", "a fork has its own: leave this out"), -ENOENT;
+                return json_complain(c, "snapshot", "a fork has its own: omit this"), -ENOENT;
         if (b->of)
                 return sandbox_fork_spec(b->of, ret, &error);
-        if (!n) {
-                (void) json_complain(c, "snapshot", "there is no snapshot '%.100s' (`cove snapshot ls` has those there are)", b->spec.snapshot);
+        if (!b->from)
+                r = s ? snapshot_resolve(s, &q->who, b->spec.snapshot, &n, &error) : error_set(&error, -ENOENT, "there is no snapshot '%.100s'", b->spec.snapshot);
+        if (r < 0) {
+                (void) json_complain(c, "snapshot", "%s (`cove snapshot ls` lists them)", error.text);
                 return -ENOENT;
         }
-        if (snapshot_spec(n, ret, &error) < 0) {
+        if (snapshot_spec(b->from ? b->from : n, ret, &error) < 0) {
                 (void) json_complain(c, "snapshot", "%s", error.text);
                 return -ENOENT;
         }
-        return shape_text_set(&b->spec.snapshot, n->tree.id);
+        return shape_text_set(&b->spec.snapshot, (b->from ? b->from : n)->tree.id);
 }
 
 int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {

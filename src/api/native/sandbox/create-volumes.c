@@ -45,7 +45,7 @@ static int check_inherited(ApiRequest *q, const SandboxSpec *spec, JsonComplaint
                 const Volume *v = s ? volume_find(s, &principal_daemon, spec->volumes[i].tree) : NULL;
 
                 if (!v || v->tree.missing)
-                        return json_complain(c, "volumes", "it had volume '%.100s' at '%.100s', which is gone: say which it shall have, or []",
+                        return json_complain(c, "volumes", "it had volume '%.100s' at '%.100s', which is gone: name the volumes that it shall have, or give []",
                                         spec->volumes[i].name, spec->volumes[i].target);
         }
         return 0;

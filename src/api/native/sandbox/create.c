@@ -64,7 +64,7 @@ static int native_create_field_name(const ShapeField *f, json_t *v, const char *
         if (object_name_check(text, SANDBOX_NAME_MAX, &error) < 0)
                 return json_complain(c, name, "%s", error.text);
         if (native_create_is_reserved(text))
-                return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
+                return json_complain(c, name, "'%s' is reserved by the API: choose another name", text);
         return shape_parse(f, v, name, target, c);
 }
 

@@ -113,7 +113,7 @@ static void on_diagnosis(const Diagnosis *d, void *userdata) {
         if (d)
                 (void) api_show(userdata, 200, d);
         else
-                (void) api_error(userdata, 404, "not_found", NULL, "the sandbox has gone meanwhile");
+                (void) api_error(userdata, 404, "not_found", NULL, "the sandbox has ended");
 }
 
 static void native_diagnosis(ApiRequest *q) {

@@ -90,10 +90,10 @@ static int native_fork_check(ApiRequest *q, void *target, JsonComplaints *c) {
         if (b->count == 0)
                 b->count = 1;
         if (b->names.n > 0 && b->names.n != b->count)
-                return json_complain(c, "names", "has %zu names for %u sandboxes: as many as count, or none", b->names.n, b->count);
+                return json_complain(c, "names", "has %zu names for %u sandboxes: give as many as count, or none", b->names.n, b->count);
         for (size_t i = 0; i < b->names.n; i++)
                 if (!native_name_is_valid(b->names.items[i]))
-                        return json_complain(c, "names", "'%.100s' is no name for a sandbox", b->names.items[i]);
+                        return json_complain(c, "names", "'%.100s' is not a valid name for a sandbox", b->names.items[i]);
         return native_create_check(q, target, c);
 }
 

@@ -54,7 +54,7 @@ static int native_list_filter_read(ApiRequest *q, NativeListFilter *f) {
         if (api_query_bool(q, "pooled", &f->pooled) < 0)
                 return -EINVAL;
         if (f->pooled && !principal_may(&q->who, MAY_ADMIN))
-                return api_error(q, 403, "forbidden", NULL, "pooled: what is nobody's yet is shown to admins only"), -EPERM;
+                return api_error(q, 403, "forbidden", NULL, "pooled: only admins see pooled sandboxes"), -EPERM;
         return native_query_bits(q, "status", &sandbox_status_names, /* or_nothing= */ true, &f->statuses);
 }
 

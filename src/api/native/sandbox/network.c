@@ -92,7 +92,7 @@ static int check_built_in(const PolicyBody *b, const Policy *p, const Sandbox *s
 static int native_network_parse(ApiRequest *q, PolicyBody *b, Policy *ret, JsonComplaints *c) {
         const NetworkConfig *n = &q->manager->settings->network;
 
-        return policy_parse(b->policy, "policy", n->reachable, n->n_reachable, ret, c);
+        return policy_parse(b->policy, "policy", NETWORK_SITE(n), ret, c);
 }
 
 static void answer_policy(ApiRequest *q, const Sandbox *sb) {

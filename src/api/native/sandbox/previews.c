@@ -31,7 +31,7 @@ static bool is_up(ApiRequest *q) {
 static bool has_previews(ApiRequest *q) {
         Previews *p = q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_PORTS) ? previews_of(q->api) : NULL;
 
-        return native_room(q, p, "ports of sandboxes cannot be reached with this provider");
+        return native_room(q, p, "this provider cannot reach ports of sandboxes");
 }
 
 typedef struct NativePreview {
@@ -162,7 +162,7 @@ static int native_previews_take_port(ApiRequest *q, uint16_t *ret) {
         uint64_t port;
 
         if (parse_uint64(q->parameters[1], 1, UINT16_MAX, &port) < 0) {
-                (void) api_error(q, 400, "invalid", NULL, "'%.60s' is no port from 1 to 65535", q->parameters[1]);
+                (void) api_error(q, 400, "invalid", NULL, "'%.60s' is not a port from 1 to 65535", q->parameters[1]);
                 return -EINVAL;
         }
         *ret = (uint16_t) port;

@@ -25,7 +25,7 @@ static void answer_file(ApiRequest *q, int fd, const char *type) {
 }
 
 static Recorder *recorder_of_api(ApiRequest *q) {
-        return native_room(q, q->api->rooms.recorder, "nothing is recorded here");
+        return native_room(q, q->api->rooms.recorder, "this daemon records nothing");
 }
 
 static void native_recording(ApiRequest *q) {

@@ -17,7 +17,7 @@ static void native_snapshots_forget(ApiRequest *q, bool answered) {
 }
 
 State *state_of(ApiRequest *q) {
-        State *s = native_room(q, q->api->rooms.state, "there are no snapshots here");
+        State *s = native_room(q, q->api->rooms.state, "this daemon keeps no snapshots");
 
         if (s)
                 q->destroy = native_snapshots_forget;
@@ -25,10 +25,12 @@ State *state_of(ApiRequest *q) {
 }
 
 static Snapshot *snapshot_find_or_answer(ApiRequest *q, State *s, const char *id_or_name) {
-        Snapshot *n = snapshot_find(s, &q->who, id_or_name);
+        Error error = { 0 };
+        Snapshot *n = NULL;
+        int r = snapshot_resolve(s, &q->who, id_or_name, &n, &error);
 
-        if (!n)
-                (void) api_error(q, 404, "not_found", NULL, "there is no snapshot '%.100s'", id_or_name);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
         return n;
 }
 
@@ -82,14 +84,14 @@ static void native_snapshot_list(ApiRequest *q) {
         _cleanup_page_ NativePage p = NATIVE_PAGE(q, LIST_DEFAULT, LIST_MAX);
         State *s = state_of(q);
         const char *of = http_query(q->http, "sandbox");
-        const Sandbox *sb = of ? manager_find(q->manager, &q->who, of) : NULL;
+        Sandbox *sb = NULL;
         ApiPlace after;
         Snapshot *n;
         int r = 0;
 
         if (!s || native_page_begin(&p) < 0 || api_page_cursor(q, &after) < 0)
                 return;
-        if (sb)
+        if (of && manager_resolve(q->manager, &q->who, of, &sb, /* reterr= */ NULL) >= 0)
                 of = sb->id; /* by its name as well, while it is there */
         for (n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL); n && r >= 0; n = snapshot_next(s, &q->who, of, n->tree.created_at, n->tree.id))
                 r = native_page_add_at(&p, n, n->tree.created_at, n->tree.id);

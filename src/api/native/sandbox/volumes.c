@@ -31,10 +31,12 @@ static const Shape native_volume_answer = SHAPE_FIELDS(
 
 static Volume *native_volumes_of(ApiRequest *q) {
         State *s = state_of(q);
-        Volume *v = s ? volume_find(s, &q->who, q->parameters[0]) : NULL;
+        Error error = { 0 };
+        Volume *v = NULL;
+        int r = s ? volume_resolve(s, &q->who, q->parameters[0], &v, &error) : 0;
 
-        if (s && !v)
-                (void) api_error(q, 404, "not_found", NULL, "there is no volume '%.100s'", q->parameters[0]);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
         return v;
 }
 

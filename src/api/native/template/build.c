@@ -68,9 +68,9 @@ static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
         limits_unsaid(&unsaid);
         r = api_policy_apply(&(ApiPolicyRequest) { .policy = b->policy, .network = b->network, .of_profile = profile ? profile->policy : NULL,
                         .who = &q->who, .requests_max = profile ? profile->network_requests : 0, .said = &unsaid,
-                        .reachable = settings->network.reachable, .n_reachable = settings->network.n_reachable }, &spec, c);
+                        .site = NETWORK_SITE(&settings->network) }, &spec, c);
         if (r >= 0 && spec.group)
-                r = json_complain(c, "network", "a build stands alone: no groups");
+                r = json_complain(c, "network", "a build cannot join network groups");
         if (r >= 0) {
                 b->request.has_network = true;
                 b->request.network = spec.network;
@@ -87,7 +87,7 @@ static void native_build_start(ApiRequest *q, BuildBody *b) {
         int r;
 
         if (b->request.recipe && b->request.text) {
-                (void) native_complain(q, "recipe", "and text do not go together");
+                (void) native_complain(q, "recipe", "cannot be combined with text");
                 return;
         }
         r = build_apply_policy(q, b, &c);
@@ -161,11 +161,11 @@ static void from_archive(ApiRequest *q, Spool *body) {
         if (r == -EINVAL)
                 (void) native_complain(q, "arg", "must be NAME=VALUE");
         else if (r == -EBADMSG)
-                (void) native_complain(q, "network", "is neither a word nor an object in JSON");
+                (void) native_complain(q, "network", "is neither a word nor a JSON object");
         else if (r < 0)
                 (void) api_errno(q, r, r == -E2BIG ? "too many arguments" : NULL);
         else if (!b.request.name)
-                (void) native_complain(q, "name", "must be given: what the template shall be called");
+                (void) native_complain(q, "name", "is required: the template's name");
         else if (api_query_bool(q, "noCache", &b.request.no_cache) >= 0)
                 native_build_start(q, &b);
 }

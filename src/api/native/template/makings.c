@@ -20,7 +20,7 @@ static Making *makings_find(ApiRequest *q) {
         Making *k = i ? making_find(i, &q->who, q->parameters[0]) : NULL;
 
         if (i && !k)
-                (void) api_error(q, 404, "not_found", "those that ended long ago are forgotten (images.keepMakings)", "there is no making '%.80s'", q->parameters[0]);
+                (void) api_error(q, 404, "not_found", "old ones are removed (images.keepMakings)", "there is no making '%.80s'", q->parameters[0]);
         return k;
 }
 
@@ -200,7 +200,7 @@ static void native_making_log(ApiRequest *q) {
                 return;
         fd = making_open_log(k);
         if (fd < 0) {
-                (void) api_errno(q, fd == -ENOENT ? -ENODATA : fd, "its log is not there any more");
+                (void) api_errno(q, fd == -ENOENT ? -ENODATA : fd, "its log was removed");
                 return;
         }
         s = calloc(1, sizeof(*s));

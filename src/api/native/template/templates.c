@@ -260,7 +260,7 @@ static void native_template_import(ApiRequest *q) {
         if (r < 0)
                 native_template_error(q, r, &error);
         else if (!http_query(q->http, "name"))
-                (void) native_complain(q, "name", "is missing: what the template shall be called");
+                (void) native_complain(q, "name", "is required: the template's name");
         else
                 spool_begin(q, q->manager->settings->images.image_bytes_max, import_begin);
 }

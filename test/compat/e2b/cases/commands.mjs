@@ -130,8 +130,9 @@ async function terminal(opts = {}) {
   const handle = await sandbox.pty.create({ cols: 80, rows: 24, onData: (d) => void (output += decoder.decode(d, { stream: true })), ...opts })
   const until = async (what) => {
     const deadline = Date.now() + 60_000
-    while (!output.includes(what) && Date.now() < deadline) await new Promise((r) => setTimeout(r, 50))
-    assert.ok(output.includes(what), `waited for ${what} in ${JSON.stringify(output)}`)
+    const seen = () => what instanceof RegExp ? what.test(output) : output.includes(what)
+    while (!seen() && Date.now() < deadline) await new Promise((r) => setTimeout(r, 50))
+    assert.ok(seen(), `waited for ${what} in ${JSON.stringify(output)}`)
   }
   const type = (text) => sandbox.pty.sendInput(handle.pid, new TextEncoder().encode(text))
   return { handle, until, type, text: () => output }
@@ -155,6 +156,7 @@ export async function terminals_and_sudo() {
   await t.type("sudo sh -c 'echo on-$((1+1)); exec sleep 100'\n")
   await t.until('on-2')
   await t.type('\x03')
+  await t.until(/\^C[^]*\$ $/) // what is typed before the prompt is there is typed for sudo
   await t.type('echo back-$?\n')
   await t.until('back-1')
   assert.equal(await sandbox.pty.kill(t.handle.pid), true)

@@ -113,6 +113,20 @@ async def a_terminal(kind, at):
     assert "30 101" in text and "123-42" in text, text
 
 
+async def a_terminal_is_found_again(kind, at):
+    handle = await kind.terminal(at.sandbox, PtySize(rows=24, cols=80), [], timeout=0)
+    await kind(handle.disconnect())
+    seen = []
+    other = await kind.terminal_again(at.sandbox, handle.pid, seen)
+    equal(other.pid, handle.pid)
+    await kind.type_into(at.sandbox, other.pid, ["echo typed-$((40", b"+2)); exit 5\n"])
+    with raises(CommandExitException) as caught:
+        await kind.terminal_end(other, seen)
+    equal(caught[0].exit_code, 5)
+    text = b"".join(bytes(s) for s in seen).decode()
+    assert "typed-42" in text, text
+
+
 async def a_terminal_is_killed(kind, at):
     handle = await kind.terminal(at.sandbox, PtySize(rows=24, cols=80), [], timeout=0)
     equal(await kind(at.sandbox.pty.kill(handle.pid)), True)

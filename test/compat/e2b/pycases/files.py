@@ -105,3 +105,13 @@ async def signed_addresses(kind, at):
         equal(reply.read(), b"by address")
     with raises(urllib.error.HTTPError, "40[13]"):
         urllib.request.urlopen(urllib.request.Request(address.replace("signed.txt", "info.txt"), headers=headers), timeout=60)
+
+
+async def an_address_to_upload_to(kind, at):
+    address = at.sandbox.upload_url("/home/user/put.txt", use_signature_expiration=120)
+    headers = {"E2b-Sandbox-Id": at.sandbox.sandbox_id, "E2b-Sandbox-Port": "49983", "Content-Type": "application/octet-stream"}
+    with urllib.request.urlopen(urllib.request.Request(address, b"put there", headers), timeout=60) as reply:
+        equal(reply.status, 200)
+    equal(await kind(at.files.read("put.txt")), "put there")
+    with raises(urllib.error.HTTPError, "40[13]"):
+        urllib.request.urlopen(urllib.request.Request(address.replace("put.txt", "other.txt"), b"x", headers), timeout=60)

@@ -1,0 +1,92 @@
+/* Where a machine gets its packages from, by its own configuration. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "base/fd.h"
+#include "base/registries.h"
+
+static const struct {
+        const char *path;
+        mode_t mode;
+        const char *text;
+} files[] = {
+        { "etc/apt/sources.list", 0644,
+          "# deb http://commented.example/ x main\n"
+          "deb http://deb.example.org/debian stable main\n"
+          "deb [arch=amd64 signed-by=/usr/share/keyrings/x.gpg] https://user:secret@private.example.org:8443/deb stable main\n"
+          "deb-src cdrom:[Debian]/ stable main\n" },
+        { "etc/apt/sources.list.d/more.sources", 0644,
+          "Types: deb\nURIs: http://one.example.org/debian\n https://two.example.org/x\nSuites: stable\nSigned-By: /x\n" },
+        { "etc/apt/sources.list.d/more.sources.save", 0644, "URIs: https://saved.example\n" },
+        { "etc/apt/sources.list.d/hidden.list", 0600, "deb https://hidden.example/ x main\n" },
+        { "etc/apt/apt.conf.d/90proxy", 0644,
+          "// Acquire::http::Proxy \"http://commented.example:3128\";\nAcquire::http::Proxy \"http://proxy.example.org:3128/\";\n"
+          "Acquire::http::Proxy-Auto-Detect \"/usr/bin/x http://auto.example\";\n" },
+        { "etc/pip.conf", 0644,
+          "[global]\nindex-url = https://Pip.example.org/simple\nextra-index-url =\n    https://token:secret@extra.example.org/simple\n    http://third.example.org:8081/simple\n"
+          "trusted-host = trusted.example\ncert = /etc/x.pem\n" },
+        { "etc/npmrc", 0644, "registry=https://npm.example.org/\n@mine:registry=https://scope.example.org/npm/\n//npm.example.org/:_authToken=secret\nhttps-proxy=http://proxy.example.org:3129\n" },
+};
+
+static const char *const hosts[] = {
+        "http://deb.example.org", "https://private.example.org:8443", "http://one.example.org", "https://two.example.org", "https://pip.example.org",
+        "https://extra.example.org", "http://third.example.org:8081", "https://npm.example.org", "https://scope.example.org",
+};
+static const char *const proxies[] = { "http://proxy.example.org:3128", "http://proxy.example.org:3129", "http://env.example.org:8080" };
+
+static int make_root(char directory[static 64]) {
+        (void) strcpy(directory, "/tmp/test-registries-XXXXXX");
+        check_true("directory", mkdtemp(directory) != NULL);
+        return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void put_file(int root, const char *path, mode_t mode, const char *text) {
+        char part[128];
+        int fd;
+
+        for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+                (void) snprintf(part, sizeof(part), "%.*s", (int) (slash - path), path);
+                (void) mkdirat(root, part, 0755);
+        }
+        fd = openat(root, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        check_result(path, fd_write_all(fd, text, strlen(text)), 0);
+        check_result(path, fchmod(fd, mode), 0);
+        (void) fd_close(fd);
+}
+
+static void check_list(const char *what, const Strv *found, const char *const *wanted, size_t n) {
+        for (size_t i = 0; i < n && i < found->n; i++)
+                check_string(what, found->items[i], wanted[i]);
+        check_uint(what, found->n, n);
+}
+
+TEST(all_of_a_machine) {
+        char *environment[] = { (char *) "PATH=http://path.example", (char *) "https_proxy=http://me:secret@env.example.org:8080", NULL };
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        char directory[64];
+        _cleanup_close_ int root = make_root(directory);
+
+        for (size_t i = 0; i < ELEMENTSOF(files); i++)
+                put_file(root, files[i].path, files[i].mode, files[i].text);
+        check_result("read", registries_read(root, environment, &found), 0);
+        check_list("hosts", &found.hosts, hosts, ELEMENTSOF(hosts));
+        check_list("proxies", &found.proxies, proxies, ELEMENTSOF(proxies));
+        check_result("removed", directory_remove(AT_FDCWD, directory, 8), 0);
+}
+
+TEST(a_machine_without_any) {
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        char directory[64];
+        _cleanup_close_ int root = make_root(directory);
+
+        check_result("read", registries_read(root, NULL, &found), 0);
+        check_uint("hosts", found.hosts.n + found.proxies.n, 0);
+        check_result("removed", rmdir(directory), 0);
+}
