@@ -71,7 +71,11 @@ static Finding probe_depot(const Probe *p) {
                 (void) snprintf(f.cure, sizeof(f.cure), "%.*s", (int) strcspn(cure + 1, ")"), cure + 1);
                 cure[-1] = '\0';
         }
-        (void) snprintf(f.detail, sizeof(f.detail), "%s%s%.200s", depot_backing_name(d.backing), d.reason[0] ? ": " : "", d.reason);
+        if (f.ok)
+                (void) snprintf(f.detail, sizeof(f.detail), "%s: takes 2G of the disk when the first is made, and grows as needed to at most %lluG (storage.reserve, storage.size)",
+                                depot_backing_name(d.backing), (unsigned long long) (depot_probe_most(STATE_PARENT) >> 30));
+        else
+                (void) snprintf(f.detail, sizeof(f.detail), "%s%s%.200s", depot_backing_name(d.backing), d.reason[0] ? ": " : "", d.reason);
         return f;
 }
 

@@ -1,10 +1,15 @@
 #include "daemon/rooms.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "agent/agent.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/program.h"
+#include "base/registries.h"
 #include "build/build.h"
 #include "config/reload.h"
 #include "context/context.h"
@@ -69,6 +74,17 @@ static void tell_gatekeeper(const Config *settings, void *userdata) {
         gatekeeper_reloaded(userdata);
 }
 
+/* Who waits for packages in vain is told why. */
+static void tell_proxies(void) {
+        _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
+        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (root < 0 || registries_read(root, environ, &host) < 0 || host.proxies.n == 0)
+                return;
+        log_warning("sandboxes do not use the proxy %s of this machine, and reach registries directly or not at all: list mirrors that need no proxy in "
+                    "network.packages of cove.yaml (docs/policy.md)", host.proxies.items[0]);
+}
+
 /* A gate that cannot be found is the trouble of whoever wants a network. */
 static int open_gatekeeper(Rooms *r, Error *reterr) {
         _cleanup_free_ char *program = NULL;
@@ -80,6 +96,7 @@ static int open_gatekeeper(Rooms *r, Error *reterr) {
         k = gatekeeper_new(r->manager, r->api.vault, &config, &r->api.gatekeeper, reterr);
         if (k < 0)
                 return k;
+        tell_proxies();
         k = reload_add(r->api.reload, tell_gatekeeper, r->api.gatekeeper);
         return k < 0 ? error_set(reterr, k, "out of memory") : 0;
 }

@@ -51,6 +51,9 @@ const char *depot_backing_name(DepotBacking b);
 /* What could be had, without making anything; d->fd stays empty. */
 void depot_probe(Depot *d, const char *state_dir);
 
+/* What an image there could have at most, as the disk is now: the bounds' defaults. 0: nobody knows. */
+uint64_t depot_probe_most(const char *state_dir);
+
 /* Makes it where it is missing. In the caller's mount namespace, which must be its own.
  * Never fails: says in backing and reason what became of it. DIR belongs to somebody who is not root and may want to deceive us. */
 void depot_open(Depot *d, const char *state_dir, const DepotBounds *bounds);

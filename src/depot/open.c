@@ -229,6 +229,13 @@ void depot_open(Depot *d, const char *state_dir, const DepotBounds *bounds) {
                 open_make(d, state, top, bounds);
 }
 
+uint64_t depot_probe_most(const char *state_dir) {
+        _cleanup_close_ int state = open_state(state_dir, /* reterr= */ NULL);
+        const DepotBounds any = { 0 };
+
+        return state < 0 ? 0 : depot_size_most(state, &any, /* own_bytes= */ 0);
+}
+
 void depot_probe(Depot *d, const char *state_dir) {
         _cleanup_close_ int state = -EBADF, top = -EBADF;
         Error error = { 0 };

@@ -173,9 +173,10 @@ static int enter_complete(Enter *e, Error *reterr) {
 static int enter_view(Enter *e, Error *reterr) {
         int r = view_attach(e->spec, e->fs->boot.name, e->spec->detached ? &e->meminfo_fd : NULL, reterr);
 
-        if (r >= 0)
-                r = view_begin_uptime(reterr);
-        return r < 0 ? r : view_take_cores(e->spec, reterr);
+        if (r < 0)
+                return r;
+        view_begin_uptime();
+        return view_take_cores(e->spec, reterr);
 }
 
 static int enter_binds(Enter *e, Error *reterr) {

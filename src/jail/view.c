@@ -49,6 +49,25 @@ int view_take_cores(const JailSpec *spec, Error *reterr) {
         return sched_setaffinity(0, sizeof(chosen), &chosen) < 0 ? error_set(reterr, -errno, "cores") : 0;
 }
 
+/* Opens the file once more, through a mount of its own: one that is open for writing by way of /dev/shm keeps that mount from becoming read-only,
+ * which a policy of paths may ask for (paths.c). The detached mount goes with the descriptor. */
+static int view_open_apart(const char *name) {
+        _cleanup_close_ int tree = tree_clone(AT_FDCWD, "/dev/shm", /* recursive= */ false);
+        int fd;
+
+        if (tree < 0)
+                return tree;
+        fd = openat(tree, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        return fd < 0 ? -errno : fd;
+}
+
+static int view_place(const char *place, const char *target, const char *text, size_t size) {
+        _cleanup_close_ int fd = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+        int r = fd < 0 ? -errno : fd_write_all(fd, text, size);
+
+        return r < 0 ? r : tree_bind(place, target, ATTRIBUTES, /* recursive= */ false);
+}
+
 /* The file loses its name when it is in place, and PID 1 keeps what it is open by. */
 static int view_cover(const char *name, const char *target, const char *text, size_t size, int *ret_fd, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
@@ -58,11 +77,10 @@ static int view_cover(const char *name, const char *target, const char *text, si
         if (faccessat(AT_FDCWD, target, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? 0 : error_set(reterr, -errno, "%s", target);
         (void) snprintf(place, sizeof(place), "/dev/shm/%s", name);
-        fd = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
-        r = fd < 0 ? -errno : fd_write_all(fd, text, size);
-        if (r >= 0)
-                r = tree_bind(place, target, ATTRIBUTES, /* recursive= */ false);
-        if (fd >= 0 && unlink(place) < 0 && r >= 0)
+        r = view_place(place, target, text, size);
+        if (r >= 0 && ret_fd)
+                r = fd = view_open_apart(name);
+        if (unlink(place) < 0 && r >= 0)
                 r = -errno;
         if (r < 0)
                 return error_set(reterr, r, "%s", target);
@@ -192,23 +210,20 @@ static int view_open_own(const char *path) {
         return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : r;
 }
 
-/* Only the time since the boot: CLOCK_MONOTONIC is compared across the walls. The kernel lets offsets be set until somebody is in the namespace. */
-int view_begin_uptime(Error *reterr) {
+/* Only the time since the boot: CLOCK_MONOTONIC is compared across the walls. The kernel lets offsets be set until somebody is in the namespace.
+ * No guard: where it cannot be had (a kernel without them, a host that forbids it), the uptime is the host's. */
+void view_begin_uptime(void) {
         _cleanup_close_ int fd = -EBADF;
         struct timespec up;
         char text[64];
-        int r;
+        int n;
 
-        if (clock_gettime(CLOCK_BOOTTIME, &up) < 0)
-                return error_set(reterr, -errno, "uptime");
-        if (unshare(CLONE_NEWTIME) < 0) /* EINVAL: a kernel without them; EPERM: somebody forbids it. Then it is the host's */
-                return errno == EINVAL || errno == EPERM ? 0 : error_set(reterr, -errno, "time namespace");
+        if (clock_gettime(CLOCK_BOOTTIME, &up) < 0 || unshare(CLONE_NEWTIME) < 0)
+                return;
         fd = view_open_own("/proc/self/timens_offsets");
-        if (fd < 0)
-                return error_set(reterr, fd, "time namespace");
-        r = snprintf(text, sizeof(text), "boottime -%lld 0\n", (long long) up.tv_sec);
-        r = fd_write_all(fd, text, (size_t) r);
-        return r < 0 ? error_set(reterr, r, "time namespace") : 0;
+        n = snprintf(text, sizeof(text), "boottime -%lld 0\n", (long long) up.tv_sec);
+        if (fd >= 0)
+                (void) fd_write_all(fd, text, (size_t) n);
 }
 
 int view_attach(const JailSpec *spec, const char *name, int *ret_meminfo_fd, Error *reterr) {

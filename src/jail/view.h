@@ -20,4 +20,4 @@ int view_take_cores(const JailSpec *spec, Error *reterr);
 int view_attach(const JailSpec *spec, const char *name, int *ret_meminfo_fd, Error *reterr);
 
 /* The children of the caller count the time since the boot (/proc/uptime, sysinfo(2), CLOCK_BOOTTIME) from here on; the caller himself does not. */
-int view_begin_uptime(Error *reterr);
+void view_begin_uptime(void);

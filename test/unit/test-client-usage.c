@@ -215,6 +215,7 @@ TEST(where_the_daemon_is) {
         check_place(&(PlaceOptions) { .url = "http://127.0.0.1:99/", .key = "k" }, "-", "127.0.0.1", "99", "k");
         check_place(&(PlaceOptions) { .url = "http://[::1]:99" }, "-", "::1", "99", "-");
         check_place(&(PlaceOptions) { .url = "http://host" }, "-", "host", "8787", "-"); /* item 39 */
+        check_place(&(PlaceOptions) { .url = "https://host" }, "-", "host", "443", "-");
 
         (void) setenv("COVE_STATE", "/state", 1);
         check_place(&(PlaceOptions) { 0 }, "/state/cove.sock", "-", "-", "-");
@@ -230,7 +231,7 @@ TEST(where_the_daemon_is) {
 
 TEST(places_that_are_none) {
         static const PlaceOptions bad[] = {
-                { .url = "https://host" },  { .url = "host:1" },     { .url = "http://" },          { .url = "http://:1" },
+                { .url = "ftp://host" }, { .url = "https://h/x" }, { .url = "http://h", .cacert = "x" },  { .url = "host:1" },     { .url = "http://" },          { .url = "http://:1" },
                 { .url = "http://host:" },  { .url = "http://h/x" }, { .url = "http://[::1" },      { .url = "http://[::1]x" },
                 { .url = "http://h", .key = "a b" }, { .socket = "a", .url = "http://h" },
         };

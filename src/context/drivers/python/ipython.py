@@ -1,6 +1,6 @@
 """ipython.py: the IPython that a template has, embedded: its own shell runs the cells, and what it shows goes where ours goes.
 
-Loaded by the first cell that needs it, because it takes a quarter of a second: one that is no Python by itself (%magic, !command, obj?), that asks
+Loaded by the first cell that needs it, because it takes a quarter of a second: one that is no Python by itself (%magic, obj?; !commands alone need none), that asks
 for get_ipython(), or that imports IPython, also by way of a library. The namespace is the one that was there before, with In, Out and _.
 """
 

@@ -28,8 +28,8 @@ class UsageError(Exception):
 
 # Lines that are no Python, as calls
 
-def call_of(name, *arguments):
-    return "get_ipython().%s(%s)" % (name, ", ".join(repr(a) for a in arguments))
+def call_of(name, *arguments, callee="get_ipython"):
+    return "%s().%s(%s)" % (callee, name, ", ".join(repr(a) for a in arguments))
 
 
 def line_call(text):
@@ -46,7 +46,7 @@ def replace_help(lines, number):
     return True
 
 
-def replace_magic(lines, at):
+def replace_magic(lines, at, callee):
     """The line that could not be parsed, as a call; False: it is no magic."""
     for number in (at, at - 1):
         if not 0 <= number < len(lines):
@@ -65,14 +65,14 @@ def replace_magic(lines, at):
         if kind == "%":
             call = line_call(text)
         else:
-            call = call_of("getoutput" if target or text.startswith("!") else "system", text.lstrip("!").strip())
+            call = call_of("getoutput" if target or text.startswith("!") else "system", text.lstrip("!").strip(), callee=callee)
         lines[first] = indent + (target + " = " if target else "") + call
         return True
     return False
 
 
-def transformed(code, filename, space):
-    """Python that does the same."""
+def transformed(code, filename, space, callee="get_ipython"):
+    """Python that does the same. callee gives the shell that commands are run by."""
     cell = CELL_MAGIC.match(code)
     if cell:
         body = code[cell.end():]
@@ -86,7 +86,7 @@ def transformed(code, filename, space):
             compile("\n".join(lines), filename, "exec", FLAGS, dont_inherit=True)
             break
         except SyntaxError as error:
-            if not replace_magic(lines, (error.lineno or 1) - 1):
+            if not replace_magic(lines, (error.lineno or 1) - 1, callee):
                 break
     return "\n".join(lines)
 

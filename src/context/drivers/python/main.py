@@ -40,7 +40,16 @@ is_a = results.is_a
 
 FLAGS = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 SHELL_MARKS = re.compile(r"[%!?]")
+COMMAND = re.compile(r"^([ \t]*)!(?!!).*$", re.M)
 AUTOMAGIC = re.compile(r"\s*(ls|ll|pwd|cd|who|whos|pip|env|lsmagic|history|hist|time|timeit|cat|mkdir|rm|cp|mv|conda)\b[^=(\n]*\s*$")
+
+
+def is_python(code):
+    try:
+        compile(dedent(code), "<cell>", "exec", FLAGS, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 class StdinNotImplementedError(NotImplementedError):
@@ -253,7 +262,7 @@ class Driver:
 
     def evaluate(self, code):
         try:
-            if not self.real and self.is_for_shell(code):
+            if not self.real and self.is_for_shell(code) and not is_python(COMMAND.sub(r"\1pass", code)):
                 self.embed()
             if self.real:
                 self.real.run(code)
@@ -268,11 +277,8 @@ class Driver:
 
     def is_for_shell(self, code):
         """Whether Python alone does not understand it, and IPython may."""
-        if SHELL_MARKS.search(code):
-            try:
-                compile(dedent(code), "<cell>", "exec", FLAGS, dont_inherit=True)
-            except (SyntaxError, ValueError):
-                return True
+        if SHELL_MARKS.search(code) and not is_python(code):
+            return True
         word = AUTOMAGIC.match(code)
         return bool(word) and word.group(1) not in self.space
 
@@ -280,7 +286,7 @@ class Driver:
         filename = "<cell %d>" % self.count
         code = dedent(code)
         if self.is_for_shell(code):
-            code = need("magics").transformed(code, filename, self.space)
+            code = need("magics").transformed(code, filename, self.space, callee="__cove_shell__")
         self.cells[filename] = (len(code), None, [line + "\n" for line in code.split("\n")], filename)
         if "linecache" in sys.modules:
             self.take_linecache(sys.modules["linecache"])
@@ -368,8 +374,10 @@ class Driver:
 
     def get_ipython(self):
         self.embed()
-        if self.real:
-            return self.real.shell
+        return self.real.shell if self.real else self.own_shell()
+
+    def own_shell(self):
+        """Enough for !commands, which are not worth an IPython: it takes a quarter of a second and 30 MB."""
         if self.own is None:
             self.own = need("magics").ZMQInteractiveShell(self)
         return self.own
@@ -488,6 +496,7 @@ class Driver:
         sys.stdout, sys.stderr = streams.Stream(self.output, 0), streams.Stream(self.output, 1)
         sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
         builtins.input, builtins.display, builtins.get_ipython = no_input, self.display, self.get_ipython
+        builtins.__cove_shell__ = self.own_shell
         sys.argv = [""]
         if "" not in sys.path:
             sys.path.insert(0, "")
