@@ -664,7 +664,7 @@ TEST(net) {
         accept(&o, "--net", "host", "true");
         check_true("net", o.spec.net_host);
         run_options_done(&o);
-        refuse(-EINVAL, "--net: 'Host' is not 'none', 'egress', 'open' or 'host'", "--net", "Host", "true");
+        refuse(-EINVAL, "--net: 'Host' is not 'none', 'egress', 'packages', 'open' or 'host'", "--net", "Host", "true");
         refuse(-EINVAL, "cove create --network isolated", "--net", "isolated", "true");
 
         accept(&o, "--net", "egress", "true");
@@ -794,7 +794,7 @@ TEST(allow_missing) {
         refuse(-EINVAL, "there is no guard 'nothing'", "--allow-missing", "nothing", "true");
         refuse(-EINVAL, "there is no guard ''", "--allow-missing", "", "true");
         refuse(-EINVAL, "there is no guard 'all'", "--allow-missing", "all", "true");
-        refuse(-EINVAL, "there is no sandbox without the guard 'userns'", "--allow-missing", "userns",
+        refuse(-EINVAL, "the guard 'userns' cannot be left out", "--allow-missing", "userns",
                         "true");
 }
 
