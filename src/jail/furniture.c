@@ -120,12 +120,13 @@ const char furniture_nsswitch[] =
         "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
         "networks: files\nprotocols: files\nservices: files\nethers: files\n";
 
-/* Says what Debian's says. Bash knows who it is without a process that is asked: every command of a client that wants a login shell begins with this file. */
+/* Says what Debian's says, and where a user who is not root puts programs: pip does by itself, npm needs to be told. Bash knows who it is without a process that is asked: every command of a client that wants a login shell begins with this file. */
 const char furniture_profile[] =
         "if [ \"${EUID:-$(id -u)}\" -eq 0 ]; then\n"
         "  PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
         "else\n"
-        "  PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games\n"
+        "  PATH=${HOME:-/home/user}/.local/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games\n"
+        "  export NPM_CONFIG_PREFIX=${NPM_CONFIG_PREFIX:-${HOME:-/home/user}/.local}\n"
         "fi\n"
         "export PATH\n"
         "\n"
