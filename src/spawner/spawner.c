@@ -200,10 +200,10 @@ static const struct timespec *until(usec_t due, struct timespec *ret) {
 }
 
 /* When there is something to do without anybody's word. */
-static usec_t spawner_next(const Spawner *s) {
+static usec_t spawner_next(const Spawner *s, bool rests) {
         usec_t due = MIN_OF(task_next(s), s->sweep);
 
-        if (clock_usec() < s->rest)
+        if (rests)
                 due = MIN_OF(due, s->rest);
         due = MIN_OF(due, ahead_next(&s->ahead));
         due = MIN_OF(due, s->room_due);
@@ -215,12 +215,14 @@ static void spawner_loop(Spawner *s) {
                 if (s->options->turns)
                         ++*s->options->turns;
 
+                /* Read once: a rest that ended between two looks would be waited for without a time, and without the channel. */
+                bool rests = clock_usec() < s->rest;
                 struct timespec time;
                 struct pollfd fds[_FD_MAX] = {
                         [FD_CHANNEL] = {
                                 .fd = s->outbox.fd,
-                                .events = (short) ((takes_requests(s) ? POLLIN : 0) |
-                                                   (outbox_is_empty(&s->outbox) || clock_usec() < s->rest ? 0 : POLLOUT)),
+                                .events = (short) ((!rests && takes_requests(s) ? POLLIN : 0) |
+                                                   (outbox_is_empty(&s->outbox) || rests ? 0 : POLLOUT)),
                         },
                         [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
                 };
@@ -230,7 +232,7 @@ static void spawner_loop(Spawner *s) {
                 struct pollfd *zygotes = trees + n_trees;
                 size_t n_zygotes = zygotes_poll(s, zygotes);
 
-                usec_t due = spawner_next(s);
+                usec_t due = spawner_next(s, rests);
                 int n = ppoll(fds, FD_CHILDREN + n_images + n_trees + n_zygotes, until(due, &time), NULL);
 
                 if (n < 0) {
