@@ -17,7 +17,7 @@
 #include "image/names.h"
 #include "json/json.h"
 
-#define SWEEP_INTERVAL (1 * USEC_PER_SEC)
+#define SWEEP_INTERVAL (100 * USEC_PER_MSEC)
 #define METADATA_KEY   "templateBuild" /* of a sandbox: whose it is */
 
 void build_request_done(BuildRequest *q) {
@@ -255,7 +255,7 @@ int builds_new(Images *i, Manager *m, Builds **ret, Error *reterr) {
 
         if (b) {
                 *b = (Builds) { .images = i, .manager = m };
-                r = sd_event_add_time_relative(m->event, &b->sweep, CLOCK_MONOTONIC, SWEEP_INTERVAL / 10, 0, on_sweep, b);
+                r = sd_event_add_time_relative(m->event, &b->sweep, CLOCK_MONOTONIC, SWEEP_INTERVAL, 0, on_sweep, b);
         }
         if (r < 0) {
                 free(b);
