@@ -474,6 +474,7 @@ def main(suite=None, tests=None, argv=None):
     if not chosen:
         sys.exit(f"{suite}: no test matches {' '.join(patterns)}")
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it, and so would be all that we start
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # unittest takes any other exception for a failure of the case, and goes on
     become_subreaper()
     LeakCheck.before = HostState.take()
