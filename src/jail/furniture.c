@@ -120,7 +120,8 @@ const char furniture_nsswitch[] =
         "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
         "networks: files\nprotocols: files\nservices: files\nethers: files\n";
 
-/* Says what Debian's says, and where a user who is not root puts programs: pip does by itself, npm needs to be told. Bash knows who it is without a process that is asked: every command of a client that wants a login shell begins with this file. */
+/* Debian's /etc/profile, and the place where a user who is not root puts programs: pip knows it, npm must be told.
+ * Bash has EUID without another process: every command that an E2B client runs in a login shell begins with this file. */
 const char furniture_profile[] =
         "if [ \"${EUID:-$(id -u)}\" -eq 0 ]; then\n"
         "  PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
