@@ -10,9 +10,9 @@
  * A value is cut into pieces of up to 64 letters. Each piece is a 64-bit state machine (Shift-And) that
  * advances over the length of a spelling. Pieces are made once, for all streams. A byte of the stream costs a
  * table lookup, and a few operations for each piece that may have begun, so a hostile sender cannot make it
- * slow. The search for the exact begin of a match is paid for by the bytes of the stream; when that budget is
- * used up, everything from the earliest possible begin is hidden. Only pieces that have begun take memory.
- * Bytes that may become part of a piece are held back; the rest is passed on at once.
+ * slow. The search for the exact beginning of a match has a budget, to which each byte of the stream adds;
+ * when it is used up, everything from the earliest possible beginning is hidden. Only pieces that have begun
+ * take memory. Bytes that may become part of a piece are held back; the rest is passed on at once.
  * Letters beyond ASCII are matched only as their UTF-8 bytes: as themselves, %XX, \xXX, \OOO, =XX.
  * Must not know: HTTP, hosts. */
 #pragma once

@@ -3,7 +3,8 @@
  * One resolver serves all sandboxes, with a cache. Identical lookups in progress are joined, and every call
  * ends within RESOLVER_DEADLINE_USEC, whatever upstream does. Upstream failures are not cached; a missing
  * name or missing data is, for a few seconds.
- * Search lists, /etc/hosts and aliases of the host are ignored: a name means what the public DNS says.
+ * Search lists, /etc/hosts and aliases of the host are ignored: a name means what the upstream name servers
+ * say.
  * Must not know: sandboxes, policy, DNS messages of guests. */
 #pragma once
 
