@@ -19,7 +19,7 @@ typedef struct Place {
         char *host, *port;
         bool tls;
         char *cacert; /* a file of trusted certificates; NULL: the system's */
-        char *key;   /* NULL: the socket's peer credentials identify us */
+        char *key;   /* NULL: none; on a unix socket, peer credentials identify us */
         char *label; /* for messages: the path or the address */
         bool given;  /* explicitly named, not the default */
 } Place;

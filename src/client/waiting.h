@@ -1,8 +1,8 @@
 /* waiting.h: messages for a person who waits for an answer, and, when Ctrl-C ends the client, about what the
- * daemon goes on doing.
+ * daemon continues to do.
  *
  * After two seconds without an answer, a line on the terminal shows what is awaited and for how long; it is
- * removed when the answer arrives. Signal handlers write it, so nothing else has to be interruptible.
+ * removed when the answer arrives. Signal handlers write it: no function here blocks.
  * Must not know: what is asked. */
 #pragma once
 
