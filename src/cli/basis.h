@@ -1,7 +1,8 @@
-/* basis.h: what the template `base` takes of the host, and what of it is there.
+/* basis.h: the host programs that the template `base` uses, and which of them exist.
  *
- * Agents expect more of a machine than cove needs: a shell, python, git. Whatever the host lacks, sandboxes of `base` lack too.
- * Must not know: sandboxes, how the template is put together. */
+ * Agents expect more of a machine than cove needs: a shell, python, git. A program that the host lacks is
+ * also missing in sandboxes of `base`.
+ * Must not know: sandboxes, how the template is built. */
 #pragma once
 
 #include <stddef.h>
@@ -17,5 +18,5 @@ typedef struct BasisItem {
 extern const BasisItem basis_items[];
 extern const size_t basis_n_items;
 
-/* root: of a host, "" for this one. */
+/* root: of a host; "": this host. */
 Finding basis_find(const BasisItem *item, const char *root);

@@ -1,6 +1,7 @@
-/* The way to the other programs: cove-client, which speaks to a daemon, and coved, the daemon.
+/* Executes the other programs: cove-client, which talks to a daemon, and coved, the daemon.
  *
- * cove itself is static and starts in a fraction of a millisecond; the libraries that talking takes are theirs alone. */
+ * cove itself is static and starts in a fraction of a millisecond; only those two load the libraries for
+ * talking to a daemon. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* criu.h: whether this machine could write processes to disk and take them up again, tried for real.
+/* criu.h: checks whether this machine could write processes to disk and restore them, by trying it.
  *
- * Nothing here does it: a sandbox that is paused to disk keeps files, and no processes. This is for `cove doctor`, so that whoever asks for more knows what
- * there is. */
+ * cove does not use this: pausing a sandbox to disk keeps its files, not its processes. The check is for
+ * `cove doctor`, so that operators know what the machine could do. */
 #pragma once
 
 #include "jail/probe.h"

@@ -1,4 +1,4 @@
-/* cove doctor: every guard, tried for real, and the cure for each lack. */
+/* cove doctor: tries every guard for real, and prints the cure for each that is missing. */
 
 #include <errno.h>
 #include <stdbool.h>

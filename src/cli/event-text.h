@@ -1,11 +1,12 @@
-/* event-text.h: one text out of a line of JSON that a program of ours has written.
+/* event-text.h: extracts one text from a line of JSON that one of cove's programs has written.
  *
- * Not a parser: finds the member of an object on one level, and writes its text as a person may read it, without control characters,
- * whoever has chosen it.
- * Must not know: what events there are. */
+ * It is not a parser: it finds a member of an object on one level, and returns its text without control
+ * characters, because the text may come from an untrusted source.
+ * Must not know: which events exist. */
 #pragma once
 
 #include <stddef.h>
 
-/* Always terminated, cut to the size. -ENOENT: no such member, or it is no text; -EBADMSG: this is no JSON. */
+/* The result is always terminated, and truncated to the size. -ENOENT: no such member, or not a text.
+ * -EBADMSG: not JSON. */
 int event_text(const char *line, const char *key, char *ret, size_t size);

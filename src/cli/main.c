@@ -1,4 +1,4 @@
-/* cove: the command line. The way to each verb, and what holds for all of them. */
+/* cove: the command line. Dispatches to the verbs, and handles what is common to them. */
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* meant.h: verbs that cove does not have, and what they are called here. Knows verbs.def, and no verb's function. */
+/* meant.h: suggestions for verbs that cove does not have. Knows verbs.def, but no verb's function. */
 #pragma once
 
-/* What to write instead of a word that is no verb, as in "`cove template pull`"; NULL: nothing is near enough. */
+/* What to write instead of an unknown verb, e.g. "`cove template pull`". NULL: no close match. */
 const char *verb_meant(const char *word);

@@ -1,7 +1,8 @@
-/* outcome.h: the truth about the end of a sandbox.
+/* outcome.h: determines how a sandbox ended.
  *
- * Puts what PID 1 said, what the supervisor did and what the kernel counted into one reason and one exit status.
- * Must not know: how any of it was found out, how it is shown. */
+ * Combines PID 1's report, the supervisor's actions and the kernel's counters into one reason and one exit
+ * status.
+ * Must not know: where the facts come from, how the result is shown. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,34 +26,34 @@ typedef enum Reason {
 
 const char *reason_name(Reason r);
 
-/* How it ended, in all the words the report has. */
+/* How it ended, with everything that the report contains. */
 typedef struct Outcome {
         Reason reason;
-        int exit_code;   /* of the program; -1: it did not exit by itself */
-        int signal;      /* that ended the program; 0: none */
-        int exit_status; /* ours */
+        int exit_code;   /* of the program; -1: it did not exit normally */
+        int signal;      /* the signal that ended the program; 0: none */
+        int exit_status; /* exit status of cove */
         usec_t wall_usec;
         uint64_t stdout_bytes, stderr_bytes;
-        bool counted; /* output passed through us, so that its bytes are known */
+        bool counted; /* output was copied by the supervisor, so its bytes are known */
         bool stdout_truncated, stderr_truncated; /* by --output-limit */
-        bool stdout_lost, stderr_lost;           /* nobody read the rest */
+        bool stdout_lost, stderr_lost;           /* the reader closed before the end */
         bool started;
         uint64_t disk_bytes;
         bool disk_full;
         JailUsage usage;
         GuardSet guards, guards_missing;
         DiskBacking disk_backing;
-        int cleanup; /* negative errno: the cgroup is still there, and the warden goes on trying */
-        char message[ERROR_TEXT_MAX]; /* for a person: why, when it was not the program's own end */
+        int cleanup; /* negative errno: the cgroup still exists, and the warden keeps trying */
+        char message[ERROR_TEXT_MAX]; /* for people: the reason, unless the program ended by itself */
 } Outcome;
 
-/* What the supervisor saw. */
+/* The supervisor's observations. */
 typedef struct Ending {
-        bool exited;     /* PID 1 has told how the command ended: */
-        int wait_status; /* like this */
-        bool killed;     /* by us, for the reason that the outcome has already */
-        usec_t cpu_time; /* the limit that was asked for */
+        bool exited;     /* PID 1 has reported the command's end: */
+        int wait_status; /* the status that it reported */
+        bool killed;     /* the supervisor killed it, for the reason already in the outcome */
+        usec_t cpu_time; /* the requested limit */
 } Ending;
 
-/* Fills reason, exit code, signal, status and message out of the rest. */
+/* Derives reason, exit code, signal, status and message from the other members. */
 void outcome_conclude(Outcome *out, const Ending *e);

@@ -1,9 +1,9 @@
-/* pump.h: bytes from one descriptor to another, counted, without ever blocking the loop.
+/* pump.h: copies bytes between descriptors and counts them, without blocking the loop.
  *
- * Splices where the kernel can (no copy through us), else copies by way of a small buffer. The destination belongs to
- * the caller's caller and stays in blocking mode: it is written to only when poll() says that it takes some, and in a way
- * that does not wait for the rest (a socket call has a flag for it, a terminal is opened once more).
- * Must not know: what the bytes are, why there is a limit. */
+ * Uses splice(2) where the kernel supports it, else a small buffer. The destination may be shared with other
+ * processes and stays in blocking mode. It is written to only when poll() reports room, and in a way that
+ * does not wait for the rest (a flag for sockets, a second open of a terminal).
+ * Must not know: the content, the reason for a limit. */
 #pragma once
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 
 typedef struct Pump {
         int from, to;   /* borrowed */
-        int own_to;     /* the same terminal as `to`, non-blocking; -EBADF: none */
+        int own_to;     /* `to` opened again, non-blocking; -EBADF: none */
         bool is_socket; /* `to` */
-        bool open;      /* more may come */
-        bool waits_out; /* input is there, output is not ready for it */
+        bool open;      /* more input may come */
+        bool waits_out; /* input is ready, output is not */
         bool copies;    /* splice does not work between these two */
-        bool broken;    /* the reader of our output is gone */
-        uint64_t bytes; /* taken from the input, less what could not be delivered */
-        size_t start, end; /* what is in the buffer */
-        char *buffer;      /* made when first needed */
+        bool broken;    /* the reader of the output has closed it */
+        uint64_t bytes; /* bytes read, minus those that could not be delivered */
+        size_t start, end; /* content of the buffer */
+        char *buffer;      /* allocated when first needed */
 } Pump;
 
 #define PUMP_EMPTY { .from = -EBADF, .to = -EBADF, .own_to = -EBADF }
@@ -32,14 +32,14 @@ typedef struct Pump {
 void pump_init(Pump *p, int from, int to);
 void pump_done(Pump *p);
 
-/* Has passed on all it has. */
+/* Everything read has been passed on. */
 static inline bool pump_wants_input(const Pump *p) {
         return p->open && !p->waits_out && p->end == p->start;
 }
 
-/* What to wait for. */
+/* Fills in what to wait for. */
 void pump_poll(const Pump *p, struct pollfd *ret);
 
-/* Moves what can be moved, at most `max` bytes. Returns 1 when there is input but max is 0, 0 otherwise, negative errno
- * when something broke. Ends by itself at end of input, and when the reader of the output is gone. */
+/* Moves as much as possible, at most `max` bytes. Returns 1 if there is input but max is 0, otherwise 0 or a
+ * negative errno. Ends by itself at end of input, and when the reader of the output has closed it. */
 int pump_step(Pump *p, short revents, uint64_t max);

@@ -1,4 +1,4 @@
-/* report.h: the outcome as JSON, for programs. The keys are a contract: docs/report.md. */
+/* report.h: writes the outcome as JSON, for programs. The keys are a stable interface: docs/report.md. */
 #pragma once
 
 #include "cli/outcome.h"

@@ -1,10 +1,11 @@
-/* run-gate.h: cove-gate for one `cove run`, and what it tells.
+/* run-gate.h: starts cove-gate for one `cove run` and prints its events.
  *
- *      1. run_gate_start()   while the sandbox waits for its network; the rules are known to be good when it returns
- *      2. run_gate_read()    when events_fd has something: denials become lines on stderr
- *      3. run_gate_end()     the sandbox has ended, and the gate does so by itself
+ *      1. run_gate_start()   while the sandbox waits for its network; returns after the gate has accepted the rules
+ *      2. run_gate_read()    when events_fd is readable; prints denials as lines on stderr
+ *      3. run_gate_end()     after the sandbox has ended; the gate then ends by itself
  *
- * The gate runs as nobody where we are root. Whenever it ends, whatever for, nothing gets out any more.
+ * If cove runs as root, the gate runs as nobody. When the gate ends, for whatever reason, nothing gets out
+ * any more.
  * Must not know: the sandbox, what the rules mean. */
 #pragma once
 
@@ -19,9 +20,9 @@
 
 typedef struct RunGate {
         pid_t pid;     /* 0: none */
-        int events_fd; /* -EBADF: it tells nothing more */
+        int events_fd; /* -EBADF: no more events */
         bool quiet;
-        bool done;     /* it has begun */
+        bool done;     /* the gate has reported that it is ready */
         char line[RUN_GATE_LINE_MAX];
         size_t size;
 } RunGate;

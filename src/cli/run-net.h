@@ -1,6 +1,6 @@
-/* run-net.h: options of `cove run` about the network, and what they come to: a policy for the gate (policy/egress.h).
+/* run-net.h: network options of `cove run`, and the policy for the gate that they make (policy/egress.h).
  *
- * What a rule may say is the gate's to judge; it is told before anything runs.
+ * The gate checks the rules; its verdict comes before anything runs.
  * Must not know: how the gate is started. */
 #pragma once
 
@@ -23,7 +23,7 @@ typedef enum RunNetMode {
 
 typedef struct RunNet {
         RunNetMode mode;
-        bool given; /* --net was */
+        bool given; /* --net was given */
         bool quiet;
         bool plain_http;
         Strv allow, deny, reachable, dns;
@@ -40,16 +40,17 @@ void run_net_done(RunNet *n);
 OPTION_KIND(run_net_mode);
 OPTION_KIND(run_net_words); /* into a Strv */
 
-/* When all options are read: rules mean egress unless somebody said otherwise; what contradicts itself is refused. */
+/* Call after all options are read. Rules imply mode egress unless --net was given; contradictions are
+ * refused. */
 int run_net_finish(RunNet *n, Error *reterr);
 
-/* Whether there is a gate to start. */
+/* Whether a gate is needed. */
 static inline bool run_net_is_gated(const RunNet *n) {
         return n->mode == RUN_NET_EGRESS || n->mode == RUN_NET_OPEN;
 }
 
-/* Whether registries are among what is allowed. */
+/* Whether the allow rules contain "packages". */
 bool run_net_names_packages(const RunNet *n);
 
-/* The policy as JSON, in a descriptor that can be read from its beginning. */
+/* Returns the policy as JSON, in a descriptor that is positioned at its beginning. */
 int run_net_policy(const RunNet *n, int *ret_fd);

@@ -1,7 +1,7 @@
-/* run-options.h: what `cove run` was asked for, checked.
+/* run-options.h: the checked options of `cove run`.
  *
- * Reads the command line into a JailSpec and the few things that concern the supervisor. Everything that can be known to
- * be wrong before anything is made, is refused here, by a message that names the value. */
+ * Reads the command line into a JailSpec and a few settings of the supervisor. Every error that can be
+ * detected in advance is refused here, with a message that names the value. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 #define RUN_ENV_MAX  4096
 #define RUN_ARGS_MAX 65536
-#define RUN_ENV_DEFAULTS_MAX 16 /* on top of those that were given */
+#define RUN_ENV_DEFAULTS_MAX 16 /* in addition to those that were given */
 
 typedef struct RunOptions {
         JailSpec spec;
@@ -34,7 +34,7 @@ typedef struct RunOptions {
         RunTxn txn;
 } RunOptions;
 
-/* Returns 0, or -errno with the words. --help sets `help`. */
+/* Returns 0, or -errno with a message. --help sets `help`. */
 int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr);
 void run_options_done(RunOptions *o);
 void run_options_print_help(void);

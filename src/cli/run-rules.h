@@ -1,6 +1,6 @@
-/* run-rules.h: options of `cove run` about what the guest may do with files and processes (wire/rules.h).
+/* run-rules.h: options of `cove run` that restrict the guest's files and processes (wire/rules.h).
  *
- * Must not know: how any of it is enforced. */
+ * Must not know: how they are enforced. */
 #pragma once
 
 #include "cli/options.h"

@@ -1,11 +1,11 @@
-/* supervise.h: from the start of a sandbox to the truth about its end.
+/* supervise.h: runs a sandbox from its start until its end is determined.
  *
- * One poll loop: what PID 1 says, signals to us, wall and CPU time, output that passes through us.
+ * One poll loop: PID 1's messages, signals, wall and CPU time, output that is copied.
  * Must not know: options as text, JSON. */
 #pragma once
 
 #include "cli/outcome.h"
 #include "cli/run-options.h"
 
-/* Starts it, sees it through, and always fills the outcome. */
+/* Starts the sandbox and waits for its end. Always fills the outcome. */
 void supervise(const RunOptions *o, Outcome *ret);

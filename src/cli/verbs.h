@@ -1,15 +1,15 @@
-/* verbs.h: what the cove program can be asked to do, one file each.
+/* verbs.h: the verbs of the cove program, one file each.
  *
- * A verb gets its own words, its name first, and returns the exit status. verbs.def lists all of them; those that speak to
- * a daemon are in src/client. */
+ * A verb gets its own words, its name first, and returns the exit status. verbs.def lists all verbs; those
+ * that talk to a daemon are in src/client. */
 #pragma once
 
 int verb_doctor(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-/* For the verbs of another program: become that program. They return only when they cannot, and have told why. argv is what
- * main() got, less its first word. */
+/* For verbs of another program: executes that program. Returns only on failure, after printing the reason.
+ * argv is main()'s, without its first word. */
 int become_client(int argc, char **argv);
 int become_daemon(int argc, char **argv);
 

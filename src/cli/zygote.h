@@ -1,4 +1,5 @@
-/* zygote.h: whether a process of the host could enter a sandbox as its user, the way zygotes' children do, tried for real. For `cove doctor`. */
+/* zygote.h: checks whether a host process could enter a sandbox as its user, as the children of zygotes do,
+ * by trying it. For `cove doctor`. */
 #pragma once
 
 #include "jail/probe.h"

@@ -1,11 +1,11 @@
-/* ask.h: verbs, run; and the question that a verb is, as its table says it (usage.h).
+/* ask.h: runs verbs, and asks the daemon the question that a verb's table describes (usage.h).
  *
- *      1. the path, with operands in it, and what options have put behind it and into the body
- *      2. one answer; several for several operands, or as many as there are pages
- *      3. printed as the daemon says it with --json, else as a table, as lines, or as a word
+ *      1. the path, with operands filled in, plus the query and the body from options
+ *      2. one answer; several for several operands, or one per page
+ *      3. printed as the daemon's JSON with --json, else as a table, as lines, or as a word
  *
- * A verb that has to look at the answer itself asks by ask_need() and goes on with ask_show() where it likes. Of several
- * operands all are tried, also when one fails.
+ * A verb that examines the answer itself calls ask_need(), and may then call ask_show(). With several
+ * operands, all are tried, even if one fails.
  * Must not know: what the answers mean. */
 #pragma once
 
@@ -16,27 +16,27 @@
 /* Returns the exit status. argv begins with the verb's name. */
 int verb_main(const Verb *v, int argc, char **argv);
 
-/* What a verb without a function does. options begins with a Common, whose verb says what is asked. */
+/* The action of a verb without a function. options begins with a Common, whose verb describes the question. */
 int ask_run(const Place *place, void *options, const Operands *words);
 
-/* As above, of another verb's table. */
+/* Likewise, by another verb's table. */
 int ask_as(const Verb *v, const Place *place, void *options, const Operands *words);
 
-/* Only the question. What went wrong has been told. */
+/* Only asks. A failure has been reported. */
 int ask_need(const Place *place, void *options, const Operands *words, Answer *ret);
 
-/* All rows of all pages. Returns the exit status. */
+/* Calls each for every row of all pages. Returns the exit status. */
 int ask_rows(const Place *place, void *options, const Operands *words, void (*each)(const json_t *row));
 
-/* The question, of which the body goes to a sink as it comes: see client_receive(). Returns the exit status. */
+/* Asks, and passes the body to a sink as it arrives: see client_receive(). Returns the exit status. */
 int ask_receive(const Place *place, void *options, const Operands *words, const char *accept, HttpBody sink,
                 void *sink_data, const Error *error);
 
-/* Only what is shown of an answer. Returns the exit status. */
+/* Only shows an answer. Returns the exit status. */
 int ask_show(const Common *c, const Operands *words, const Answer *a);
 
 /* Ways to show an answer. */
-void show_members(const json_t *answer, const char *word); /* an object as lines of a key and a value: inspect.c */
+void show_members(const json_t *answer, const char *word); /* an object as lines of key and value: inspect.c */
 void show_nothing(const json_t *answer, const char *word);
 void show_pretty(const json_t *answer, const char *word); /* as JSON, indented */
-void show_compact(const json_t *answer, const char *word); /* as JSON, on a line */
+void show_compact(const json_t *answer, const char *word); /* as JSON, on one line */

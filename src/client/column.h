@@ -1,4 +1,4 @@
-/* column.h: a table whose rows are JSON objects, column by column.
+/* column.h: a table whose rows are JSON objects, defined by columns.
  *
  * Must not know: where the objects come from. */
 #pragma once
@@ -9,35 +9,36 @@
 typedef struct Column Column;
 struct Column {
         const char *head; /* as table_new() takes it */
-        const char *key;  /* of what is shown: "limits.memoryMB" */
+        const char *key;  /* of the value: "limits.memoryMB" */
         void (*cell)(Table *t, const json_t *row, const Column *c); /* NULL: a text */
-        const char *otherwise; /* shown when it is not there; NULL: "-" */
-        double scale;          /* of a number; 0: 1 */
-        int digits;            /* behind its point */
-        const char *unit;      /* behind those */
+        const char *otherwise; /* shown if the value is missing; NULL: "-" */
+        double scale;          /* factor for a number; 0: 1 */
+        int digits;            /* digits after the decimal point */
+        const char *unit;      /* appended to the number */
 };
 
-/* The cells that are shown as "-" when there is no number, or one below zero. */
-void cell_number(Table *t, const json_t *row, const Column *c);    /* with so many digits */
-void cell_short(Table *t, const json_t *row, const Column *c);     /* with as many as it takes */
+/* Number cells. They show "-" if there is no number, or a negative one. */
+void cell_number(Table *t, const json_t *row, const Column *c);    /* with `digits` decimals */
+void cell_short(Table *t, const json_t *row, const Column *c);     /* with as many decimals as needed */
 void cell_megabytes(Table *t, const json_t *row, const Column *c);
-void cell_span(Table *t, const json_t *row, const Column *c);      /* of so many microseconds, times the scale */
+void cell_span(Table *t, const json_t *row, const Column *c);      /* a duration in microseconds, after scaling */
 
-void cell_id(Table *t, const json_t *row, const Column *c); /* its beginning, which every verb takes; all of it in a table with whole ids */
+void cell_id(Table *t, const json_t *row, const Column *c); /* its beginning, which every verb accepts; whole if set */
 
-void cell_count(Table *t, const json_t *row, const Column *c);     /* 0: none */
+void cell_count(Table *t, const json_t *row, const Column *c);     /* no value: 0 */
 void cell_of(Table *t, const json_t *row,
-                const Column *c); /* "3/20": of so many, which is the member that the unit names */
-void cell_size(Table *t, const json_t *row, const Column *c);      /* of bytes; likewise */
-void cell_age(Table *t, const json_t *row, const Column *c);       /* since a time; "-": it is none */
-void cell_status(Table *t, const json_t *row, const Column *c);    /* a text in its colour */
-void cell_failing(Table *t, const json_t *row, const Column *c);   /* a text, red when it says so */
+                const Column *c); /* "3/20": the total is the member that `unit` names */
+void cell_size(Table *t, const json_t *row, const Column *c);      /* in bytes; likewise */
+void cell_age(Table *t, const json_t *row, const Column *c);       /* time since a timestamp; "-": no timestamp */
+void cell_status(Table *t, const json_t *row, const Column *c);    /* a status in its colour */
+void cell_failing(Table *t, const json_t *row, const Column *c);   /* a text; red if it reports a failure */
 
 Table *columns_table(const Column *columns, size_t n);
 void columns_add(Table *t, const Column *columns, size_t n, const json_t *row);
 
-/* Prints it to stdout. t may be NULL. Returns the exit status; what went wrong has been told. */
+/* Prints the table to stdout. t may be NULL (out of memory). Returns the exit status; failures have been
+ * reported. */
 int table_finish(const Table *t);
 
-/* All of it. */
+/* Builds and prints the whole table. */
 int columns_show(const Column *columns, size_t n, const json_t *list);

@@ -1,4 +1,4 @@
-/* cove completion: what a shell needs to complete our words. */
+/* cove completion: completion scripts for shells. */
 
 #include <stdio.h>
 #include <string.h>

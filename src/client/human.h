@@ -1,4 +1,4 @@
-/* human.h: times, ages and sizes as a person reads them, and text that a terminal can be trusted with. Knows libc only. */
+/* human.h: formats times, ages and sizes for people, and makes text safe for a terminal. Knows libc only. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,15 +19,17 @@ const char *human_megabytes(double megabytes, char buffer[static HUMAN_MAX]);
 /* "2026-01-02T03:04:05.678Z" to microseconds since 1970; -EINVAL. */
 int human_parse_time(const char *text, usec_t *ret);
 
-/* What is printed to people must not command their terminal: control characters become "?", as do bytes that are no UTF-8.
- * Caller frees; NULL: no memory. */
+/* Makes untrusted text safe for a terminal: control characters and invalid UTF-8 become "?". The caller
+ * frees. NULL: out of memory. */
 char *human_clean(const char *text);
 
-/* What a program has printed, in pieces as they come: control characters but line ends and tabs become "?". held: false at first. */
+/* Prints a program's output, in pieces as they arrive: control characters except line ends and tabs become
+ * "?". held: false at first. */
 void human_put(FILE *f, const void *data, size_t size, bool *held);
 
-/* Formatted text and a newline on stdout, cleaned as a whole: the format has no control characters of its own. */
+/* Prints formatted text and a newline to stdout. The result is cleaned as a whole: the format must have no
+ * control characters of its own. */
 void human_line(const char *format, ...) _printf_(1, 2);
 
-/* Columns that clean text takes on a terminal. */
+/* The number of terminal columns that clean text takes. */
 size_t human_width(const char *text);

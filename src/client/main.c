@@ -1,4 +1,4 @@
-/* cove-client: the verbs of cove that speak to a daemon. Started by cove, with its words. */
+/* cove-client: the verbs of cove that talk to a daemon. cove starts it, with its own arguments. */
 
 #include <locale.h>
 #include <stdio.h>

@@ -1,21 +1,21 @@
-/* option.h: the kinds of options that a verb's table can have.
+/* option.h: the kinds of options for a verb's table.
  *
- * A value goes into a field of the verb's own struct, into the body of its request, or into the query of its path. Keys of the
- * body may have a dot: "limits.memoryMB" is a member of a member.
- * Must not know: which options there are. */
+ * A value goes into a field of the verb's own struct, into the body of its request, or into the query of its
+ * path. Keys of the body may have a dot: "limits.memoryMB" is a member of a member.
+ * Must not know: which options exist. */
 #pragma once
 
 #include "client/usage.h"
 
-/* Into a field, beside the kinds of cli/options.h: usec_t. */
+/* Into a field, in addition to the kinds of cli/options.h: usec_t. */
 OPTION_KIND(option_duration);
 #define OPTION_DURATION(type, field) .set = option_duration, OPTION_FIELD(type, field)
 
-/* For the verb itself, by the option's name. */
+/* Kept for the verb itself, by the option's name. */
 OPTION_KIND(option_own);
 #define OPTION_OWN .set = option_own
 
-/* Its value, "" where it takes none; NULL: it was not given. */
+/* The option's value; "" if it takes none. NULL: not given. */
 const char *common_said(const Common *c, const char *option);
 
 /* Into the body. */
@@ -28,8 +28,8 @@ OPTION_KIND(body_number);
 OPTION_KIND(body_cpus);
 OPTION_KIND(body_words);    /* added to a list */
 OPTION_KIND(body_pair);     /* NAME=VALUE, into an object */
-OPTION_KIND(body_env);      /* likewise; NAME alone is the caller's variable */
-OPTION_KIND(body_env_file); /* lines of them */
+OPTION_KIND(body_env);      /* likewise; NAME alone takes the caller's variable */
+OPTION_KIND(body_env_file); /* a file with such lines */
 
 #define BODY_TEXT(member)              .set = body_text, .key = (member)
 #define BODY_TRUE(member)              .set = body_true, .key = (member)
@@ -50,8 +50,8 @@ OPTION_KIND(query_true);
 OPTION_KIND(query_number);
 OPTION_KIND(query_seconds);
 OPTION_KIND(query_milliseconds);
-OPTION_KIND(query_ago);  /* "10m" is so many seconds ago; anything else is for the daemon to understand */
-OPTION_KIND(query_pair); /* KEY=VALUE, each behind the name and a dot */
+OPTION_KIND(query_ago);  /* "10m" means that long ago; other values are passed to the daemon */
+OPTION_KIND(query_pair); /* KEY=VALUE; the parameter is the name, a dot, and KEY */
 
 #define QUERY_TEXT(parameter)              .set = query_text, .key = (parameter)
 #define QUERY_TRUE(parameter)              .set = query_true, .key = (parameter)
@@ -61,5 +61,5 @@ OPTION_KIND(query_pair); /* KEY=VALUE, each behind the name and a dot */
 #define QUERY_AGO(parameter)               .set = query_ago, .key = (parameter)
 #define QUERY_PAIR(parameter, ceiling)     .set = query_pair, .key = (parameter), .max = (ceiling)
 
-/* What an option has put into the query; NULL: nothing. */
+/* The value that an option has put into the query. NULL: none. */
 const char *common_query(const Common *c, const char *parameter);

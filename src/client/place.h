@@ -1,7 +1,7 @@
-/* place.h: where the daemon is.
+/* place.h: the address of the daemon.
  *
- * A unix socket, by its path or by the state directory it lies in, or a TCP address with a key, in clear or by TLS. Options come before the
- * environment, the environment before what a daemon takes by default.
+ * It is a unix socket, by its path or by its state directory, or a TCP address with a key, in clear text or
+ * by TLS. Options take precedence over the environment, and the environment over the daemon's default.
  * Must not know: HTTP. */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/* What the command line said; NULL: nothing. */
+/* From the command line; NULL: not given. */
 typedef struct PlaceOptions {
         const char *socket, *state, *url, *key, *cacert;
 } PlaceOptions;
@@ -18,16 +18,16 @@ typedef struct Place {
         char *socket; /* NULL: TCP */
         char *host, *port;
         bool tls;
-        char *cacert; /* a file of trusted certificates; NULL: this machine's */
-        char *key;   /* NULL: the socket tells who we are */
-        char *label; /* for people: the path or the address */
-        bool given;  /* somebody named it: it is not the default */
+        char *cacert; /* a file of trusted certificates; NULL: the system's */
+        char *key;   /* NULL: none; on a unix socket, peer credentials identify us */
+        char *label; /* for messages: the path or the address */
+        bool given;  /* explicitly named, not the default */
 } Place;
 
 int place_find(const PlaceOptions *options, Place *ret, Error *reterr);
 void place_done(Place *p);
 #define _cleanup_place_ _cleanup_(place_done)
 
-/* A connected socket, non-blocking. -ENOENT: nobody is there, and the error's text says what to do. *ret_report: for tunnel_end(), when
- * the bytes have ended; -EBADF where there is no TLS. */
+/* Returns a connected, non-blocking socket. -ENOENT: no daemon; the error's text says what to do.
+ * *ret_report: for tunnel_end(), when the bytes have ended; -EBADF without TLS. */
 int place_connect(const Place *p, int *ret_report, Error *reterr);

@@ -1,4 +1,5 @@
-/* progress.h: one line on a terminal about a copy that takes its time. Shows nothing where nobody looks, or when it is quick. */
+/* progress.h: a progress line on a terminal for a long copy. Shows nothing if there is no terminal, or if the
+ * copy is quick. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
-/* table.h: rows and columns for a person.
+/* table.h: prints rows and columns for people.
  *
- * Aligned, with colours and cut to the window on a terminal only; NO_COLOR takes the colours away. Cells are cleaned: what is in
- * them may come from a sandbox.
- * Must not know: what is in the cells. */
+ * Columns are aligned. Colours and truncation to the window are for terminals only; NO_COLOR disables
+ * colours. Cells are cleaned, because their content may come from a sandbox.
+ * Must not know: the content of the cells. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,10 +25,11 @@ bool colours_wanted(int fd);
 const char *colour_on(Colour c);
 const char *colour_off(void);
 
-/* The colour of a status: of a sandbox, of an execution, of what was asked for. */
+/* The colour of a status of a sandbox, an execution or an approval. */
 Colour colour_of_status(const char *status);
 
-/* Column heads, ended by NULL; one that begins with ">" is aligned to the right. The words are borrowed, the list is not. NULL: no memory. */
+/* heads: NULL-terminated; a head that begins with ">" aligns its column to the right. The strings are
+ * borrowed, the list is not. NULL: out of memory. */
 Table *table_new(const char *const *heads);
 Table *table_free(Table *t);
 static inline void table_freep(Table **t) {
@@ -36,25 +37,26 @@ static inline void table_freep(Table **t) {
 }
 #define _cleanup_table_ _cleanup_(table_freep)
 
-/* The next cell, from left to right, row by row. NULL and "" are shown as "-". */
+/* Adds the next cell, from left to right, row by row. NULL and "" are shown as "-". */
 void table_cell(Table *t, const char *text);
 void table_cell_format(Table *t, const char *format, ...) _printf_(2, 3);
 void table_cell_colour(Table *t, const char *text, Colour colour);
 
-/* Likewise, of an id: its first TABLE_ID_SHORT characters, unless the table has been told to show whole ones. What is no id is shown as it is. */
+/* Likewise, for an id: shows its first TABLE_ID_SHORT characters, unless table_show_whole_ids() was called.
+ * Text that is not an id is shown unchanged. */
 #define TABLE_ID_SHORT 8
 void table_cell_id(Table *t, const char *text);
 void table_show_whole_ids(Table *t);
 
 typedef struct TableLook {
         bool colours;
-        unsigned width;      /* columns of the window; 0: no cutting */
+        unsigned width;      /* width of the window in columns; 0: no truncation */
         const char *newline; /* "\r\n" on a raw terminal */
         unsigned rows_max;   /* 0: all */
 } TableLook;
 
-/* As it fits a stream of its own: colours and cutting when it is a terminal. */
+/* The look for a descriptor: colours and truncation if it is a terminal. */
 TableLook table_look(int fd);
 
-/* Returns 0, or -ENOMEM when some cell could not be kept. */
+/* Returns 0, or -ENOMEM if a cell could not be stored. */
 int table_print(const Table *t, FILE *to, const TableLook *look);

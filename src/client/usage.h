@@ -1,7 +1,9 @@
-/* usage.h: a verb as data: its words (options, operands, help), and the question to the daemon that most verbs are.
+/* usage.h: a verb as data: its command line (options, operands, help), and the question to the daemon that
+ * most verbs ask.
  *
- * Options may stand before and behind operands, letters may share a word (-it). What every verb takes (which daemon, --json,
- * --help) is defined here once; the options of a verb are a struct that begins with a Common.
+ * Options may stand before and after operands, and letters may share a word (-it). Options that every verb
+ * has (which daemon, --json, --help) are defined here once. The options of a verb are a struct that begins
+ * with a Common.
  * Must not know: what any verb does. */
 #pragma once
 
@@ -19,9 +21,9 @@ typedef struct Verb Verb;
 typedef struct Common {
         PlaceOptions place;
         bool json, help, quiet;
-        JsonBuilder body; /* of the request, as far as options say what is in it */
-        Strv queries;     /* likewise: NAME=VALUE */
-        Strv own;         /* what options say to the verb: NAME=VALUE */
+        JsonBuilder body; /* of the request: members from options */
+        Strv queries;     /* of the request, from options: NAME=VALUE */
+        Strv own;         /* options for the verb itself: NAME=VALUE */
         const Verb *verb;
 } Common;
 
@@ -31,51 +33,52 @@ typedef struct Operands {
 } Operands;
 
 struct Verb {
-        const char *name;     /* alone: "key", or "ls" of one that is a part of another */
-        const char *synopsis; /* behind "cove " */
+        const char *name;     /* "key"; for a subcommand: "ls" */
+        const char *synopsis; /* the text after "cove " */
         const char *about;    /* a sentence or two */
-        const char *more;     /* behind the options; NULL: nothing */
-        const Option *options; /* less those that all have */
+        const char *more;     /* printed after the options; NULL: nothing */
+        const Option *options; /* without the common options */
         size_t n_options;
-        bool local;           /* there is no daemon in it: of those that all have, --help only */
+        bool local;           /* no daemon is involved: of the common options, only --help */
         unsigned operands_min, operands_max;
-        unsigned options_until; /* so many operands; what follows them is left alone, but for a first "--". 0: to the end */
-        const char *missing;    /* told when there are none, or too few: "no sandbox given" */
-        const char *surplus;      /* told of an operand too many; NULL: the synopsis */
-        const char *missing_last; /* told when one is missing, and that is not the first; NULL: as above */
+        unsigned options_until; /* options end after this many operands; a "--" right after them is dropped. 0: they do not end */
+        const char *missing;    /* message if there are none, or too few: "no sandbox given" */
+        const char *surplus;      /* message for an extra operand; NULL: the synopsis */
+        const char *missing_last; /* message if one is missing that is not the first; NULL: as above */
 
-        /* What it does: a function, which returns the exit status. NULL: it asks. */
+        /* The action: a function, which returns the exit status. NULL: asks the question below. */
         int (*run)(const Place *place, void *options, const Operands *words);
-        size_t options_size;  /* 0: a Common is all */
+        size_t options_size;  /* 0: only a Common */
         const void *defaults; /* NULL: zeros */
 
         /* The question: see ask.h. */
         const char *method;  /* NULL: GET */
-        const char *path;    /* each % is the next operand */
-        const char *body;    /* JSON, which options add to; NULL: there is none */
-        const char *operand; /* the last operand's name in the body; NULL: it is not in it */
-        const char *waiting; /* for what, when the answer takes its time: "taking the snapshot" */
-        const char *goes_on; /* told when Ctrl-C ends us meanwhile: what the daemon does all the same */
-        bool each;           /* ask once for each operand */
-        bool lines;          /* each, with --json: one answer a line, not a list of them */
+        const char *path;    /* each % is replaced by the next operand */
+        const char *body;    /* JSON, completed by options, which take precedence; NULL: no body */
+        const char *operand; /* the last operand's member in the body; NULL: not in the body */
+        const char *waiting; /* shown while the answer takes its time: "taking the snapshot" */
+        const char *goes_on; /* printed when Ctrl-C ends us meanwhile: what the daemon still does */
+        bool each;           /* ask once per operand */
+        bool lines;          /* with each and --json: one answer per line, not a list */
 
-        /* What is shown of the answer (of `only` this member), unless --json is given: a table, or what a function prints, or one text of it, or the operand. */
+        /* How the answer is shown without --json: as a table, by a function, or as one text (a member or the
+         * operand). only: use this member of the answer. */
         const char *only;
         const struct Column *columns;
         size_t n_columns;
-        const char *list;  /* the member that has the rows; NULL: the answer is the list */
-        bool pages;        /* ask until there are no more rows */
+        const char *list;  /* the member that contains the rows; NULL: the answer is the list */
+        bool pages;        /* ask for all pages */
         const char *quiet; /* the member of each row that --quiet prints */
         void (*show)(const json_t *answer, const char *word);
         const char *prints;
-        bool named;       /* prints: the name instead that the body gives it, if it gives one */
-        const char *good; /* the member that is true when all is well ("!stuck": that is false), else … */
+        bool named;       /* with prints: print the body's name instead, if it has one */
+        const char *good; /* the member that is true on success ("!stuck": that is false), else … */
         int bad;          /* … this is the exit status; 0: 1 */
 
-        /* Or it has verbs of its own. */
+        /* Or it has subcommands. */
         const Verb *parts;
         size_t n_parts;
-        bool first_is_meant; /* when none is named */
+        bool first_is_meant; /* if no subcommand is named */
 };
 
 #define VERB_OPTIONS(table) .options = (table), .n_options = ELEMENTSOF(table)
@@ -92,18 +95,17 @@ struct Verb {
 #define VERB_SOME(complaint)    .operands_min = 1, .operands_max = VERB_ANY_NUMBER, .missing = (complaint)
 #define VERB_TWO(first, second) .operands_min = 2, .operands_max = 2, .missing = (first), .missing_last = (second)
 
-/* Applies the options and finds the operands, which go to the end of argv. */
+/* Applies the options and collects the operands in argv, from argv[1] on. */
 int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret, Error *reterr);
 
-/* A verb that has verbs of its own may be given, before the name of one of them, options that all have: the name goes to argv[1],
- * they go behind it. */
+/* Common options may precede the name of a subcommand: moves the name to argv[1], and the options after it. */
 void usage_put_part_first(int argc, char **argv);
 
-/* The beginning of every verb. Returns 0 to go on; else the verb is over, with the status in *ret_status: it was asked for
- * its help, or misused, and that is told. target begins with a Common; place is found. */
+/* Common start of every verb. Returns 0 to go on. Otherwise the verb is over, with the status in *ret_status:
+ * help was printed, or an error was reported. target begins with a Common; *ret_place is set. */
 int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *ret, Place *ret_place, int *ret_status);
 
 void usage_print(const Verb *v);
 
-/* "0", "none" and "never" are 0. option goes in front of the complaint; NULL: nothing does. */
+/* "0", "none" and "never" give 0. option: prefix of the error message; NULL: none. */
 int value_duration(const char *option, const char *value, usec_t *ret, Error *reterr);

@@ -1,4 +1,4 @@
-/* cove version: ours, and the daemon's where there is one. */
+/* cove version: the versions of cove and, if there is one, of the daemon. */
 
 #include <errno.h>
 #include <stdio.h>

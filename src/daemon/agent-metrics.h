@@ -1,4 +1,5 @@
-/* agent-metrics.h: what agent executions are to the metrics. The one place that knows both rooms. */
+/* agent-metrics.h: reports agent executions to the metrics. Connects the two rooms, which do not know each
+ * other. */
 #pragma once
 
 #include "agent/agent.h"
@@ -10,5 +11,5 @@ typedef struct AgentMetrics {
         AgentObserver observer;
 } AgentMetrics;
 
-/* Stays where it is for as long as both rooms are there. */
+/* m must stay at its address while both rooms exist. */
 int agent_metrics_start(AgentMetrics *m, Observe *o, Agents *a, Error *reterr);

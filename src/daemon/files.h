@@ -1,11 +1,12 @@
-/* files.h: the descriptors that coved may have, and who gets how many.
+/* files.h: divides the descriptors that coved may have.
  *
- *      all ─┬─ its own: the store, the channel to the spawner, listeners, spares
- *           ├─ for each sandbox that may be there: the connection to its PID 1, its root directory
- *           └─ the rest is for connections, and what their requests open
+ *      all ─┬─ coved's own: the store, the channel to the spawner, listeners, spares
+ *           ├─ for each possible sandbox: the connection to its PID 1, its root directory
+ *           └─ the rest: connections, and what their requests open
  *
- * Sandboxes and connections are bounded so that the sum fits; what the first two may need is a reserve (base/reserve.h) that requests
- * cannot take. A limit that does not even do for the sandboxes that are there is refused: to go on with a part of them would lose the rest.
+ * The numbers of sandboxes and connections are limited so that the sum fits. The first two parts are a
+ * reserve (base/reserve.h) that requests cannot take. A limit that is too low even for the existing sandboxes
+ * is refused: going on with a part of them would lose the rest.
  * Must not know: what a sandbox is, HTTP. */
 #pragma once
 
@@ -18,8 +19,8 @@ typedef struct FilesShare {
         unsigned sandboxes_max, connections_max;
 } FilesShare;
 
-/* Raises the limit as far as it goes, for root beyond the hard one. */
+/* Raises the limit to the hard limit; root raises the hard limit, too. */
 int files_raise(size_t *ret_all, Error *reterr);
 
-/* live: sandboxes that are there; the other two as configured. */
+/* live: existing sandboxes. sandboxes_max, connections_max: as configured. */
 int files_share(size_t all, unsigned live, unsigned sandboxes_max, unsigned connections_max, FilesShare *ret, Error *reterr);

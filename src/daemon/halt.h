@@ -1,10 +1,12 @@
-/* halt.h: the end of all sandboxes of a state directory that nobody serves: before cove is removed from a machine.
+/* halt.h: ends all sandboxes of a state directory that no daemon serves, before cove is removed from a
+ * machine.
  *
- * As a reboot would end them: disks that are kept stay, and the next daemon says parked or failed of each.
+ * It ends them as a reboot would: kept disks stay, and the next daemon marks each sandbox as parked or
+ * failed.
  * Must not know: the store. */
 #pragma once
 
 #include "base/error.h"
 
-/* Waits until they are gone. Where there is no state, there is nothing to do. -EBUSY: a daemon serves them. */
+/* Waits until they have ended. Without a state directory it does nothing. -EBUSY: a daemon serves them. */
 int halt_sandboxes(const char *state_dir, Error *reterr);

@@ -1,14 +1,14 @@
 /* coved: the daemon.
  *
- * Who is who:
+ * The processes:
  *
- *      coved           the user `cove` after its start; TCP and a unix socket; the store, the objects. No right to anything
- *                      of the host's but the state directory
- *       └─ cove-keeper root (as coved was started); waits, and replaces
- *           └─ cove-spawner   root; makes and removes what takes privilege, asked by coved over a socket pair
- *      cove-init       PID 1 of each sandbox; belongs to nobody: it outlives all of the above
+ *      coved           runs as the user `cove` after its start; TCP and a unix socket; the store, the objects. Of the host's
+ *                      files, it may use only the state directory
+ *       └─ cove-keeper root (as coved was started); waits for the spawner, and replaces it
+ *           └─ cove-spawner   root; creates and removes what needs privilege, asked by coved over a socket pair
+ *      cove-init       PID 1 of each sandbox; it is a child of none of the above, and outlives them all
  *
- * The start is the list of steps below; the end undoes it backwards. */
+ * The start is the list of steps below; the end undoes them in reverse order. */
 
 #include <errno.h>
 #include <fcntl.h>

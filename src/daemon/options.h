@@ -1,7 +1,7 @@
-/* options.h: what `cove serve` was asked for.
+/* options.h: the options of `cove serve`.
  *
- * One table feeds command line and config file alike: `--listen X` is `listen: X` in the section `daemon` of cove.yaml. The command
- * line wins. */
+ * One table defines both the command line and the config file: `--listen X` is `listen: X` in the section
+ * `daemon` of cove.yaml. The command line wins. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,12 +24,12 @@ typedef struct DaemonOptions {
         char *tls_listen; /* NULL: the default */
         char *state_dir;
         char *socket_path; /* NULL: <state>/cove.sock */
-        char *config_file; /* absolute; also if there is none at the usual place. NULL: no such place */
-        char *check_file;  /* --check-config; "": the default one */
-        char *user;       /* to become, when started as root */
-        bool stop_all;    /* on SIGTERM */
-        bool halt;        /* ends sandboxes instead of serving them */
-        bool public;      /* listen beyond loopback */
+        char *config_file; /* absolute; the file need not exist at the default place. NULL: no default place */
+        char *check_file;  /* "": the default file */
+        char *user;       /* user to switch to when started as root */
+        bool stop_all;    /* end the sandboxes on SIGTERM */
+        bool halt;        /* end the sandboxes instead of serving them */
+        bool public;      /* may listen beyond loopback */
         bool log_json;    /* --log-format */
         int log_level;
         char *policy_file, *policy_url, *policy_method; /* --check-policy, --explain-url, --explain-method */
@@ -45,10 +45,10 @@ typedef struct DaemonOptions {
         Strv templates;         /* NAME=DIR */
 } DaemonOptions;
 
-/* Settings are untouched where nothing shall be started: --help and its like. */
+/* *ret_settings is untouched if nothing is to be started (--help and the like). */
 int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_settings, Error *reterr);
 
-/* For the config room: -ENOENT when the file cannot have an option of that name. */
+/* For the config room. -ENOENT: the config file has no option of that name. */
 int daemon_options_check(const char *name, const char *value, Error *reterr);
 const char *daemon_options_name(size_t i);
 void daemon_options_done(DaemonOptions *o);

@@ -1,6 +1,6 @@
-/* privilege.h: from root to nobody in particular.
+/* privilege.h: drops root for an unprivileged user.
  *
- * A daemon that parses what strangers send needs no privilege once its spawner runs. */
+ * A daemon that parses untrusted input needs no privilege once its spawner runs. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,13 +11,13 @@
 typedef struct Identity {
         uid_t uid;
         gid_t gid;
-        bool drop; /* false: stay who we are */
+        bool drop; /* false: keep the current user */
         char name[64];
 } Identity;
 
-/* Whom to become: not root, unless told so by name. Without a user of that name, an id of the range that is meant for services
- * made on the fly (61184–65519) which nobody has. */
+/* Finds the identity to run as. If we are root: the named user; root only if it is named. If the default user
+ * does not exist: an unused id from the range for dynamic users (61184–65519). */
 int identity_find(const char *user, Identity *ret, Error *reterr);
 
-/* For good: no way back, and nothing that is executed later gains anything. */
+/* Irrevocable: no way back, and programs executed later gain no privileges. */
 int identity_assume(const Identity *id, Error *reterr);

@@ -1,4 +1,4 @@
-/* reaper.h: who is told what the cleaners do. The cleaners know no metrics and no alerts, and those no cleaners: here they meet. */
+/* reaper.h: connects the cleaners (reaper) to metrics and alerts. Neither side knows the other. */
 #pragma once
 
 #include "config/reload.h"

@@ -1,6 +1,6 @@
-/* rooms.h: what works beside the core, opened in order, and connected where one tells another.
+/* rooms.h: opens the rooms beside the core in order, and connects them.
  *
- * Rooms know the core and not each other: who counts, who alerts and who cleans up meets here.
+ * Rooms know the core but not each other: metrics, alerts and cleaners are connected here.
  * Must not know: HTTP, options, privilege. */
 #pragma once
 
@@ -10,21 +10,21 @@
 #include "observe/lifelog.h"
 
 typedef struct Rooms {
-        Manager *manager;        /* the caller's, with a provider */
-        Config **settings;       /* where the caller keeps them: reading them again puts others there */
-        const char *config_file; /* NULL: there is none to be read again */
-        const char *run_dir;     /* of sockets */
+        Manager *manager;        /* borrowed; has a provider */
+        Config **settings;       /* the caller's variable: a reload replaces the settings in it */
+        const char *config_file; /* NULL: no file to reload */
+        const char *run_dir;     /* directory of sockets */
 
-        int secret_key_fd;       /* taken; -EBADF: the key is in its file */
-        const Strv *environment; /* secrets of the daemon's own environment */
+        int secret_key_fd;       /* ownership is taken; -EBADF: the key is in its file */
+        const Strv *environment; /* secrets from the daemon's own environment */
 
-        struct Outbound *outbound, *callers; /* the second: to where callers want to be told */
-        struct Deliveries *deliveries;       /* by the second */
+        struct Outbound *outbound, *callers; /* callers: for destinations that callers name, with their own limit on connections */
+        struct Deliveries *deliveries;       /* through callers */
         struct Pools *pools;
         Lifelog lifelog;
         AgentMetrics agent_metrics;
-        ApiRooms api; /* those that surfaces speak to */
+        ApiRooms api; /* the rooms that surfaces use */
 } Rooms;
 
 int rooms_open(Rooms *r, Error *reterr);
-void rooms_close(Rooms *r); /* also what was opened half */
+void rooms_close(Rooms *r); /* also after a failed rooms_open() */

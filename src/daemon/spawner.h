@@ -1,4 +1,4 @@
-/* spawner.h: starting cove-spawner, while we still are who may. */
+/* spawner.h: starts cove-spawner, before coved drops its privileges. */
 #pragma once
 
 #include <stdint.h>
@@ -11,8 +11,8 @@ typedef struct SpawnerArguments {
         const char *instance;
         const Strv *templates;
         const char *state_dir;
-        const Config *settings; /* its zygotes, and how long it may hang */
+        const Config *settings; /* for its zygotes, and the limit for its silence */
 } SpawnerArguments;
 
-/* Gives back our end of the channel, non-blocking. */
+/* Returns coved's end of the channel, non-blocking. */
 int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr);

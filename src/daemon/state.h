@@ -1,15 +1,15 @@
-/* state.h: the one directory below which everything of a daemon lies.
+/* state.h: the directory that contains everything of a daemon.
  *
  *      DIR/lock          held while a daemon runs
- *      DIR/instance      eight characters that are in the name of every kernel object of this daemon
+ *      DIR/instance      eight characters in the name of every kernel object of this daemon
  *      DIR/cove.db       the store
- *      DIR/admin.token   for whoever may read it
+ *      DIR/admin.token   the admin token, for users who may read the file
  *      DIR/cove.sock
- *      DIR/run           sockets between our processes (core/run-names.h)
+ *      DIR/run           sockets between cove's processes (core/run-names.h)
  *      DIR/box/ID-e1.out journals
- *      DIR/depot, DIR/depot.img   the spawner's; root's own
+ *      DIR/depot, DIR/depot.img   the spawner's; owned by root
  *
- * Must not know: what the files say. */
+ * Must not know: what the files contain. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ typedef struct DaemonState {
 
 #define STATE_EMPTY { .fd = -EBADF, .lock_fd = -EBADF }
 
-/* Makes what is missing, takes the lock (waiting a moment for a daemon that is about to end), and hands it all to the user who
- * will work there. -EBUSY: somebody else serves it. */
+/* Creates what is missing, takes the lock (waiting briefly for a daemon that is ending), and gives everything
+ * to the user who will work there. -EBUSY: another process holds the lock. */
 int state_open(const char *dir, uid_t uid, gid_t gid, DaemonState *ret, Error *reterr);
 void state_close(DaemonState *s);

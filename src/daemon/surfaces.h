@@ -1,4 +1,4 @@
-/* surfaces.h: the surfaces that this daemon serves. This list is the one place that names them all. */
+/* surfaces.h: the surfaces that this daemon serves. Only this list names them all. */
 #pragma once
 
 #include "api/surface.h"

@@ -1,25 +1,27 @@
-/* ask.h: what waits for somebody's answer. Doors for those who wait are in gate.h.
+/* ask.h: questions that wait for a person's answer. The functions for callers that wait are in gate.h.
  *
- * One question per sandbox and object ("https://example.org:443"), however many wait for it; it stays open until it is answered or its time is
- * up, also when nobody waits any more: who tries again joins it. Without coved nobody could answer, so nothing is asked; what is open then
- * stays open, for a coved that comes back.
- * People are slower than programs: resolvers give up after seconds. So a yes (for this once) that finds nobody waiting is kept for whoever tries
- * again, for as long as the question was; and a yes to looking a name up is good for one connection to that name as well, of those that
- * the policy would ask about.
+ * There is one question per sandbox and object ("https://example.org:443"), however many callers wait for it.
+ * It stays open until it is answered or times out, even if no caller waits any more: a later attempt joins
+ * it. Without coved nothing is asked, because no answer could come. Questions that are open then stay open
+ * for a coved that returns.
+ * People are slower than programs, and resolvers give up after seconds. A one-time approval that arrives when
+ * no caller waits is therefore kept for the next attempt, for as long as a question stays open. An approved
+ * name lookup is always kept. It answers repeated lookups, and it is good for one connection to that name, if
+ * the policy would ask about the connection.
  * Must not know: who answers, connections. */
 #pragma once
 
 #include "gate/gate.h"
 
-#define ASKS_MAX        64  /* objects of one sandbox */
-#define ASK_WAITERS_MAX 256 /* of one object */
+#define ASKS_MAX        64  /* open questions of one sandbox */
+#define ASK_WAITERS_MAX 256 /* of one question */
 
 int asks_new(Gate *g, struct Asks **ret);
 struct Asks *asks_free(struct Asks *a);
 
-/* Nobody is called: whoever waits has been freed before. */
+/* Calls no callback: the caller has freed all waiters before. */
 void asks_sandbox_gone(GateSandbox *s);
 
-/* The sandbox that asked; NULL: no such question (any more). */
+/* The sandbox that asked. NULL: no such open question. */
 GateSandbox *asks_find(const struct Asks *a, const char *id);
 void asks_answer(struct Asks *a, const char *id, bool allow);

@@ -1,9 +1,10 @@
-/* confine.h: how cove-gate shuts itself in.
+/* confine.h: how cove-gate confines itself.
  *
- * It reads what hostile guests and servers send, with a TLS library. It needs sockets to the world, the descriptors it is given, and to read
- * name server and certificate settings; so that is what is left: no file can be written, nothing executed, no process made, nobody
- * signalled, no TCP port opened, no capability used.
- * Call once, when the control socket stands. Irrevocable. */
+ * The gate parses input from hostile guests and servers, with a TLS library. It needs sockets to the world,
+ * the descriptors it is given, and read access to name server and certificate settings. Everything else is
+ * blocked: it cannot write files, execute programs, create processes, signal others, bind a TCP port, or use
+ * a capability.
+ * Call once, when the control socket is set up. Irrevocable. */
 #pragma once
 
 #include "base/error.h"

@@ -1,8 +1,9 @@
-/* events.h: what was told about one sandbox lately, so that a program that tries again a thousand times makes one line.
+/* events.h: recent events of one sandbox, so that a program that retries a thousand times makes one line.
  *
- * The same thing within EVENTS_QUIET_USEC is counted, not told; the next time it is told, the count comes with it. A guest can make up
- * as many different things as it likes: beyond EVENTS_MAX in that time nothing more is told, but all is counted.
- * Must not know: what the things are, how they are told. */
+ * An event that repeats within EVENTS_QUIET_USEC is counted, not reported; the next report includes the
+ * count. A guest can invent as many distinct events as it likes: with EVENTS_MAX distinct events within that
+ * time, further ones are not reported.
+ * Must not know: what the events are, how they are reported. */
 #pragma once
 
 #include <stddef.h>
@@ -17,5 +18,5 @@ typedef struct GateEvents GateEvents;
 GateEvents *gate_events_new(void);
 GateEvents *gate_events_free(GateEvents *e);
 
-/* How often it has happened since it was told last, this time included; 0: not to be told now. */
+/* How often it has happened since it was last reported, this time included. 0: do not report it. */
 unsigned gate_events_count(GateEvents *e, const char *what, usec_t now);

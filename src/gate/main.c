@@ -1,10 +1,10 @@
-/* cove-gate: the one way out of sandboxes that have one. gate.h says how.
+/* cove-gate: the only way out of sandboxes that have one. gate.h explains how.
  *
- *      cove-gate --socket PATH                              for coved, which connects to it (control.h), dies, and connects again
- *      cove-gate --fd N                                     the same with a socket that listens, or is connected, already
+ *      cove-gate --socket PATH                              for coved, which connects to it (control.h), may die, and connects again
+ *      cove-gate --fd N                                     likewise, with a socket that already listens, or is connected
  *      cove-gate --single --policy-fd N --sockets-fd A,B,C --pid-fd N [--events-fd N]      for `cove run`
  *
- * Runs as whoever starts it, and needs nothing of theirs: see confine.h for what is left. */
+ * Runs as the user who starts it, and needs no rights of that user: confine.h lists what is left. */
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,8 @@
-/* peer.h: the connection to coved: messages in, answers and events out.
+/* peer.h: the connection to coved: receives messages, sends answers and events.
  *
- * What the socket does not take at once waits, up to a ceiling: beyond it requests are not read and events are dropped, beyond the next one
- * coved is deaf and is hung up on (it comes again, and attaches what it has).
+ * Messages that the socket does not accept at once wait in a queue. Above a first limit, requests are not
+ * read and events are dropped. Above a second limit, coved is considered stuck and the gate hangs up; coved
+ * then reconnects and attaches its sandboxes.
  * Must not know: what the messages say. */
 #pragma once
 
@@ -9,21 +10,21 @@
 
 typedef struct Peer Peer;
 
-/* fds of the message: what is taken is -EBADF afterwards, the rest is closed. */
+/* fds: the message's descriptors. The callback sets those that it takes to -EBADF; the rest is closed. */
 typedef void (*PeerMessage)(Gate *g, json_t *message, int *fds, size_t n_fds);
 
 typedef struct PeerEvents {
         PeerMessage message;
-        PeerMessage broken; /* it was no message; all NULL and 0 */
-        PeerMessage cut;    /* its descriptors are lost: there is no room for more */
-        void (*gone)(Gate *g, void *userdata); /* hung up; the Peer is freed already */
+        PeerMessage broken; /* invalid message; all arguments NULL and 0 */
+        PeerMessage cut;    /* the message's descriptors are lost: this process has reached its limit */
+        void (*gone)(Gate *g, void *userdata); /* coved has hung up; the Peer is already freed */
         void *userdata;
 } PeerEvents;
 
-/* Takes fd. It is g->peer then, and g->control_fd; an older one is hung up on, without gone. */
+/* Takes ownership of fd and sets g->peer and g->control_fd. An older Peer is freed without a call of gone. */
 int peer_new(Gate *g, int fd, const PeerEvents *events, Error *reterr);
 Peer *peer_free(Peer *p);
 
-/* Take the message. */
+/* Both take ownership of the message. */
 void peer_answer(Peer *p, json_t *message);
 void peer_event(Peer *p, json_t *message);

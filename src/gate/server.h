@@ -1,4 +1,5 @@
-/* server.h: the gate of a daemon: coved comes and goes over a socket, the gate stays while there is somebody to serve.
+/* server.h: the gate of a daemon. coved connects and disconnects over a socket; the gate stays while it has a
+ * coved or a sandbox to serve.
  *
  * Must not know: what coved says. */
 #pragma once
@@ -7,9 +8,9 @@
 
 typedef struct Server Server;
 
-/* A socket at this path, for our own user and root. Ends the loop when another gate may have taken our place (claim.h); before any wall.
- * -EADDRINUSE: another gate is there. */
+/* Makes a listening socket at this path, for the gate's own user and root. The loop ends when another gate
+ * may have taken the claim (claim.h). Call before gate_confine(). -EADDRINUSE: another gate is running. */
 int server_listen(Gate *g, const char *path, int *ret_fd, Error *reterr);
-/* Takes fd, which listens, or is connected to coved already. */
+/* Takes ownership of fd, which listens, or is already connected to coved. */
 int server_new(Gate *g, int fd, Server **ret, Error *reterr);
 Server *server_free(Server *s);

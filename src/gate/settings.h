@@ -1,4 +1,4 @@
-/* settings.h: what coved wants of one sandbox, read from JSON and checked, not yet in force.
+/* settings.h: coved's settings for one sandbox, parsed from JSON and checked, but not in force yet.
  *
  * Must not know: sockets, the loop. */
 #pragma once
@@ -15,10 +15,10 @@ typedef struct GateSettings {
 
 int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error *reterr);
 void gate_settings_done(GateSettings *s);
-size_t gate_settings_size(const GateSettings *s); /* that they take of the gate's memory, where it is much */
+size_t gate_settings_size(const GateSettings *s); /* bytes of the gate's memory that they use, large items only */
 
-/* A list that a message may have; null is one, too. */
+/* Checks an optional list of a message; null is accepted. */
 int gate_list_check(json_t *list, const char *name, const char *items, size_t max, Error *reterr);
-/* One more rule, object or text, to allow. */
+/* Adds an allow rule, an object or text. */
 int gate_grant_add(EgressGrants *grants, json_t *rule, Error *reterr);
 int gate_names_check(json_t *names, Error *reterr);

@@ -1,5 +1,5 @@
-/* approval.c: what was asked, and what people said. In the store from the first moment: an answer counts, whichever of us dies. A question
- * whose asker has died with the gate has nobody left who waits, and is closed. */
+/* approval.c: questions of the gate, and people's answers. Both are stored at once, so an answer counts even
+ * if the gate or coved dies. A question of a gate that has died has no waiter any more, and is closed. */
 
 #include <errno.h>
 #include <stdio.h>

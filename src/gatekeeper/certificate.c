@@ -1,9 +1,9 @@
-/* certificate.c: the authority of a sandbox becomes one that its programs believe.
+/* certificate.c: makes a sandbox's programs trust its authority.
  *
- *      read the list of authorities it has → write ours beside it → write the list with ours at its end
+ *      read the sandbox's list of authorities → write ours beside it → write the list with ours at its end
  *
- * In the place where its programs look, and where that cannot be written (a plain user's sandbox, a directory of the host) in another one,
- * to which the environment of executions points. */
+ * The files go to the place where programs look. If that cannot be written (a plain user's sandbox, a
+ * directory of the host), they go to another place, which the environment of executions names. */
 
 #include <errno.h>
 #include <stdio.h>

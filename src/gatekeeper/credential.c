@@ -1,5 +1,6 @@
-/* credential.c: secrets that stay outside. The guest finds a placeholder in its environment; the gate gets the value, at the moment it is
- * told, from the vault. Placeholders come out of the seed: the same one in every execution, before and after a restart, and nothing is kept. */
+/* credential.c: secrets that stay outside. The guest finds a placeholder in its environment. The gate gets
+ * the value from the vault, at the moment the message is sent. Placeholders are derived from the seed: they
+ * are the same in every execution and after a restart, and nothing is stored. */
 
 #include <errno.h>
 #include <stdio.h>

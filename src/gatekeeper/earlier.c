@@ -1,7 +1,9 @@
-/* earlier.c: policies that an earlier version has taken and this one would not: they work on, and whoever looks after the daemon is told which they are.
+/* earlier.c: policies that an earlier version accepted and this one would refuse. They still apply, and the
+ * operator is told which they are.
  *
- * Two kinds: rules with more paths than may be brought today (egress_policy_check_given()), which cost the gate time; and credentials that name no
- * headers, where the guest once chose any (credential.c has what holds for them). Both end when the policy is set anew. */
+ * There are two kinds: rules with more paths than a new policy may have (egress_policy_check_given()), which
+ * cost the gate time; and credentials without a list of headers, for which the guest once chose the header
+ * (credential.c limits it). Both end when the policy is set again. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* events.c: what was denied, or learned.
+/* events.c: denied and learned traffic.
  *
- * A guest can make as much of it as it likes. The gate tells of the same thing once in ten seconds; of different things, so many a second are
- * written down here for each sandbox, and the rest is counted and told with the next. */
+ * A guest can cause as many events as it likes. The gate reports a repetition only once in ten seconds. Of
+ * different events, a limited number per second is stored for each sandbox; the rest is counted, and reported
+ * with the next. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* explain.c: what a sandbox's policy, and what was approved since, say about one URL. */
+/* explain.c: the verdict of a sandbox's policy and its later approvals on one URL. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* group.c: networks between sandboxes.
  *
- * A group is a name of a tenant and whoever lives in it. Its hub is made with the first member and handed to each later one; we keep a
- * descriptor of it while there are members, so does the PID 1 of each: it goes with the last of all. While somebody makes it, everybody else of
- * the group waits. Which addresses are taken is a bitmap. */
+ * A group is a name within a tenant, and the sandboxes in it. Its hub is created with the first member and
+ * passed to each later one. coved keeps a descriptor of the hub while there are members, and so does the PID
+ * 1 of each: it ends with the last of them. While one member creates the hub, the others wait. A bitmap
+ * records which addresses are taken. */
 
 #include <errno.h>
 #include <stdio.h>

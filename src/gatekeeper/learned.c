@@ -1,4 +1,4 @@
-/* learned.c: the smallest policy that would have let pass what passed while it was learned. */
+/* learned.c: computes the smallest policy that would allow the traffic seen in learn mode. */
 
 #include <errno.h>
 #include <stdio.h>

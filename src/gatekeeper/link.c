@@ -1,10 +1,11 @@
-/* link.c: the gate as a connection.
+/* link.c: the connection to the gate.
  *
  *      down → (starting) → greeting → listing → up
- *        └──────┴─────────────┴──────────┴───────┴── down: it died, or does not answer; tried again, later each time
+ *        └──────┴─────────────┴──────────┴───────┴── down: it died, or does not answer; retried with growing delay
  *
- * One that an earlier coved has left is taken as it is; of another version, it is told to go, and its place is taken. There is never a second one:
- * a gate holds a lock (gate/claim.h), and one that holds it and cannot be reached is killed before another is started. */
+ * A gate that an earlier coved left running is used; one of another version is told to quit, and replaced.
+ * There is never a second gate: a gate holds a lock (gate/claim.h), and one that holds it but cannot be
+ * reached is killed before another is started. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* messages.c: what the gate says. It reads what guests and the world have sent, so it is believed as little as they are: ids that are not
- * known, serials that nobody waits for and fields of another type are passed over. */
+/* messages.c: the gate's messages. The gate reads what guests and the world send, so it is trusted as little
+ * as they are: unknown ids, serials without a waiter and fields of another type are ignored. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* policy.c: the network part of a policy while its sandbox runs. The row is written first: it is what the gate is told, now and after the
- * death of either. */
+/* policy.c: changes the network part of a policy while its sandbox runs. The row is written first: the gate
+ * gets its policy from it, at once and after the death of either process. */
 
 #include <errno.h>
 #include <stdlib.h>

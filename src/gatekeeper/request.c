@@ -1,4 +1,5 @@
-/* request.c: what the gate is told about one sandbox. All of it is read anew, from its row and from the store, each time. */
+/* request.c: builds the messages to the gate about one sandbox. All content is read again each time, from the
+ * sandbox's row and the store. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* rows.h: rows about networks: what was used, what was denied, what was learned, what was asked and granted.
+/* rows.h: store rows about networks: usage, denials, learned traffic, approvals, grants.
  *
- * Rows of one sandbox go with it; approvals stay for people to look at, the oldest go.
- * Must not know: what the words mean. */
+ * Rows of a sandbox are deleted with it. Approvals are kept for people to read; the oldest are deleted.
+ * Must not know: what the texts mean. */
 #pragma once
 
 #include "core/sandbox.h"
@@ -15,20 +15,20 @@ typedef struct NetworkCounts {
 typedef struct NetworkUse {
         char sandbox[SANDBOX_ID_LENGTH + 1];
         NetworkCounts total;
-        NetworkCounts base; /* of it, what was before the gate began to count, at the last attach */
+        NetworkCounts base; /* the part of total from before the last attach, from which the gate counts */
 } NetworkUse;
 
 extern const StoreTable network_use_table, approval_table, grant_table;
-STORE_WRITE(store_network_use_put, store_put, network_use_table, NetworkUse); /* -ENOENT: there is no such sandbox */
+STORE_WRITE(store_network_use_put, store_put, network_use_table, NetworkUse); /* -ENOENT: no such sandbox */
 STORE_EACH(store_network_use_each, network_use_table, const NetworkUse);
 
-/* Of older ones only the newest `keep` stay. */
+/* Keeps only the newest `keep` of the older rows. */
 int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep) _must_check_;
-/* Newest first, those below `before` (0: from the newest). */
+/* Newest first; rows with a number below `before` (0: from the newest). */
 int store_denial_each(Store *s, const char *sandbox, uint64_t before, unsigned limit, int (*each)(const NetworkDenial *d, void *userdata),
                 void *userdata);
 
-/* What passed while it was learned. Texts are never NULL. */
+/* Traffic that passed in learn mode. Texts are never NULL. */
 typedef struct NetworkLearned {
         const char *sandbox, *protocol, *host, *address;
         uint32_t port;
@@ -37,20 +37,21 @@ typedef struct NetworkLearned {
         usec_t at;
 } NetworkLearned;
 
-/* Adds to the count of what is there; what would be more than `keep` different things is dropped. */
+/* Adds to the count of an existing row. A new row beyond `keep` distinct ones is dropped. */
 int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep) _must_check_;
 int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkLearned *l, void *userdata), void *userdata);
 
 STORE_DONE(store_approval_done, approval_table, StoreApproval);
-/* Of those that are not open any more only the newest `keep` stay. */
+/* Keeps only the newest `keep` of the approvals that are not open. */
 int store_approval_add(Store *s, const StoreApproval *a, unsigned keep) _must_check_;
 STORE_WRITE(store_approval_update, store_update, approval_table, StoreApproval);
 int store_approval_get(Store *s, const char *id, StoreApproval *ret); /* -ENOENT */
 int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret);
-/* Newest first; tenant, status NULL: any; below `before` (0: from the newest). */
+/* Newest first; tenant, status NULL: any; rows below `before` (0: from the newest). */
 int store_approval_each(Store *s, const char *tenant, const char *status, uint64_t before, unsigned limit,
                 int (*each)(StoreApproval *row, void *userdata), void *userdata);
-/* Open ones, of one sandbox or (NULL) of all, whose time was over at `due` (USEC_INFINITY: all), become `status`. How many. */
+/* Sets `status` on open approvals of one sandbox (NULL: of all) that expire by `due` (USEC_INFINITY: all).
+ * Returns how many. */
 int store_approval_close(Store *s, const char *sandbox, const char *status, usec_t due, usec_t now) _must_check_;
 
 typedef struct NetworkGrant {
@@ -60,7 +61,7 @@ typedef struct NetworkGrant {
         usec_t at;
 } NetworkGrant;
 
-STORE_WRITE(store_grant_add, store_put, grant_table, NetworkGrant); /* what is there already, stays */
-/* Those of the sandbox, then those of the profile (NULL: none). */
+STORE_WRITE(store_grant_add, store_put, grant_table, NetworkGrant); /* an existing row stays */
+/* The grants of the sandbox, then those of the profile (NULL: none). */
 int store_grant_each(Store *s, const char *sandbox, const char *tenant, const char *profile,
                 int (*each)(const NetworkGrant *g, void *userdata), void *userdata);

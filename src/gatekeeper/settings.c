@@ -1,4 +1,4 @@
-/* settings.c: what the gate is told about the world, beside sandboxes. */
+/* settings.c: builds the gate's settings that do not belong to a sandbox. */
 
 #include <errno.h>
 #include <fcntl.h>

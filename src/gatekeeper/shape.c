@@ -1,4 +1,4 @@
-/* shape.c: what was denied, and what somebody was asked, described. */
+/* shape.c: the shapes of denials and approvals. */
 
 #include "base/macro.h"
 #include "gatekeeper/gatekeeper.h"

@@ -1,5 +1,6 @@
-/* sockets.c: sockets inside a sandbox, made by its PID 1: for somebody outside who wants to speak to a port, and for datagrams that come back
- * to a guest from an address of the world. Each has a token, and a time after which nobody waits any more. */
+/* sockets.c: sockets inside a sandbox, made by its PID 1: for outside clients of a port, and for datagrams
+ * that return to the guest from an address of the world. Each has a token, and a timeout after which the call
+ * fails. */
 
 #include <arpa/inet.h>
 #include <errno.h>

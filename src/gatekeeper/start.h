@@ -1,6 +1,7 @@
-/* start.h: cove-gate as a process. Outlives us: a session of its own, nothing of ours but its errors' place.
+/* start.h: cove-gate as a process. It outlives coved: it has a session of its own, and shares only coved's
+ * stderr.
  *
- * Must not know: what is said to it. */
+ * Must not know: the messages to it. */
 #pragma once
 
 #include <sys/types.h>
@@ -8,8 +9,9 @@
 #include "base/error.h"
 
 int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *reterr);
-/* Not blocking. -ENOENT, -ECONNREFUSED: nobody listens. */
+/* Does not block. -ENOENT, -ECONNREFUSED: no gate listens. */
 int gate_connect(const char *socket_path);
-/* One that lives, and cannot be reached by its socket: killed. 1: one was, and will be gone. 0: there is none. */
+/* Kills a gate that is running but unreachable by its socket. 1: it was killed and will exit. 0: there is
+ * none. */
 int gate_evict(const char *socket_path);
-void gate_kill_peer(int fd); /* whoever is at the other end */
+void gate_kill_peer(int fd); /* kills the peer process */

@@ -1,5 +1,5 @@
-/* usage.c: what went through. The gate counts from each attach; what was before is the base. Looked at some sandboxes a second, in turn; the
- * gate's last word comes when a sandbox is gone. */
+/* usage.c: traffic counts. The gate counts from each attach; the counts from before are the base. Some
+ * sandboxes are asked per second, in turn; the gate sends the last counts when a sandbox ends. */
 
 #include <string.h>
 

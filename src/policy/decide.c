@@ -1,4 +1,5 @@
-/* decide.c: may this leave? Deny wins, then allow, then ask; else the nearest miss says why not. Nothing is allocated. */
+/* decide.c: may this leave? Deny wins, then allow, then ask; otherwise the nearest miss is the reason for the
+ * denial. Nothing is allocated. */
 
 #include <errno.h>
 #include <stdlib.h>

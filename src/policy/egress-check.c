@@ -1,4 +1,5 @@
-/* egress-check.c: policies that contradict themselves, or want what nobody but the operator can give. */
+/* egress-check.c: complains about policies that contradict themselves, or want what only the operator can
+ * give. */
 
 #include <stdio.h>
 #include <string.h>

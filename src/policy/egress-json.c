@@ -1,4 +1,5 @@
-/* egress-json.c: the "network" object, written: normalised, with every default, so that it reads back as the same. */
+/* egress-json.c: writes the "network" object: normalised, with every default, so that parsing it gives the
+ * same policy. */
 
 #include "policy/internal.h"
 

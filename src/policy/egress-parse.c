@@ -1,4 +1,4 @@
-/* egress-parse.c: the "network" object, read. Contradictions are egress-check.c's. */
+/* egress-parse.c: parses the "network" object. egress-check.c finds contradictions. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* explain.c: a verdict in words that somebody can act on, and the line that would change it. */
+/* explain.c: explains a verdict in words that a person can act on, with the line that would change it. */
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* host.c: names of hosts, in the one form in which they are compared; the door to libidn2. */
+/* host.c: normalises host names for comparison. The only user of libidn2. */
 
 #include <errno.h>
 #include <idn2.h>

@@ -1,47 +1,48 @@
-/* internal.h: what the files of this room share. Not for others. */
+/* internal.h: shared by the files of this room. Private to them. */
 #pragma once
 
 #include "policy/egress.h"
 
-#define EGRESS_PORTS_MAX    64 /* of one rule, before they are joined */
+#define EGRESS_PORTS_MAX    64 /* of one rule, before joining */
 #define EGRESS_METHODS_MAX  32
 #define EGRESS_PATHS_MAX    64
 #define EGRESS_PATH_MAX     1024
-#define EGRESS_JSON_MAX     (96 * 1024) /* of the whole object, normalised: it has to fit into one message to the gate */
+#define EGRESS_JSON_MAX     (96 * 1024) /* of the whole normalised object: it must fit into one message to the gate */
 #define EGRESS_POSITION_MAX 256
 
 #define EGRESS_ALL_PROTOCOLS (EGRESS_TCP | EGRESS_UDP | EGRESS_HTTP | EGRESS_HTTPS)
 #define EGRESS_WEB           (EGRESS_HTTP | EGRESS_HTTPS)
 
-/* Complaints of one document; a failure of our own sticks. */
+/* Collects the complaints about one document; an internal failure is kept in error. */
 typedef struct PolicyReader {
         JsonComplaints *complaints;
         const EgressSite *site; /* never NULL */
         int error;
 } PolicyReader;
 
-/* Position and words. Both printf-like: the position is made by policy_position(). */
+/* Adds a complaint. policy_position() formats the position. */
 void policy_complain(PolicyReader *r, const char *position, const char *format, ...) _printf_(3, 4);
 void policy_complain_type(PolicyReader *r, const char *position, const char *wanted, json_t *found);
-/* "unknown field; did you mean …", or those there are. names is NULL-terminated. */
+/* "unknown field; did you mean …", or the list of known fields. names is NULL-terminated. */
 void policy_complain_unknown(PolicyReader *r, const char *position, const char *field, const char *const *names);
 const char *policy_position(char buffer[static EGRESS_POSITION_MAX], const char *format, ...) _printf_(2, 3);
-const char *policy_nearest(const char *word, const char *const *names); /* NULL: none is near */
+const char *policy_nearest(const char *word, const char *const *names); /* NULL: no close match */
 
-/* A string without NUL; NULL: complained. */
+/* A string without NUL. NULL: a complaint was added. */
 const char *policy_read_string(PolicyReader *r, const char *position, json_t *v);
 void policy_read_bool(PolicyReader *r, const char *position, json_t *v, bool *ret);
 void policy_read_size(PolicyReader *r, const char *position, json_t *v, uint64_t *ret);  /* 10485760, "10MB" */
 void policy_read_whole(PolicyReader *r, const char *position, json_t *v, uint64_t min, uint64_t max, uint64_t *ret);
-/* A number of the unit, e.g. USEC_PER_SEC, with fractions. */
+/* A number in the unit, e.g. USEC_PER_SEC; fractions are allowed. */
 void policy_read_time(PolicyReader *r, const char *position, json_t *v, usec_t unit, double min, double max, usec_t *ret);
-/* false: complained */
+/* False: a complaint was added. */
 bool policy_read_number(PolicyReader *r, const char *position, json_t *v, double min, double max, double *ret);
 
-/* The items of a list that is not too long; false: null, or complained. "a list of paths", "paths". */
+/* Whether v is a list within the limit. False: v is null, or a complaint was added. what: "a list of paths";
+ * items: "paths". */
 bool policy_is_list(PolicyReader *r, const char *position, json_t *v, const char *what, const char *items, size_t max);
 
-/* An object's fields. Most are a value that goes to its place in what is read; what a table cannot say is a function. */
+/* The fields of an object. Most fields are a value that is stored at an offset; the others have a function. */
 typedef enum PolicyKind {
         POLICY_OTHER,
         POLICY_BOOL,
@@ -54,13 +55,13 @@ typedef struct PolicyField {
         const char *name;
         void (*read)(void *reader, const char *position, json_t *v); /* POLICY_OTHER */
         PolicyKind kind;
-        size_t offset; /* from the reader's beginning, which is its PolicyReader */
+        size_t offset; /* from the beginning of the reader, which is its PolicyReader */
         usec_t unit;
         double min, max;
 } PolicyField;
 
 void policy_read_field(const PolicyField *f, void *reader, const char *position, json_t *v);
-void policy_check_fields(PolicyReader *r, const char *prefix, const PolicyField *fields, size_t n, json_t *object); /* complains about those that are not listed */
+void policy_check_fields(PolicyReader *r, const char *prefix, const PolicyField *fields, size_t n, json_t *object); /* complains about others */
 
 /* Names: "*", "*.x", "x". */
 int egress_pattern_normalise(const char *text, size_t size, char ret[static EGRESS_DOMAIN_MAX], Error *reterr);
@@ -68,25 +69,25 @@ bool egress_pattern_names(const char *pattern, const char *host);
 bool egress_pattern_covers(const char *outer, const char *inner);
 
 /* Rules. */
-typedef struct RuleParts { /* what was said, before defaults */
+typedef struct RuleParts { /* which parts were given, before defaults */
         bool has_ports, has_protocols;
 } RuleParts;
 
 int egress_rule_defaults(EgressRule *r, const RuleParts *parts, Error *reterr);
-int egress_rule_finish(EgressRule *r, Error *reterr); /* text and inspect; the rule is complete */
+int egress_rule_finish(EgressRule *r, Error *reterr); /* sets text and inspect, when the other members are complete */
 int egress_ports_parse(const char *text, size_t size, EgressPorts *ret);
 int egress_rule_add_ports(EgressRule *r, EgressPorts ports);
-void egress_ports_join(EgressRule *r); /* sorted, no overlaps */
+void egress_ports_join(EgressRule *r); /* sorts, removes overlaps */
 int egress_path_check(const char *path, Error *reterr);
 
-/* A path as servers may read it, who are more generous than our own form: for rules that deny. */
+/* For deny rules: the path as a lenient server may read it. */
 bool egress_path_is_plain(const char *path);
 int egress_path_loosen(const char *path, bool cut, char *ret, size_t room);
 bool egress_rule_equal(const EgressRule *a, const EgressRule *b);
 bool egress_ports_cover(const EgressRule *outer, const EgressRule *inner);
 bool egress_rule_has_port(const EgressRule *r, uint16_t port);
-bool egress_rule_is_conditional(const EgressRule *r); /* methods or paths */
-/* The shortest way to write it; 0: it has none. */
+bool egress_rule_is_conditional(const EgressRule *r); /* has methods or paths */
+/* The short form. 0: it has none. */
 int egress_rule_short(const EgressRule *r, char *ret, size_t size);
 json_t *egress_rule_object(const EgressRule *r);
 void egress_rule_read(PolicyReader *reader, const char *position, json_t *v, EgressAction action, EgressRule *ret, bool *ret_good);
@@ -99,11 +100,11 @@ size_t egress_rule_place(const EgressPolicy *p, size_t index); /* its index with
 
 typedef enum EgressTold { TOLD_MODE = 1 << 0, TOLD_TLS = 1 << 1, TOLD_RULES = 1 << 2 } EgressTold;
 
-/* Where each rule stood in its list: those that were complained about are missing from the policy. */
+/* The position of each rule in its list: rules with complaints are missing from the policy. */
 typedef struct EgressPlaces {
         uint16_t at[EGRESS_RULES_ALL];
 } EgressPlaces;
 
 void egress_policy_check(PolicyReader *r, const char *prefix, const EgressPolicy *p, const EgressPlaces *places);
 
-const char *policy_preset_text(const char *name); /* JSON; NULL: there is none */
+const char *policy_preset_text(const char *name); /* JSON; NULL: no such preset */

@@ -1,4 +1,5 @@
-/* packages.c: the word "packages" in a policy: the registries from which programs install things, and the one list of them. */
+/* packages.c: the word "packages" in a policy, and the built-in list of package registries that it stands
+ * for. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* path.c: the path of a request in the one form in which it is compared. */
+/* path.c: normalises the path of a request for comparison. */
 
 #include <errno.h>
 #include <string.h>

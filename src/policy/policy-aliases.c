@@ -1,4 +1,5 @@
-/* policy-aliases.c: the seeds' words for the network. Their "example.org" is that name and all below it; so it becomes two rules. */
+/* policy-aliases.c: the aliases for the network. Their "example.org" means that name and all below it, so it
+ * becomes two rules. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* policy-credentials.c: secrets that stay outside, and for whom they are. */
+/* policy-credentials.c: credentials: secrets that stay outside, and the hosts they are for. */
 
 #include <errno.h>
 #include <stdlib.h>

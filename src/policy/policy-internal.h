@@ -1,4 +1,4 @@
-/* policy-internal.h: what the readers of the whole object share. */
+/* policy-internal.h: shared by the files that read the whole policy object. */
 #pragma once
 
 #include "policy/internal.h"
@@ -11,11 +11,11 @@ typedef struct WholeReader {
         Policy policy;
 } WholeReader;
 
-/* The seeds' words for the network, as the "network" object that they mean; NULL: none of them is there. Complaints are about their own
- * places. */
+/* Translates the alias fields for the network to the "network" object that they mean. NULL: none is present.
+ * Complaints refer to the alias fields. */
 json_t *policy_aliases_to_network(WholeReader *w, json_t *object);
 bool policy_is_network_alias(const char *key);
-/* What complains about the object that was made of them, is about them. */
+/* Errors in the translated object are reported against the alias that the caller wrote. */
 int policy_aliases_translate(WholeReader *w, json_t *object, JsonComplaints *from);
 
 void policy_read_credentials(void *reader, const char *position, json_t *v);

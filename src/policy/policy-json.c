@@ -1,4 +1,4 @@
-/* policy-json.c: a policy, written: normalised, with every default. */
+/* policy-json.c: writes a policy: normalised, with every default. */
 
 #include "policy/policy.h"
 

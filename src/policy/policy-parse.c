@@ -1,4 +1,5 @@
-/* policy-parse.c: the whole object, read. A preset is an object that the caller's is laid over; then there is one object to read. */
+/* policy-parse.c: parses the whole object. The caller's object is merged over the preset's; the result is
+ * parsed. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* policy-paths.c: lists of paths, and lists that take back what another one gives. */
+/* policy-paths.c: lists of paths, and complaints about lists that contradict each other. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* policy.c: a policy's life, and what a request asks of it, in the words of the seeds. */
+/* policy.c: creates and frees policies, and checks requests against them, with D4's messages. */
 
 #include "policy/policy.h"
 

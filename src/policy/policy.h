@@ -1,21 +1,22 @@
-/* policy.h: the whole of what a sandbox may do, as one object.
+/* policy.h: everything that a sandbox may do, as one object.
  *
  *      "policy": {
- *        "preset": "default" | "standard" | "permissive",   what the rest is laid over; none: everything as without a policy.
+ *        "preset": "default" | "standard" | "permissive",   base for the other fields; none: everything as without a policy.
  *                                                           The preset's name alone is a policy, too: "policy": "default"
- *        "network": { egress.h },                           of a preset, only what is said is replaced; rules and mode together
- *        "allowNetworkAccess": bool, "allowedDomains": [...], "deniedDomains": [...],    D4's words for it; its "example.org" is that
- *        "requireTls": bool, "maxRequestSize": n, "maxResponseSize": n, "timeout": ms,   name and every name below
+ *        "network": { egress.h },                           replaces only the given fields of a preset; rules and mode together
+ *        "allowNetworkAccess": bool, "allowedDomains": [...], "deniedDomains": [...],    D4's aliases for "network"; "example.org" here is
+ *        "requireTls": bool, "maxRequestSize": n, "maxResponseSize": n, "timeout": ms,   that name and every name below
  *        "readOnlyPaths": [...], "writablePaths": [...], "deniedPaths": [...], "allowFileSystem": bool, "allowedPaths": [...]
- *        "maxFileSize": "10MB", "maxTotalSize": "100MB", "allowedExtensions": refused, nobody can enforce it
+ *        "maxFileSize": "10MB", "maxTotalSize": "100MB", "allowedExtensions": refused, because it cannot be enforced
  *        "allowProcessCreation": bool, "allowEnvironmentAccess": bool, "allowedLanguages": ["python", ...],
  *        "maxExecutionTime": 30000 (ms), "maxMemoryUsage": bytes or "128MB", "maxCpuUsage": 0.5,
  *        "credentials": [{"secret": "github", "domain": "api.github.com", "env": "GITHUB_TOKEN",
  *                        "in": ["header","query","body"], "headers": ["Authorization"]}]
  *      }
  *
- * Every field is enforced by the kernel or by the gate, or refused; validation collects all errors, with the same words everywhere
- * (REQUIREMENTS 364–378). Presets are D4's, to the number; "standard" lies between (K10).
+ * Every field is either enforced, by the kernel or by the gate, or refused. Validation collects all errors,
+ * in the same words everywhere (REQUIREMENTS 364–378). The values of the presets are exactly D4's; "standard"
+ * lies between "default" and "permissive" (K10).
  * Pure. Must not know: sandboxes, how things are enforced, the store. */
 #pragma once
 
@@ -29,10 +30,10 @@
 
 typedef struct PolicyCredential {
         char *secret;  /* its name in the vault */
-        char *domain;  /* exact, or "*.x": for which host the value may be used; TLS only */
-        char *env;     /* the variable in which the guest finds the placeholder */
+        char *domain;  /* exact, or "*.x": the hosts that the value may be sent to; TLS only */
+        char *env;     /* the variable that contains the placeholder for the guest */
         unsigned where; /* PolicyCredentialPlace */
-        Strv headers;  /* in which ones; the guest does not choose them */
+        Strv headers;  /* header names; the guest does not choose them */
 } PolicyCredential;
 
 typedef enum PolicyCredentialPlace {
@@ -47,7 +48,7 @@ typedef struct Policy {
         Strv read_only_paths, writable_paths, denied_paths;
         bool has_file_system;      /* false: nothing is writable, not even /tmp */
         uint64_t file_size_max;    /* 0: no limit of its own */
-        uint64_t total_size_max;   /* 0: likewise; a ceiling for the disk limit */
+        uint64_t total_size_max;   /* 0: likewise; an upper bound for the disk limit */
         bool process_creation;
         bool environment_access;   /* false: executions get the fixed base environment only; "env" is refused */
         Strv languages;            /* n == 0: all */
@@ -60,20 +61,22 @@ typedef struct Policy {
 
 void policy_done(Policy *p);
 
-/* What a sandbox has to which nobody gave a policy: no network, everything else as the sandbox itself has it. */
+/* The policy of a sandbox without one: no network; everything else as the sandbox itself is configured. */
 void policy_init(Policy *p);
 
 /* NULL value or "{}": policy_init(). */
 int policy_parse(json_t *value, const char *prefix, const EgressSite *site, Policy *ret, JsonComplaints *c);
-/* The same, without what is asked only of those who bring one (egress_policy_check_given()): what an earlier version took works on. */
+/* The same, without the limits for newly set policies (egress_policy_check_given()): a policy that an earlier
+ * version accepted still applies. */
 int policy_parse_stored(json_t *value, const char *prefix, const EgressSite *site, Policy *ret, JsonComplaints *c);
 json_t *policy_to_json(const Policy *p); /* normalised; parsing it again gives the same */
 
-const Policy *policy_preset(const char *name); /* NULL: there is none */
+const Policy *policy_preset(const char *name); /* NULL: no such preset */
 extern const char *const policy_preset_names[]; /* NULL-terminated */
 
-/* What a request asks for, beside the policy: complaints about "memory", "cpu", "timeout", "env", "files", "workdir", all at once, in
- * D4's words ("Memory limit 256MB exceeds policy maximum 128.0MB"; K10). Zero and NULL: not said. */
+/* Checks a request against the policy: complaints about "memory", "cpu", "timeout", "env", "files",
+ * "workdir", all at once, in D4's words ("Memory limit 256MB exceeds policy maximum 128.0MB"; K10). Zero and
+ * NULL: not given. */
 typedef struct PolicyRequest {
         const char *memory; /* "256MB" */
         uint32_t cpu_milli;
@@ -83,7 +86,8 @@ typedef struct PolicyRequest {
 } PolicyRequest;
 int policy_check_request(const Policy *p, const PolicyRequest *q, JsonComplaints *c);
 
-/* D4's functions, for surfaces and tests. A URL is allowed when a GET of it would pass: plain HTTP is not, where TLS is required. */
+/* D4's functions, for surfaces and tests. A URL is allowed if a GET of it would pass; plain HTTP does not if
+ * TLS is required. */
 bool policy_url_allowed(const Policy *p, const char *url);
 bool policy_language_allowed(const Policy *p, const char *language);
 int policy_memory_parse(const char *text, uint64_t *ret); /* "128MB", "1gb", "64"; -EINVAL: "Invalid memory format" */

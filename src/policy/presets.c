@@ -1,5 +1,5 @@
-/* presets.c: policies with a name, as anybody could write them. "default" and "permissive" are the seeds', to the number; what the seeds' list
- * of file extensions wanted is not among them: nobody could hold a program to it. */
+/* presets.c: policies with a name, in the same form that users write. "default" and "permissive" have exactly
+ * D4's values, except for D4's list of file extensions, which cannot be enforced. */
 
 #include "policy/policy.h"
 

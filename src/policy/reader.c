@@ -1,4 +1,4 @@
-/* reader.c: values out of JSON, and complaints that name their place. */
+/* reader.c: reads values from JSON, with complaints that name their position. */
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* rule.c: one rule: what it is made of, its defaults, its short form in text. */
+/* rule.c: one rule: its parts, its defaults, its short form as text. */
 
 #include "policy/egress.h"
 

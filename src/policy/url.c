@@ -1,4 +1,4 @@
-/* url.c: a URL as a question, for those who ask what would become of it. */
+/* url.c: a URL as a question, for explanations. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* native-beat.c: whether cove-spawner is there, asked when nothing else is heard from it.
+/* native-beat.c: pings cove-spawner when nothing else is heard from it.
  *
- * Its keeper replaces one that hangs (spawner/keeper.h), and is the one who can. Here it is noticed, so that whoever wants a sandbox meanwhile is told, and
- * the health says it. */
+ * Its keeper replaces a spawner that hangs (spawner/keeper.h); only the keeper can. This file detects the
+ * hang, so that callers who want a sandbox meanwhile get an error, and the health reports it. */
 
 #include "base/log.h"
 #include "provider/native-internal.h"

@@ -1,4 +1,4 @@
-/* native-command.c: commands and what can be asked of them, in the words of wire/guest.h and back. */
+/* native-command.c: commands and operations on them, translated to the messages of wire/guest.h and back. */
 
 #include <errno.h>
 #include <fcntl.h>

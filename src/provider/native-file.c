@@ -1,4 +1,5 @@
-/* native-file.c: file operations, by a worker inside that PID 1 forks for each; wire/file.h is spoken over a channel of its own. */
+/* native-file.c: file operations, by a worker inside the sandbox that PID 1 forks for each; wire/file.h is
+ * spoken over a channel of their own. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,8 +15,8 @@
 typedef struct NativeRequest {
         uint32_t serial;
         SpawnMessage message;
-        Sandbox *sandbox; /* NULL: nobody cares any more, or it is about an id only */
-        uint64_t token;   /* of a call about trees, or of a zygote; 0: nobody waits for it */
+        Sandbox *sandbox; /* NULL: the sandbox was released, or the request is about an id only */
+        uint64_t token;   /* identifies a call about trees or zygotes; 0: no caller waits */
         UT_hash_handle hh; /* by serial */
 } NativeRequest;
 
@@ -29,29 +29,29 @@ typedef struct Native {
         int run_fd;
         sd_event_source *io;
         ProviderOutbox outbox;
-        uint32_t first_serial, serial; /* of the spawner that there is; the last */
+        uint32_t first_serial, serial; /* first: of the current spawner; serial: the last one used */
         NativeRequest *requests;
-        int sockets[NATIVE_SOCKETS]; /* bound ahead: number i is called "spare-i.sock" */
+        int sockets[NATIVE_SOCKETS]; /* bound in advance: number i is called "spare-i.sock" */
         size_t n_sockets;
-        sd_event_source *stock; /* runs when the loop is idle */
+        sd_event_source *stock; /* binds spare sockets when the loop is idle */
         bool up;
         Beat beat; /* of the spawner */
         sd_event_source *pulse;
-        bool pinged;   /* and it has not answered */
-        usec_t silent; /* so long that it hangs; 0: does not */
-        int no_fds; /* why the message at hand brought no descriptors; a negative errno */
+        bool pinged;   /* a ping is not answered yet */
+        usec_t silent; /* how long it has been hanging; 0: it is not */
+        int no_fds; /* why the current message has no descriptors; a negative errno */
         sd_event_source *list_again;
-        sd_event_source *rest; /* ends a pause: the channel was not looked at, for want of something of ours */
-        char no_disks[256]; /* as the spawner has told */
-        NativeFork *forks; /* of zygotes, not answered */
+        sd_event_source *rest; /* ends a pause in which the channel is not read, after a resource shortage */
+        char no_disks[256]; /* as reported by the spawner */
+        NativeFork *forks; /* forks of zygotes, not answered yet */
 } Native;
 
 typedef enum GuestState {
-        GUEST_WAITING,  /* for the spawner */
-        GUEST_BOOTING,  /* PID 1 has not said READY */
-        GUEST_ADOPTING, /* it was asked for its list */
+        GUEST_WAITING,  /* waits for the spawner */
+        GUEST_BOOTING,  /* PID 1 has not sent READY */
+        GUEST_ADOPTING, /* it was asked for its list of executions */
         GUEST_UP,
-        GUEST_APART, /* it could not be reached, for want of something of ours: it is tried again */
+        GUEST_APART, /* unreachable after a resource shortage; retried */
         GUEST_LOST,
 } GuestState;
 
@@ -60,15 +60,15 @@ typedef struct NativeGuest {
         Sandbox *sandbox;
         GuestState state;
         int fd;
-        int root_fd; /* the sandbox's root directory, by name only; -EBADF: not told */
+        int root_fd; /* the sandbox's root directory (O_PATH); -EBADF: not received */
         sd_event_source *io;
-        sd_event_source *frozen; /* adopted as it is: that is told soon */
-        sd_event_source *again;  /* reaches for it once more, or ends a pause */
+        sd_event_source *frozen; /* adopted while frozen: reports this soon */
+        sd_event_source *again;  /* retries the connection, or ends a pause */
         usec_t reached, delay;
-        int no_fds; /* why the message at hand brought no descriptors; an errno */
+        int no_fds; /* why the current message has no descriptors; an errno */
         ProviderOutbox outbox;
         bool in_callback, released;
-        bool going; /* it was asked to be destroyed: when it hangs up, it has died */
+        bool going; /* its destruction was requested: a hang-up means that it has died */
         int pid;
         uint32_t id_base;
         uint64_t guards_missing;
@@ -79,12 +79,12 @@ int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandb
 int native_request_token(Native *n, SpawnType type, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
 int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
 int native_spawner_attach(Native *n);
-int native_receive(int fd, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t *ret_n_fds); /* as channel_receive_bytes() */
+int native_receive(int fd, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t *ret_n_fds); /* like channel_receive_bytes() */
 void native_forget_requests(Native *n, Sandbox *sb);
 
 /* native-beat.c */
 int native_beat_start(Native *n);
-void native_beat_heard(Native *n); /* anything */
+void native_beat_heard(Native *n); /* any message arrived */
 void native_beat_answered(Native *n);
 
 /* native-guest.c */
@@ -95,7 +95,7 @@ void native_guest_created(NativeGuest *g, const SpawnCreated *created, int chann
 int native_guest_adopt(Provider *p, Sandbox *sb);
 int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);
 void native_guest_release(Provider *p, Sandbox *sb);
-void native_guest_going(NativeGuest *g); /* it is about to be destroyed */
+void native_guest_going(NativeGuest *g); /* call before it is destroyed */
 void native_remove_socket(Native *n, const char *id);
 
 extern const ProviderHealth native_guest_health;
@@ -106,7 +106,7 @@ int native_command_signal(Provider *p, Sandbox *sb, uint64_t number, int signal)
 int native_command_forget(Provider *p, Sandbox *sb, uint64_t number);
 int native_command_stdin_open(Provider *p, Sandbox *sb, uint64_t number);
 int native_command_stdin_close(Provider *p, Sandbox *sb, uint64_t number);
-int native_command_surroundings(const char *cwd, const Strv *env); /* a sealed file with both */
+int native_command_surroundings(const char *cwd, const Strv *env); /* a sealed memory file with both */
 void native_on_exec_started(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
 void native_on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
 void native_on_exec_exited(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
@@ -127,7 +127,7 @@ extern const ProviderArchives native_archives;
 extern const ProviderTrees native_trees;
 void native_tree_hello(Native *n, const SpawnHello *hello);
 void native_tree_room(Native *n, const SpawnRoom *room);
-void native_failure(const Native *n, const SpawnMessage *m, Error *ret); /* of the spawner, without the daemon's directory and that of its cgroups */
+void native_failure(const Native *n, const SpawnMessage *m, Error *ret); /* the spawner's error, without the daemon's own paths */
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-zygote.c */

@@ -1,4 +1,5 @@
-/* native-network.c: the network of a sandbox, as far as it is the provider's: its shape, its sockets, who listens inside. */
+/* native-network.c: the provider's part of a sandbox's network: its shape, its sockets, listening ports
+ * inside. */
 
 #include <errno.h>
 #include <fcntl.h>

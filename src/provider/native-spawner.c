@@ -1,8 +1,9 @@
 /* native-spawner.c: requests to cove-spawner, and its answers.
  *
- * A spawner that dies is replaced by its keeper and says HELLO. What was asked of the former one and can be asked twice is asked
- * again; a create cannot, and fails, and so does what was asked about trees: a RUN's descriptors are gone with it. The serial of a request says whom
- * it is for, so that the new one carries out nothing of what it still finds in the channel: each does what it was asked, once, in that order. */
+ * A spawner that dies is replaced by its keeper, and the new one sends HELLO. Unanswered requests that may be
+ * repeated are sent again. A create may not be repeated, and fails; so do requests about trees, because a
+ * RUN's descriptors are lost. A request's serial tells which spawner it is for, so the new one ignores old
+ * requests that it still finds in the channel: each request is carried out once, in order. */
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* native-tree.c: trees, as far as they are the provider's: asked of the spawner, who keeps them. */
+/* native-tree.c: the provider's part of trees: requests to the spawner, which keeps them. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* native-zygote.c: zygotes are the spawner's. Both ends of a child's channel are made here; ours wait for the answer. */
+/* native-zygote.c: requests about zygotes, which belong to the spawner. Both ends of a child's channels are
+ * made here; our ends are kept until the answer arrives. */
 
 #include <errno.h>
 #include <fcntl.h>

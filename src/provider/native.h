@@ -1,7 +1,8 @@
-/* native.h: sandboxes of this host's own kernel.
+/* native.h: sandboxes in the kernel of this host.
  *
- * Asks cove-spawner for walls and speaks to the PID 1 inside each sandbox. After a restart it finds them again by their
- * sockets in the run directory. What comes from either side is checked; what comes from inside is hostile.
+ * Asks cove-spawner to create sandboxes, and talks to the PID 1 inside each. After a restart it finds them
+ * again by their sockets in the run directory. Messages from both sides are checked; those from inside are
+ * hostile.
  * Must not know: the store, who asked, HTTP. */
 #pragma once
 
@@ -11,10 +12,10 @@
 #include "core/provider.h"
 
 typedef struct NativeConfig {
-        int spawner_fd;       /* the channel; taken */
-        const char *run_dir;  /* where the sockets lie */
-        usec_t helper_timeout_usec; /* so long the spawner may be silent; 0: nobody looks */
-        const char *instance; /* in the names of our kernel objects */
+        int spawner_fd;       /* the channel; ownership is taken */
+        const char *run_dir;  /* directory of the sockets */
+        usec_t helper_timeout_usec; /* limit for the spawner's silence; 0: not watched */
+        const char *instance; /* part of the names of our kernel objects */
         bool privileged;      /* the spawner is root, and we are not */
         uint64_t allow_missing;
 } NativeConfig;

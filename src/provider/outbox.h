@@ -1,6 +1,7 @@
-/* outbox.h: messages that a non-blocking channel did not take yet.
+/* outbox.h: messages that a non-blocking channel has not accepted yet.
  *
- * Order is kept; descriptors wait along. A ceiling bounds what a peer that does not read can make us hold.
+ * The order is kept, and descriptors wait with their message. A limit bounds what a peer that does not read
+ * can make us hold.
  * Must not know: what the messages say. */
 #pragma once
 
@@ -17,10 +18,12 @@ typedef struct ProviderOutbox {
 
 #define OUTBOX_MAX 16384
 
-/* Sends, or keeps (descriptors are duplicated) and returns 0. The source is asked to tell when there is room again. */
+/* Sends the message, or queues it (descriptors are duplicated) and returns 0. io is armed for EPOLLOUT while
+ * messages wait. */
 int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds);
 
-/* When the channel has room. A shortage (error_is_shortage()) is none of the channel's, which will say again that it has room: the source has to rest. */
+/* Call when the channel has room. After a shortage (error_is_shortage()) the caller must disable io for a
+ * while: the channel is not the reason and would report room again and again. */
 int provider_outbox_flush(ProviderOutbox *o, int fd, sd_event_source *io);
 
 void outbox_done(ProviderOutbox *o);

@@ -1,4 +1,4 @@
-/* cove alerts: what is wrong, who takes care, who is told. */
+/* cove alerts: lists and acknowledges alerts, and manages who is notified. */
 
 #include <math.h>
 #include <stdio.h>

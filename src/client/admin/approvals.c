@@ -1,4 +1,4 @@
-/* cove approvals: what sandboxes ask for, and the answers. */
+/* cove approvals: questions from sandboxes, and their answers. */
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-/* cove audit: is what the daemon believes what there is? And what has been done with it, by whom?
+/* cove audit: compares the daemon's records with what exists, and reads the audit log.
  *
- * Without a word: the first question. The others are about the audit log. */
+ * Without a subcommand: the comparison. The subcommands are about the audit log. */
 
 #include "client/admin/audit.h"
 

@@ -1,4 +1,4 @@
-/* audit.h: what the files of `cove audit` share. */
+/* audit.h: shared by the files of `cove audit`. */
 #pragma once
 
 #include "client/ask.h"

@@ -1,4 +1,4 @@
-/* cove cleanup, cove reconcile: a clean-up now, and what became of each item. */
+/* cove cleanup, cove reconcile: cleans up at once, and shows the result for each item. */
 
 #include <stdio.h>
 #include <string.h>

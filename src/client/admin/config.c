@@ -1,4 +1,4 @@
-/* cove config: the configuration: is it good, what is in force, take it. */
+/* cove config: checks, shows and reloads the configuration. */
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* cove cost: what was used, and what it costs. */
+/* cove cost: resource usage and its cost. */
 
 #include <stdio.h>
 

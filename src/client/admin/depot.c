@@ -1,4 +1,4 @@
-/* cove depot: what all that outlives sandboxes takes of the disk, and giving some of it back. */
+/* cove depot: disk usage of everything that outlives sandboxes, and freeing some of it. */
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* cove health: whether the daemon and its sandboxes are well. */
+/* cove health: the health of the daemon and its sandboxes. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* cove metrics: counts, rates and percentiles; or all of them as Prometheus reads them. */
+/* cove metrics: counts, rates and percentiles, or all metrics in Prometheus format. */
 
 #include <errno.h>
 #include <stdio.h>

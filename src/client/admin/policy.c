@@ -1,4 +1,5 @@
-/* cove policy: what a sandbox may do: is the file good, what would become of a request, what has this sandbox, give it another. */
+/* cove policy: checks a policy file, explains the verdict on a request, shows and replaces a sandbox's
+ * policy. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* cove pool: how the warm pools are doing. */
+/* cove pool: the state of the warm pools. */
 
 #include <stdio.h>
 #include <time.h>

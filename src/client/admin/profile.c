@@ -1,4 +1,4 @@
-/* cove profile: which profiles there are, and what they allow. */
+/* cove profile: the profiles, and what they allow. */
 
 #include <string.h>
 

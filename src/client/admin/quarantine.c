@@ -1,4 +1,4 @@
-/* cove quarantine: what is there and the daemon's store has no record of. */
+/* cove quarantine: resources that exist, but that the daemon's store has no record of. */
 
 #include "client/ask.h"
 #include "client/verbs.h"

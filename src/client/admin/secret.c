@@ -1,7 +1,7 @@
-/* cove secret: values that sandboxes are given by name.
+/* cove secret: values that sandboxes use by name.
  *
- * A value comes from a file, from stdin, or from a person who types it unseen; never from the command line, which everybody who lists
- * processes can read, and the shell writes down. */
+ * A value comes from a file, from stdin, or from a person who types it without echo. It never comes from the
+ * command line, which every user who lists processes can read, and which the shell saves in its history. */
 
 #include <errno.h>
 #include <fcntl.h>

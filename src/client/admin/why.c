@@ -1,4 +1,4 @@
-/* cove why: why a sandbox does not get on. */
+/* cove why: explains why a sandbox makes no progress. */
 
 #include <stdio.h>
 #include <unistd.h>

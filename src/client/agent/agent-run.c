@@ -1,4 +1,4 @@
-/* cove agent run: submits a task, shows how it goes on, and ends as its program does. */
+/* cove agent run: submits a task, follows it, and exits with the status of its program. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* agent.h: what the verbs of `cove agent` share. */
+/* agent.h: shared by the verbs of `cove agent`. */
 #pragma once
 
 #include "client/ask.h"
@@ -6,5 +6,6 @@
 /* agent-run.c */
 int agent_run(const Place *place, void *options, const Operands *words);
 
-/* What the program has written, from this byte on, to a descriptor of ours. Returns how much; negative: told. */
+/* Copies the program's output, starting at byte `from`, to a descriptor. Returns the number of bytes.
+ * Negative: the failure has been reported. */
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd);

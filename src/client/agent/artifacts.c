@@ -1,4 +1,4 @@
-/* cove artifacts: what was kept after an end. */
+/* cove artifacts: files that are kept after the end of an execution or a sandbox. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* cove attach: back to a command that runs. */
+/* cove attach: reconnects to a running command. */
 
 #include <stdio.h>
 #include <unistd.h>

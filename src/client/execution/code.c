@@ -1,4 +1,4 @@
-/* cove code: runs code in an interpreter of a sandbox that keeps its state. */
+/* cove code: runs code in an interpreter of a sandbox; the interpreter keeps its state. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* cove logs: what happened in a sandbox, or what one of its commands wrote. */
+/* cove logs: the events of a sandbox, or the output of one of its commands. */
 
 #include <errno.h>
 #include <regex.h>

@@ -1,16 +1,18 @@
-/* pick.h: which command of a sandbox is meant when none is named. */
+/* pick.h: selects the command of a sandbox when none is named. */
 #pragma once
 
 #include "client/client.h"
 
 typedef enum PickAllow {
-        PICK_RUNNING,  /* the one that runs */
-        PICK_ENDED_TOO, /* or, when none does, the last one that ran */
+        PICK_RUNNING,  /* the running one */
+        PICK_ENDED_TOO, /* or, if none runs, the last one */
 } PickAllow;
 
-/* One that `cove code` and the SDKs keep: it waits for code for ever, and is nobody's command. */
+/* Whether it is an interpreter that `cove code` or an SDK keeps: it waits for code for ever, and no user
+ * started it as a command. */
 bool execution_is_interpreter(const json_t *execution);
 
-/* The execution object; given: its id, NULL when there is none. Tells why when it cannot be said which. */
+/* Returns the execution object. given: its id; NULL: not given. Reports the reason if the choice is not
+ * clear. */
 int pick_execution(const Place *p, const char *sandbox, const char *given, PickAllow allow, Answer *ret,
                 const json_t **ret_execution);

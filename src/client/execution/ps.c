@@ -1,4 +1,4 @@
-/* cove ps: the commands of a sandbox, or those that run in all of them. */
+/* cove ps: the commands of a sandbox, or the running commands of all sandboxes. */
 
 #include <stdio.h>
 #include <stdlib.h>

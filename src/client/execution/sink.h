@@ -1,7 +1,8 @@
-/* sink.h: our own stdout and stderr, fed from a poll loop.
+/* sink.h: our own stdout and stderr, written from a poll loop.
  *
- * Bytes go out as the reader takes them, without ever blocking the loop, so that Ctrl-C is heard while a pager holds the rest. The
- * descriptor belongs to the caller's caller as well and stays in blocking mode; a pipe or terminal is opened once more.
+ * Bytes are written as fast as the reader accepts them, without blocking the loop, so that Ctrl-C works while
+ * a pager holds the output back. The descriptor may be shared with other processes and stays in blocking
+ * mode; a pipe or terminal is opened again.
  * Must not know: where the bytes come from. */
 #pragma once
 
@@ -11,18 +12,18 @@
 
 typedef struct Sink {
         int fd;     /* borrowed */
-        int own_fd; /* the same, non-blocking; -EBADF: none */
+        int own_fd; /* fd opened again, non-blocking; -EBADF: none */
         bool is_socket;
-        char *buffer; /* what has not been taken */
+        char *buffer; /* bytes that are not written yet */
         size_t start, end, room;
 } Sink;
 
-#define SINK_FULL (1 << 20) /* do not bring more when this much waits */
+#define SINK_FULL (1 << 20) /* with this much buffered, the caller should bring no more */
 
 void sink_init(Sink *s, int fd);
 void sink_done(Sink *s);
 
-/* Writes what it can and keeps the rest. -EPIPE: nobody reads. */
+/* Writes as much as possible and buffers the rest. -EPIPE: the reader has closed. */
 int sink_put(Sink *s, const void *data, size_t size);
 
 static inline size_t sink_waiting(const Sink *s) {
@@ -32,5 +33,5 @@ static inline size_t sink_waiting(const Sink *s) {
 void sink_poll(const Sink *s, struct pollfd *ret);
 int sink_step(Sink *s, short revents);
 
-/* Blocks until everything is out. */
+/* Blocks until everything is written. */
 int sink_flush(Sink *s);

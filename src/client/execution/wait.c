@@ -1,4 +1,4 @@
-/* cove wait: until a command has ended, with its status. */
+/* cove wait: waits for the end of a command, and exits with its status. */
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Out of a sandbox. */
+/* Copies out of a sandbox. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Into a sandbox. */
+/* Copies into a sandbox. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
-/* pack.h: a directory of ours as a tar stream.
+/* pack.h: a local directory as a tar stream.
  *
- * Depth first, names relative to the directory, itself left out. Symbolic links stay links; what is no file, directory or link is
- * passed over with a warning. Read piece by piece, so nothing is held but the way down.
+ * Entries come depth first, with names relative to the directory, which is itself left out. Symbolic links
+ * stay links; other special files are skipped with a warning. The stream is produced piece by piece: only the
+ * current path is held.
  * Must not know: where the stream goes. */
 #pragma once
 
@@ -19,11 +20,12 @@ static inline void pack_freep(Pack **p) {
 }
 #define _cleanup_pack_ _cleanup_(pack_freep)
 
-/* Names that fit the patterns (base/ignore.h) stay behind, but for those of `always`. Both are borrowed. */
+/* Leaves out names that match the patterns (base/ignore.h), except those in `always`. Both lists are
+ * borrowed. */
 void pack_leave_out(Pack *p, const Strv *patterns, const Strv *always);
 
-/* A CallSource: fills the buffer; 0 at the end. */
+/* A CallSource: fills the buffer. 0: the end. */
 ssize_t pack_read(void *pack, void *buffer, size_t size);
 
-/* What went wrong, when pack_read() failed. */
+/* The error, after pack_read() has failed. */
 const Error *pack_error(const Pack *p);

@@ -1,7 +1,7 @@
-/* tar.h: the heads of tar archives, written and read.
+/* tar.h: writes and reads the headers of tar archives.
  *
- * Written as POSIX pax: an ustar head, and before it, where that is too small for a name, a link or a size, a head that says it in
- * full. Read as pax, ustar and GNU tar. Checksums are checked; numbers, names and sizes from outside are bounded.
+ * Writes POSIX pax: an ustar header, preceded by a pax header if a name, a link or a size does not fit. Reads
+ * pax, ustar and GNU tar. Checksums are verified; numbers, names and sizes from outside are bounded.
  * Must not know: files, where the bytes come from. */
 #pragma once
 
@@ -12,14 +12,14 @@
 
 #define TAR_BLOCK    512
 #define TAR_PATH_MAX 4096        /* with the NUL */
-#define TAR_HEAD_MAX (32 * 1024) /* of one entry: pax head, its records, ustar head */
+#define TAR_HEAD_MAX (32 * 1024) /* of one entry: pax header, its records, ustar header */
 
 typedef enum TarType {
         TAR_FILE,
         TAR_HARD_LINK,
         TAR_SYMLINK,
         TAR_DIRECTORY,
-        TAR_OTHER, /* devices, pipes: to be passed over */
+        TAR_OTHER, /* devices, pipes: to be skipped */
 } TarType;
 
 typedef struct TarEntry {
@@ -27,32 +27,33 @@ typedef struct TarEntry {
         char path[TAR_PATH_MAX];
         char target[TAR_PATH_MAX]; /* of links */
         unsigned mode;             /* permissions */
-        uint64_t size;             /* of the data behind the head */
+        uint64_t size;             /* of the data after the header */
         int64_t mtime;
 } TarEntry;
 
-/* Bytes with which data of a size is filled up to a block. */
+/* The padding of data of a size, up to a full block. */
 static inline size_t tar_padding(uint64_t size) {
         return (size_t) (-size % TAR_BLOCK);
 }
 
-/* Returns the bytes of the head; -ENAMETOOLONG. */
+/* Returns the size of the header. -ENAMETOOLONG. */
 ssize_t tar_encode(const TarEntry *entry, uint8_t ret[static TAR_HEAD_MAX]);
 
 #define TAR_END_SIZE (2 * TAR_BLOCK) /* of zeros */
 
-/* What heads before a head have said of it. */
+/* What preceding headers have said of the next entry. */
 typedef struct ClientTarReader {
         bool has_path, has_target, has_size, has_mtime;
         TarEntry said;
-        char kind;      /* of a head whose data says something: 'x', 'L', 'K'; 'g': passed over; 0: none is being read */
-        uint64_t left;  /* of that data */
+        char kind;      /* type of the header whose data is being read: 'x', 'L', 'K'; 'g': ignored; 0: none */
+        uint64_t left;  /* bytes left of that data */
         uint8_t *text;
         size_t text_size;
 } ClientTarReader;
 
 void tar_reader_done(ClientTarReader *r);
 
-/* One block. 1: an entry is in *ret, and its data follows (size and padding are the caller's to take). 0: more blocks belong to
- * it. 2: the end of the archive. -EBADMSG: no tar. -EOPNOTSUPP: sparse files, which are not read here. */
+/* Reads one block. 1: an entry is in *ret, and its data follows (the caller consumes data and padding). 0:
+ * more blocks belong to the entry. 2: the end of the archive. -EBADMSG: not a tar archive. -EOPNOTSUPP:
+ * sparse files are not supported. */
 int tar_read_block(ClientTarReader *r, const uint8_t block[static TAR_BLOCK], TarEntry *ret);

@@ -1,7 +1,8 @@
-/* unpack.h: a tar stream into a directory of ours.
+/* unpack.h: unpacks a tar stream into a local directory.
  *
- * What is in the stream comes out of a sandbox and is an enemy's work: nothing is made outside of the directory, no link is
- * followed on the way (not even one that the stream itself has made), nobody gets set-id bits, and devices are left out.
+ * The stream comes from a sandbox and is hostile: nothing is created outside the directory, no link is
+ * followed on the way (not even one from the stream itself), set-id bits are never set, and devices are left
+ * out.
  * Must not know: where the stream comes from. */
 #pragma once
 
@@ -9,7 +10,7 @@
 
 typedef struct Unpack Unpack;
 
-/* The directory is borrowed. NULL: no memory. */
+/* The directory is borrowed. NULL: out of memory. */
 Unpack *unpack_new(int dirfd);
 Unpack *unpack_free(Unpack *u);
 static inline void unpack_freep(Unpack **u) {
@@ -20,7 +21,7 @@ static inline void unpack_freep(Unpack **u) {
 /* An HttpBody. */
 int unpack_write(void *unpack, const void *data, size_t size);
 
-/* All has come: sets what can only be set at the end. -EBADMSG: not all has come. */
+/* Call at the end of the stream: sets what can only be set at the end. -EBADMSG: the stream is incomplete. */
 int unpack_finish(Unpack *u);
 
 const Error *unpack_error(const Unpack *u);

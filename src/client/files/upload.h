@@ -1,7 +1,7 @@
-/* upload.h: a file, a directory as an archive, or what comes on a descriptor, as the body of a request.
+/* upload.h: sends a file, a directory as an archive, or the data from a descriptor as the body of a request.
  *
- * How far it is, is shown on a terminal meanwhile.
- * Must not know: what it is sent for. */
+ * Progress is shown on a terminal.
+ * Must not know: the purpose of the upload. */
 #pragma once
 
 #include "client/client.h"
@@ -9,13 +9,14 @@
 #include "client/progress.h"
 
 typedef struct ClientUpload {
-        const char *name; /* for people */
+        const char *name; /* for the progress line */
         int fd;
-        Pack *pack;  /* instead of the descriptor */
-        int wait_fd; /* to wait for before it is read; -EBADF: it never blocks */
+        Pack *pack;  /* used instead of fd */
+        int wait_fd; /* to wait for before reading; -EBADF: it never blocks */
         Progress *progress;
         Error error;
 } ClientUpload;
 
-/* size: CALL_SIZE_UNKNOWN, or what there is to read. ret NULL: the answer does not matter. What went wrong has been told. */
+/* size: CALL_SIZE_UNKNOWN, or the number of bytes to send. ret NULL: the answer is discarded. Failures have
+ * been reported. */
 int upload_send(ClientUpload *s, const Place *place, const char *method, const Url *u, const char *type, uint64_t size, Answer *ret);

@@ -1,34 +1,35 @@
-/* http.h: reading HTTP/1.1 answers.
+/* http.h: parses HTTP/1.1 answers.
  *
- * Bytes in, of any portions; out come the status, the headers and the body, its framing taken off. What is not HTTP, is larger than
- * the ceilings of gate/http, or contradicts itself is refused (-EBADMSG), and an answer that was cut off is never taken for a whole
- * one.
+ * Input is bytes in portions of any size; output is the status, the headers, and the body without its
+ * framing. Input that is not HTTP, exceeds the limits of gate/http, or contradicts itself is refused
+ * (-EBADMSG). A truncated answer is never taken for a complete one.
  * Must not know: sockets, what was asked, what the body means. */
 #pragma once
 
 #include "gate/http/http-frame.h"
 
-/* Gets the body in pieces; a negative answer ends the reading with it. */
+/* Receives the body in pieces; a negative result ends the reading, and is returned. */
 typedef int (*HttpBody)(void *userdata, const void *data, size_t size);
 
 typedef struct HttpReader {
-        bool bodyless; /* an answer to HEAD */
+        bool bodyless; /* the answer to a HEAD request */
         HttpBody body;
         void *userdata;
         unsigned status;
         HttpHead head;
         HttpFrame frame;
-        uint8_t *kept; /* of the head, or of a line of the framing, as long as it is not whole */
+        uint8_t *kept; /* incomplete head, or incomplete line of the framing */
         size_t kept_size, scanned;
 } HttpReader;
 
 void http_reader_init(HttpReader *h, bool bodyless, HttpBody body, void *userdata);
 void http_reader_done(HttpReader *h);
 
-/* Returns how many bytes were used: all, unless the answer is over. After a 101 the rest belongs to the other protocol. */
+/* Returns the number of bytes used: all, unless the answer is over. After a 101, the rest belongs to the
+ * other protocol. */
 ssize_t http_reader_feed(HttpReader *h, const void *data, size_t size);
 
-/* No more bytes come. -ECONNRESET: the answer is not whole. */
+/* Call when no more bytes come. -ECONNRESET: the answer is incomplete. */
 int http_reader_end(HttpReader *h);
 
 static inline bool http_reader_has_head(const HttpReader *h) {

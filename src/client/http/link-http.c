@@ -1,7 +1,8 @@
-/* A command by plain HTTP: one request that starts it and streams its events, bound to it, so that the command goes when we
- * go; and short ones beside it for input, signals and window sizes.
+/* A command over plain HTTP: one request starts the command, streams its events, and is bound to it, so that
+ * the command ends when the client goes away. Short requests beside it carry input, signals and window sizes.
  *
- * When the daemon is restarted under way, the command lives on: we come back and take the output up where it broke off. */
+ * If the daemon restarts meanwhile, the command lives on: the client reconnects and continues the output
+ * where it broke off. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A command by WebSocket: everything over one connection, in order. Binary messages are its output, behind a byte that says which
- * stream; text messages are JSON: its start and its end from the daemon, window sizes and signals from us. */
+/* A command over a WebSocket: everything over one connection, in order. Binary messages are its output, after
+ * a byte that names the stream. Text messages are JSON: its start and its end from the daemon, window sizes
+ * and signals from the client. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* url.h: paths and queries of requests, with everything encoded that has to be. Knows libc only. */
+/* url.h: builds paths and queries of requests, percent-encoded where needed. Knows libc only. */
 #pragma once
 
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 
 #include "base/macro.h"
 
-/* Having no memory sticks, as an error. */
+/* Lack of memory is kept as the error. */
 typedef struct Url {
         char *text;
         size_t size;
@@ -17,16 +17,17 @@ typedef struct Url {
 void url_done(Url *u);
 #define _cleanup_url_ _cleanup_(url_done)
 
-/* "/api/sandbox/%s/exec?limit=%u": %s is a text, which is encoded; %u and %llu are numbers. A query whose text is NULL is left out. */
+/* "/api/sandbox/%s/exec?limit=%u": %s is a text, which is encoded; %u and %llu are numbers. A query parameter
+ * whose text is NULL is left out. */
 Url url_of(const char *format, ...) _printf_(1, 2);
 Url url_of_words(const char *format, va_list words);
 
-/* As a verb's table has it: each % is the next word; may have a query. */
+/* From a path of a verb's table: each % is replaced by the next word; it may have a query. */
 Url url_fill(const char *path, char *const *words);
 
-void url_query(Url *u, const char *name, const char *value); /* value NULL: nothing is added */
+void url_query(Url *u, const char *name, const char *value); /* value NULL: adds nothing */
 
-void url_cut(Url *u, const Url *before); /* takes back what was added since */
+void url_cut(Url *u, const Url *before); /* restores an earlier state */
 
 /* NULL: no memory. */
 static inline const char *url_text(const Url *u) {

@@ -1,4 +1,5 @@
-/* cove fork, cove restore: many sandboxes out of one, and one back to what it was. */
+/* cove fork, cove restore: creates sandboxes from the files of another, or resets a sandbox's files to a
+ * snapshot. */
 
 #include <stdio.h>
 

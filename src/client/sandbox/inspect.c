@@ -1,4 +1,4 @@
-/* cove inspect: all that the daemon knows of a sandbox, or of one of its commands. */
+/* cove inspect: everything that the daemon knows about a sandbox, or about one of its commands. */
 
 #include <stdio.h>
 #include <string.h>

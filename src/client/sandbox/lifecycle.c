@@ -1,4 +1,4 @@
-/* cove pause, resume, stop, start: sandboxes from one state to another. */
+/* cove pause, resume, stop, start: changes the state of sandboxes. */
 
 #include "client/ask.h"
 #include "client/verbs.h"

@@ -1,4 +1,4 @@
-/* cove network: what left a sandbox, what did not, and which policy would be enough. */
+/* cove network: the allowed and denied traffic of a sandbox, and the smallest policy that would be enough. */
 
 #include <stdio.h>
 #include <string.h>

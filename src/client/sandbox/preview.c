@@ -1,4 +1,4 @@
-/* cove ports, cove url: what is served inside a sandbox, and where a browser finds it. */
+/* cove ports, cove url: the services inside a sandbox, and their URLs for a browser. */
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* What came out this time, beside what came out then. */
+/* Compares the results of a replay with the recorded ones. */
 
 #include <stdio.h>
 #include <string.h>

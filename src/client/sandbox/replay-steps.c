@@ -1,4 +1,4 @@
-/* Each kind of step, asked of the daemon as it was asked then. */
+/* Sends each kind of recorded step to the daemon as the original client did. */
 
 #include <errno.h>
 #include <stdio.h>

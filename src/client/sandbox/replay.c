@@ -1,4 +1,4 @@
-/* cove replay: what went into a recorded sandbox, once more, in a fresh one; and whether the same comes out. */
+/* cove replay: repeats the input of a recorded sandbox in a new one, and compares the results. */
 
 #include "client/sandbox/replay.h"
 

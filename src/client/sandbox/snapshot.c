@@ -1,4 +1,4 @@
-/* cove snapshot: what sandboxes' disks were, by name. */
+/* cove snapshot: saved files of sandboxes, by name. */
 
 #include <stdio.h>
 #include <stdlib.h>

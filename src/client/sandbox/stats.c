@@ -1,4 +1,4 @@
-/* cove stats: counts of the daemon, or what some sandboxes use. */
+/* cove stats: counts of the daemon, or the resource usage of sandboxes. */
 
 #include <stdio.h>
 #include <string.h>

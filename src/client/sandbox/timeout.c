@@ -1,4 +1,4 @@
-/* cove timeout: when a sandbox ends, or is parked, by itself. */
+/* cove timeout: when a sandbox ends or is parked automatically. */
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* cove top: what all sandboxes use, again and again. */
+/* cove top: the resource usage of all sandboxes, updated repeatedly. */
 
 #include <errno.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-/* cove volume: directories that belong to no sandbox, and that several can have. */
+/* cove volume: directories that belong to no sandbox, and that several sandboxes can mount. */
 
 #include "client/ask.h"
 #include "client/verbs.h"

@@ -1,6 +1,8 @@
-/* making.h: long work of the daemon's on a template, as a person at a terminal follows it: its log as lines, how far it is on one line below, and its end.
+/* making.h: follows long work of the daemon on a template, for a person at a terminal: the log as lines, the
+ * progress on one line below, and the result.
  *
- * Ctrl-C cancels the work and says so; a second one leaves it alone. Must not know: which kinds of work there are. */
+ * Ctrl-C cancels the work and says so; a second one stops waiting for the end. Must not know: which kinds of
+ * work exist. */
 #pragma once
 
 #include "client/client.h"
@@ -8,9 +10,9 @@
 
 typedef struct MakingLook {
         bool quiet;  /* no log */
-        bool detach; /* not at all: its id on stdout */
+        bool detach; /* do not follow: print its id to stdout */
 } MakingLook;
 
-/* started: the answer that began it. json: only the end, as the daemon says it, on stdout. Returns the exit status: 0 when it was done;
- * what went wrong has been told. */
+/* started: the answer to the request that started the work. json: prints only the final answer, as JSON, to
+ * stdout. Returns the exit status: 0 on success; failures have been reported. */
 int making_follow(const Place *place, const Answer *started, const MakingLook *look, bool json);

@@ -1,4 +1,4 @@
-/* cove template build, recipes: templates that are made here. */
+/* cove template build, recipes: templates that are built here. */
 
 #include <errno.h>
 #include <fcntl.h>

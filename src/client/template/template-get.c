@@ -1,4 +1,4 @@
-/* cove template pull, import, push: templates that come from elsewhere, and go there. */
+/* cove template pull, import, push: templates from and to other places. */
 
 #include <errno.h>
 #include <fcntl.h>

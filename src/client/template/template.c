@@ -1,4 +1,4 @@
-/* cove template: what sandboxes start from. */
+/* cove template: the templates that sandboxes start from. */
 
 #include "client/template/template.h"
 

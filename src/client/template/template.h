@@ -1,4 +1,4 @@
-/* template.h: what the files of `cove template` share. Each verb is an entry of the table in template.c. */
+/* template.h: shared by the files of `cove template`. Each verb is an entry of the table in template.c. */
 #pragma once
 
 #include "base/strv.h"

@@ -1,4 +1,4 @@
-/* commit-sandbox.h: `cove commit` of a sandbox: into a directory of ours, or as a template. */
+/* commit-sandbox.h: `cove commit` of a sandbox: into a local directory, or as a template. */
 #pragma once
 
 #include "client/client.h"

@@ -1,4 +1,4 @@
-/* cove commit: takes what was changed: of a transaction, or of a sandbox of the daemon's. */
+/* cove commit: applies the changes of a transaction, or of a sandbox of the daemon. */
 
 #include <errno.h>
 #include <stdio.h>

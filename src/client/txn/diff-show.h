@@ -1,6 +1,7 @@
-/* diff-show.h: changes for a person, or for a program: names, a line each, a sum, or patches as git prints them.
+/* diff-show.h: prints changes for people or programs: as names, one line each, a summary, or patches in git's
+ * format.
  *
- * What is shown comes out of a sandbox: names are cleaned, and patches too, before a terminal gets them.
+ * The content comes from a sandbox: names are cleaned, and so are patches that go to a terminal.
  * Must not know: where changes come from. */
 #pragma once
 
@@ -30,7 +31,7 @@ typedef struct DiffEntry {
 
 typedef struct DiffShow {
         DiffMode mode;
-        bool patches; /* are wanted */
+        bool patches; /* patches are wanted */
         bool colours;
         json_t *list;   /* DIFF_JSON */
         uint64_t counts[3]; /* added, modified, deleted */
@@ -40,5 +41,5 @@ typedef struct DiffShow {
 
 void diff_show_begin(DiffShow *d, DiffMode mode, bool patches);
 int diff_show_entry(DiffShow *d, const DiffEntry *e);       /* -ENOMEM */
-int diff_show_json(DiffShow *d, const json_t *change);      /* one as cove-tree and the daemon tell it */
+int diff_show_json(DiffShow *d, const json_t *change);      /* one change in the JSON of cove-tree and the daemon */
 int diff_show_end(DiffShow *d);

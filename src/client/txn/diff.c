@@ -1,4 +1,4 @@
-/* cove diff: what was changed: in a transaction of `cove run --txn`, or in a sandbox of the daemon's. */
+/* cove diff: shows the changes of a transaction of `cove run --txn`, or of a sandbox of the daemon. */
 
 #include <errno.h>
 #include <string.h>

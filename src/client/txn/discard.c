@@ -1,4 +1,4 @@
-/* cove discard: drops what was changed: of a transaction, or of a sandbox of the daemon's. */
+/* cove discard: drops the changes of a transaction, or of a sandbox of the daemon. */
 
 #include <errno.h>
 #include <stdio.h>

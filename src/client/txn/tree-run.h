@@ -1,5 +1,5 @@
-/* tree-run.h: cove-tree (tree/tree.h) for patches of a transaction: they are made of what an enemy wrote, by a large library, and so in a program that has
- * shut itself in. Must not know: transactions, the daemon. */
+/* tree-run.h: runs cove-tree (tree/tree.h) for the patches of a transaction. They are made from hostile
+ * content, by a large library, and therefore in a confined process. Must not know: transactions, the daemon. */
 #pragma once
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* cove txn: the transactions that are kept. */
+/* cove txn: the transactions that exist. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* credential-field.c: placeholders in header values, and in what "Basic" hides in base64. */
+/* credential-field.c: placeholders in header values, also inside the base64 of "Basic". */
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,7 +1,8 @@
-/* credential-filter.c: words in a stream, wherever it is cut.
+/* credential-filter.c: finds words in a stream, wherever it is split.
  *
- * A pair of bytes with which no word begins is most of any stream, so a bit for each pair tells; only then the words are compared, the
- * longest first. At the end of a portion, what may become a word is kept: at most one byte less than the longest word. */
+ * Most pairs of bytes in a stream begin no word, so a bitmap of pairs excludes them; only otherwise the words
+ * are compared, the longest first. At the end of a portion, bytes that may begin a word are held: at most one
+ * byte less than the longest word. */
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* credential-form.c: one value in all the ways it is written. */
+/* credential-form.c: writes one value in each of its forms. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* credential-internal.h: one credential, as credential.c (which there are), credential-filter.c (finding them) and credential-field.c (in
- * headers) share it. Nobody else's. */
+/* credential-internal.h: one credential, shared by credential.c (the list), credential-filter.c (searching
+ * streams) and credential-field.c (header fields). Private to them. */
 #pragma once
 
 #include "gate/credential/credential-spell.h"
@@ -13,9 +13,9 @@ typedef struct Credential {
         char placeholder[CREDENTIAL_PLACEHOLDER_MAX + 1];
         char domain[EGRESS_DOMAIN_MAX];
         unsigned places;
-        char headers[CREDENTIAL_HEADERS_SIZE]; /* those in which it may stand, with a space behind each */
-        char *forms[_CREDENTIAL_FORM_MAX]; /* the value */
-        SpellSet *spellings;               /* the same in all others */
+        char headers[CREDENTIAL_HEADERS_SIZE]; /* header names in which it may occur, each followed by a space */
+        char *forms[_CREDENTIAL_FORM_MAX]; /* the value, written in each form */
+        SpellSet *spellings;               /* for finding the value in responses, in any spelling */
 } Credential;
 
 struct Credentials {
@@ -28,9 +28,10 @@ struct Credentials {
 int credential_make_forms(Credential *c, const char *value, size_t size);
 void credential_wipe_forms(Credential *c);
 
-/* What is gone through next is the value of that field: only what may stand in it is filled in. */
+/* The next input of the filter is the value of this field: only credentials that may occur in it are filled
+ * in. */
 void credential_filter_in_field(CredentialFilter *f, const char *name);
 
 bool credential_is_for(const Credential *c, const char *host);
-/* This placeholder, or another credential's that is the same. */
+/* Whether this placeholder belongs to the host; several credentials may share a placeholder. */
 bool credentials_belong(const Credentials *c, const char *placeholder, const char *host);

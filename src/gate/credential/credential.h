@@ -1,10 +1,13 @@
-/* credential.h: secrets that stay outside: the guest has a placeholder, the host it is for gets the value.
+/* credential.h: secrets that stay outside the sandbox: the guest has a placeholder, and the host that the
+ * secret is for gets the value.
  *
- * Values go into a request only where TLS to a host of the credential's domain was opened and that host's certificate is good; and they are
- * taken out again of what comes back. A placeholder on its way elsewhere is an attempt to use it there, and is found here too.
- * Values are wiped when freed and appear in no log, event or error.
- * What this cannot do: a host that stores a value and shows it in another form (or to another host) has shown it. Values are found in what
- * comes back in the spellings of credential-spell.h, and in no other: not enciphered, not backwards, not letter by letter.
+ * Values are put into a request only if TLS to a host of the credential's domain was opened and that host's
+ * certificate is valid. They are removed again from the host's responses. A placeholder in a request to
+ * another host is an attempt to use it there, and is found here too.
+ * Values are wiped when freed, and appear in no log, event or error.
+ * Limits: a host that stores a value and returns it in another form (or through another host) discloses it.
+ * Values are found in responses only in the spellings of credential-spell.h: not encrypted, not reversed, not
+ * letter by letter.
  * Must not know: sockets, OpenSSL, policy. */
 #pragma once
 
@@ -12,16 +15,16 @@
 #include "json/json.h"
 
 #define CREDENTIALS_MAX           64
-#define CREDENTIAL_PLACEHOLDER_MIN 12 /* so that nobody writes one by chance */
+#define CREDENTIAL_PLACEHOLDER_MIN 12 /* so that none occurs by chance */
 #define CREDENTIAL_PLACEHOLDER_MAX 128
 
 typedef struct Credentials Credentials;
 
-int credentials_parse(json_t *list, Credentials **ret, Error *reterr); /* control.h's "credentials"; wipes the values in the list */
+int credentials_parse(json_t *list, Credentials **ret, Error *reterr); /* list: control.h's "credentials"; its values are wiped */
 Credentials *credentials_ref(Credentials *c);
-Credentials *credentials_free(Credentials *c); /* one who had it has it no more */
-size_t credentials_size(const Credentials *c); /* that they take; NULL: none */
-bool credentials_want(const Credentials *c, const char *host); /* so TLS to it is opened */
+Credentials *credentials_free(Credentials *c); /* drops a reference */
+size_t credentials_size(const Credentials *c); /* bytes of memory; NULL: 0 */
+bool credentials_want(const Credentials *c, const char *host); /* if so, TLS to the host is opened */
 
 typedef enum CredentialPlace {
         CREDENTIAL_HEADER = 1 << 0,
@@ -31,40 +34,40 @@ typedef enum CredentialPlace {
 
 bool credentials_want_in(const Credentials *c, const char *host, CredentialPlace place);
 
-/* How a value is written. */
+/* The encoding of a value. */
 typedef enum CredentialForm {
         CREDENTIAL_PLAIN,
         CREDENTIAL_PERCENT,
         CREDENTIAL_JSON,
         _CREDENTIAL_FORM_MAX,
 } CredentialForm;
-CredentialForm credential_form_of(const char *content_type); /* of a body; NULL: plain */
+CredentialForm credential_form_of(const char *content_type); /* of a body; content_type NULL: plain */
 
-/* A filter goes through bytes in portions of any size and looks for words that may be cut anywhere. */
+/* A filter searches a stream that arrives in portions of any size; matches may span portions. */
 typedef struct CredentialFilter CredentialFilter;
 
-/* Placeholders that do not belong to the host (NULL: none does). */
+/* Finds placeholders that do not belong to the host (host NULL: all placeholders). */
 int credential_filter_new_find(Credentials *c, const char *host, CredentialFilter **ret);
-/* Placeholders of the host become values. */
+/* Replaces the host's placeholders by values. */
 int credential_filter_new_fill(Credentials *c, const char *host, CredentialPlace place, CredentialForm form, CredentialFilter **ret);
-/* Values of the host become placeholders; or, where the length must stay, stars. */
+/* Replaces the host's values by placeholders, or by stars if the length must stay. */
 int credential_filter_new_mask(Credentials *c, const char *host, bool same_length, CredentialFilter **ret);
 CredentialFilter *credential_filter_free(CredentialFilter *f);
-size_t credential_filter_size(const CredentialFilter *f); /* that it takes now; NULL: none */
+size_t credential_filter_size(const CredentialFilter *f); /* bytes of memory, currently; NULL: 0 */
 
-/* What can be told goes to out; what may be the beginning of a word is kept until the next call. last: nothing more comes, nothing is
- * kept. A failure sticks to the text. */
+/* Appends the decided part to out; bytes that may begin a match are held until the next call. last: no more
+ * input follows, and nothing is held. A failure is recorded in the Text. */
 int credential_filter_feed(CredentialFilter *f, const void *data, size_t size, bool last, Text *out);
-/* Which credential was found; NULL: none so far. */
+/* The name of the credential that was found. NULL: none so far. */
 const char *credential_filter_hit(const CredentialFilter *f);
-void credential_filter_forget(CredentialFilter *f); /* that something was found: for the next text */
-bool credential_filter_is_idle(const CredentialFilter *f); /* it has nothing to look for */
+void credential_filter_forget(CredentialFilter *f); /* clears the hit, for the next text */
+bool credential_filter_is_idle(const CredentialFilter *f); /* it searches for nothing */
 
-/* Header values: also inside "Basic", where they stand in base64. With a filter that fills (plain, for headers): returns whether something was
- * replaced. -EINVAL: the value cannot stand in a header. */
+/* Header values, also inside "Basic", where they are base64. f: a fill filter for headers. Returns whether
+ * something was replaced. -EINVAL: the value cannot be part of a header. */
 int credential_fill_field(CredentialFilter *f, const HttpField *field, Text *out);
-/* With one that finds: whether there is something. */
+/* f: a find filter. Returns whether something was found. */
 bool credential_find_field(CredentialFilter *f, const HttpField *field);
 bool credential_find_text(CredentialFilter *f, const char *text);
 
-void text_wipe(Text *t); /* and text_done() */
+void text_wipe(Text *t); /* wipes the memory, then text_done() */

@@ -1,9 +1,12 @@
-/* dns-message.h: DNS messages as bytes: a guest's question in, our answer out.
+/* dns-message.h: DNS messages as bytes: parses a guest's question, writes the gate's answer.
  *
- * Strict: one question, class and type as they come, a name of ordinary host name characters that is written out (no compression), EDNS of
- * version 0 at most once, nothing after it. What two readers could read in two ways is malformed.
- * Answers carry the asked name and its addresses directly: no CNAMEs, no other sections, and with EDNS an extended error (RFC 8914) with words.
- * Must not know: sockets, policy, sandboxes, where addresses come from. Upstream's answers are read by c-ares (resolver.c). */
+ * Strict: exactly one question; class and type as received; a name of ordinary host name characters, written
+ * out (no compression); EDNS version 0 at most once; nothing after it. Anything that two parsers could read
+ * in two ways is malformed.
+ * Answers carry the asked name and its addresses directly: no CNAMEs, no other sections, and, with EDNS, an
+ * extended error (RFC 8914) with text.
+ * Must not know: sockets, policy, sandboxes, where addresses come from. Upstream's answers are parsed by
+ * c-ares (upstream.c). */
 #pragma once
 
 #include "policy/egress.h"
@@ -12,8 +15,8 @@
 #define DNS_WIRE_MAX     255
 #define DNS_UDP_SIZE_MIN 512
 #define DNS_UDP_SIZE_MAX 1232 /* fits into every path's packets */
-#define DNS_ANSWER_MAX   2048 /* more than any of ours */
-#define DNS_QUESTION_MAX 4096 /* with padding; longer ones are not read */
+#define DNS_ANSWER_MAX   2048 /* more than the gate's answers need */
+#define DNS_QUESTION_MAX 4096 /* including padding; longer ones are not read */
 
 typedef enum DnsType {
         DNS_TYPE_A = 1,
@@ -33,7 +36,7 @@ typedef enum DnsRcode {
         DNS_BADVERS = 16, /* of EDNS; needs an OPT record in the answer */
 } DnsRcode;
 
-/* Extended errors. 0 stands for none here: "other" is never said. */
+/* Extended errors. 0 ("other" in the RFC) stands for none: the gate never sends "other". */
 typedef enum DnsExtended {
         DNS_EXTENDED_NONE = 0,
         DNS_BLOCKED = 15,
@@ -47,14 +50,14 @@ typedef struct DnsQuestion {
         bool recursion_desired, checking_disabled;
         uint16_t type, class;
         char name[DNS_NAME_MAX];    /* lower case, no final dot; "": the root */
-        uint8_t wire[DNS_WIRE_MAX]; /* the name as it came: its capitals are part of some resolvers' guard */
-        uint8_t wire_size;          /* 0: there was none that could be read */
+        uint8_t wire[DNS_WIRE_MAX]; /* the name as received: some resolvers randomise its case as a guard */
+        uint8_t wire_size;          /* 0: no readable name */
         bool edns, dnssec_ok;
-        uint16_t udp_size; /* what the asker takes by UDP, between DNS_UDP_SIZE_MIN and _MAX */
+        uint16_t udp_size; /* limit for a UDP answer, between DNS_UDP_SIZE_MIN and _MAX */
 } DnsQuestion;
 
-/* -EBADMSG: no question at all, and not to be answered. Else *ret is filled as far as it could be read, and the result is the rcode (0 or more)
- * that the answer must have, DNS_NOERROR when it is a good question. */
+/* -EBADMSG: not a question; do not answer. Otherwise *ret is filled as far as it could be read, and the
+ * result is the rcode (0 or more) that the answer must have: DNS_NOERROR for a valid question. */
 int dns_question_parse(const uint8_t *data, size_t size, DnsQuestion *ret);
 
 typedef struct DnsAnswer {
@@ -63,9 +66,9 @@ typedef struct DnsAnswer {
         size_t n_addresses;
         uint32_t ttl;
         DnsExtended extended;
-        const char *text; /* of the extended error; NULL: none. UTF-8; cut where it does not fit */
+        const char *text; /* of the extended error; NULL: none. UTF-8; truncated if it does not fit */
 } DnsAnswer;
 
-/* Bytes written, never more than max (at least DNS_UDP_SIZE_MIN). What does not fit is left out and marked as truncated, so that the asker comes
- * by TCP. */
+/* Returns the bytes written, never more than max (which is at least DNS_UDP_SIZE_MIN). If something does not
+ * fit, it is left out and the answer is marked as truncated, so that the client retries by TCP. */
 size_t dns_answer_write(const DnsQuestion *q, const DnsAnswer *a, uint8_t *ret, size_t max);

@@ -1,10 +1,9 @@
 /* dns-request.c: one question, from the decision to the answer.
  *
- *      read → decide ─ denied ───────────────────────────────→ REFUSED, told
- *               │ ask: waits for somebody ─ no ──────────────→ REFUSED
- *               │ no type that has addresses, or no IPv6 ────→ no data
- *             look up (known, or within the rate to upstream) → addresses that may be reached, pinned → answer
- */
+ *      read → decide ─ denied ───────────────────────────────→ REFUSED, reported
+ *               │ ask: waits for the approval ─ denied ──────→ REFUSED
+ *               │ a type without addresses, or no IPv6 ──────→ no data
+ *             look up (cached, or within the rate to upstream) → reachable addresses, pinned → answer */
 
 #include <errno.h>
 #include <stdio.h>

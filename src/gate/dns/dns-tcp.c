@@ -1,7 +1,8 @@
-/* dns-tcp.c: DNS by TCP: messages with their length in front, several on one connection, answered in whatever order they are ready.
+/* dns-tcp.c: DNS over TCP: messages with a length prefix, several per connection, answered in the order in
+ * which they are ready.
  *
- * Answers are put into a buffer, and only the loop sends and closes: so a connection never vanishes under somebody who answers on it. Only whole
- * questions count as a sign of life. */
+ * Answers are put into a buffer, and only the loop sends and closes, so a connection is never freed under a
+ * caller that answers on it. Only complete questions reset the idle timeout. */
 
 #include <errno.h>
 #include <stdlib.h>

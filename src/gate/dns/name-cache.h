@@ -1,6 +1,6 @@
-/* name-cache.h: what upstream said about names, as long as it holds.
+/* name-cache.h: cache of upstream's answers, by name and family, until their TTL ends.
  *
- * By name and family. Bounded: when it is full, what was not asked for the longest goes. Time is told by the caller.
+ * Bounded: when it is full, the least recently used entry is removed. The caller passes the time.
  * Must not know: who asks, c-ares, sandboxes. */
 #pragma once
 
@@ -13,7 +13,8 @@ NameCache *name_cache_free(NameCache *c);
 void name_cache_clear(NameCache *c);
 size_t name_cache_count(const NameCache *c);
 
-/* The TTL is brought between RESOLVER_TTL_MIN and _MAX; -ENOENT and -ENODATA hold for RESOLVER_TTL_NEGATIVE; other errors are not kept. */
+/* The TTL is clamped to RESOLVER_TTL_MIN and _MAX. -ENOENT and -ENODATA are kept for RESOLVER_TTL_NEGATIVE;
+ * other errors are not kept. */
 int name_cache_put(NameCache *c, const char *name, int family, const ResolverAnswer *a, usec_t now);
-/* True: there it is, with the TTL that is left. */
+/* True: found, with the remaining TTL. */
 bool name_cache_get(NameCache *c, const char *name, int family, usec_t now, ResolverAnswer *ret);

@@ -1,8 +1,10 @@
-/* pins.h: what one sandbox was told of names: this name has this address.
+/* pins.h: the name-to-address answers that one sandbox was given.
  *
- * A connection or datagram to an address is held to the names that the sandbox was told for it, so a name in a TLS hello or an HTTP head can
- * neither be made up nor be moved elsewhere. A pin outlives its TTL (programs keep addresses), up to PIN_KEEP_USEC after it was last told; a new
- * answer adds, it never moves or removes. Bounded: beyond PINS_MAX the one that was told the longest ago goes.
+ * A connection or datagram to an address is bound to the names that the sandbox was given this address for,
+ * so a name in a TLS hello or an HTTP head can neither be invented nor be used with another address. A pin
+ * outlives its TTL (programs keep addresses): it lasts PIN_KEEP_USEC after it was last given. A new answer
+ * only adds pins; it never moves or removes one. Bounded: beyond PINS_MAX, the one that was given the longest
+ * ago is removed.
  * Must not know: DNS messages, sandboxes, policy, the clock. */
 #pragma once
 
@@ -16,10 +18,10 @@ typedef struct Pins Pins;
 int pins_new(Pins **ret);
 Pins *pins_free(Pins *p);
 
-/* name: normalised. Told again, it is the newest again. What was told too long ago goes now, so the lookups need no clock: with nothing new,
- * the old stays. */
+/* Adds a pin, or makes an existing one the newest. name: normalised. Expired pins are removed only here, so
+ * lookups need no clock: without new answers, old pins stay. */
 int pins_add(Pins *p, const char *name, const IpAddress *address, usec_t now);
 bool pins_has(const Pins *p, const char *name, const IpAddress *address);
-/* The names that this address was told under, the newest first, up to max. They are good until the next pins_add(). */
+/* The names that this address was given for, newest first, up to max. Valid until the next pins_add(). */
 size_t pins_names(const Pins *p, const IpAddress *address, const char **ret, size_t max);
 size_t pins_count(const Pins *p);

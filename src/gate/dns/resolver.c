@@ -1,8 +1,10 @@
 /* resolver.c: calls, and the lookups that they share.
  *
- * A lookup is one question to upstream; calls for the same name and family wait at it. Answers, from upstream or from the cache, go through the
- * list of answered calls, which the loop empties: so nobody is called back from within his own call, nor from inside of c-ares.
- * After the deadline the calls get an error, and the lookup stays until c-ares has done with it: what it brings is still good for the cache. */
+ * A lookup is one question to upstream; calls for the same name and family share it. Answers, from upstream
+ * or from the cache, go through the list of answered calls, which the loop empties: so no caller is called
+ * back from within its own call, nor from inside c-ares.
+ * After the deadline the calls get an error. The lookup stays until c-ares has finished it: a late answer is
+ * still put into the cache. */
 
 #include "gate/dns/resolver.h"
 

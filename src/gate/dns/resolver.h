@@ -1,8 +1,10 @@
-/* resolver.h: names to addresses, asked of the upstream name servers; the one door to c-ares.
+/* resolver.h: resolves names to addresses at the upstream name servers; hides c-ares.
  *
- * One for all sandboxes: with a cache, identical questions under way are joined, and every call ends within RESOLVER_DEADLINE_USEC, whatever
- * upstream does. Failures of upstream are not kept, that a name does not exist is for a few seconds.
- * Search lists, /etc/hosts and aliases of the host play no part: a name means what the world says.
+ * One resolver serves all sandboxes, with a cache. Identical lookups in progress are joined, and every call
+ * ends within RESOLVER_DEADLINE_USEC, whatever upstream does. Upstream failures are not cached; a missing
+ * name or missing data is, for a few seconds.
+ * Search lists, /etc/hosts and aliases of the host are ignored: a name means what the upstream name servers
+ * say.
  * Must not know: sandboxes, policy, DNS messages of guests. */
 #pragma once
 
@@ -16,29 +18,29 @@
 #define RESOLVER_TTL_MIN       1
 #define RESOLVER_TTL_MAX       3600
 #define RESOLVER_TTL_NEGATIVE  5
-#define RESOLVER_DEADLINE_USEC (4800 * USEC_PER_MSEC) /* before the guest's own resolver gives up, usually after 5 s */
+#define RESOLVER_DEADLINE_USEC (4800 * USEC_PER_MSEC) /* before the guest's own resolver times out, usually after 5 s */
 
 typedef struct Resolver Resolver;
 typedef struct ResolverCall ResolverCall;
 
 typedef struct ResolverAnswer {
-        int error; /* 0; -ENOENT: no such name; -ENODATA; -ETIMEDOUT, -EHOSTUNREACH: upstream is down; -EBADMSG; -EBUSY: too many at once */
+        int error; /* 0; -ENOENT: no such name; -ENODATA; -ETIMEDOUT, -EHOSTUNREACH: upstream is down; -EBADMSG; -EBUSY: too many lookups */
         IpAddress addresses[RESOLVER_ADDRESSES_MAX];
         size_t n_addresses;
-        uint32_t ttl; /* seconds that are left, at least RESOLVER_TTL_MIN */
+        uint32_t ttl; /* remaining seconds, at least RESOLVER_TTL_MIN */
 } ResolverAnswer;
 
-/* Asks nobody before resolver_set_servers(). */
+/* Has no servers before resolver_set_servers(). */
 int resolver_new(sd_event *event, Resolver **ret, Error *reterr);
-Resolver *resolver_free(Resolver *r); /* calls that are open are dropped without a word */
+Resolver *resolver_free(Resolver *r); /* pending calls are dropped without a callback */
 
-/* "addr", "addr:port", "[addr]:port"; none: those of the host's resolv.conf, as it is now. What is under way is asked anew, and what is known is
- * forgotten. After a failure the old ones stay. */
+/* servers: "addr", "addr:port", "[addr]:port". None: the current servers of the host's resolv.conf. Lookups
+ * in progress are asked again, and the cache is cleared. On failure the old servers stay. */
 int resolver_set_servers(Resolver *r, const char *const *servers, size_t n, Error *reterr);
 
-/* done: once, not from within. family: AF_INET or AF_INET6. NULL: out of memory. */
+/* done: called once, not from within resolver_ask(). family: AF_INET or AF_INET6. NULL: out of memory. */
 ResolverCall *resolver_ask(Resolver *r, const char *name, int family, void (*done)(const ResolverAnswer *a, void *userdata), void *userdata);
-ResolverCall *resolver_cancel(ResolverCall *c); /* NULL is fine */
+ResolverCall *resolver_cancel(ResolverCall *c); /* NULL is allowed */
 
-/* Whether a call would be answered without asking upstream. */
+/* Whether the cache can answer a call. */
 bool resolver_knows(Resolver *r, const char *name, int family);

@@ -1,14 +1,16 @@
-/* upstream.h: c-ares in the loop: one question to the name servers of the world, one answer.
+/* upstream.h: c-ares in the event loop: one question to the upstream name servers, one answer.
  *
- * resolver.c's own; nobody else asks. Sockets, tries, time-outs, truncation (then by TCP), and reading what comes back are c-ares'.
- * Must not know: caches, calls that are shared, policy. */
+ * Used by resolver.c only. c-ares handles sockets, retries, timeouts, truncation (retry by TCP), and parsing
+ * of responses.
+ * Must not know: caches, shared calls, policy. */
 #pragma once
 
 #include "gate/dns/resolver.h"
 
 typedef struct Upstream Upstream;
 
-/* Exactly once, maybe from within upstream_ask(); not at all after upstream_free(). The answer's TTL is as upstream said it. */
+/* Called exactly once, possibly from within upstream_ask(), but not after upstream_free(). The answer's TTL
+ * is upstream's, not clamped. */
 typedef void (*UpstreamDone)(const ResolverAnswer *a, void *userdata);
 
 int upstream_new(sd_event *event, Upstream **ret);

@@ -1,18 +1,19 @@
-/* http-internal.h: one exchange, as its parts share it. Nobody else's.
+/* http-internal.h: one exchange, shared by its parts. Private to them.
  *
- *      http.c           its life: streams, steps, time, end
- *      http-request.c   a head of the guest: whose host, may it, by whom approved
- *      http-send.c      the request as it goes on: head and body, with credentials
- *      http-response.c  what comes back: head and body, masked
- *      http-tunnel.c    what is only bytes, after 101
- *      http-refuse.c    answers of our own
+ *      http.c           its life: streams, steps, timeouts, end
+ *      http-request.c   a request head: its host, whether it may pass, whether it is approved
+ *      http-send.c      the request to upstream: head and body, with credentials
+ *      http-response.c  the response: head and body, masked
+ *      http-tunnel.c    plain bytes, after 101
+ *      http-refuse.c    the gate's own responses
  *
  *      GREET → HEAD → ASK → CONNECT → COLLECT → PASS → HEAD …
  *                │                               └──→ TUNNEL
  *                └→ (refused) → HEAD, or DRAIN → OVER
  *
- * One request at a time; the next one waits in the guest's stream. The connection to upstream is made for the first request that may pass, and
- * shares the fate of the guest's: when one ends, so does the other, as it would be without us. */
+ * One request at a time; the next one waits in the guest's stream. The connection to upstream is made for the
+ * first request that may pass, and is tied to the guest's connection: when one ends, so does the other, as
+ * without a gate. */
 #pragma once
 
 #include "gate/http/http-frame.h"
@@ -22,20 +23,20 @@
 #include "gate/relay/dial.h"
 #include "gate/relay/stream.h"
 
-#define HTTP_GREET_USEC   (30 * USEC_PER_SEC)  /* TLS with the guest */
+#define HTTP_GREET_USEC   (30 * USEC_PER_SEC)  /* TLS handshake with the guest */
 #define HTTP_HEAD_USEC    (60 * USEC_PER_SEC)  /* from the first byte of a head to its last */
 #define HTTP_IDLE_USEC    (300 * USEC_PER_SEC) /* between requests */
-#define HTTP_CONNECT_USEC (30 * USEC_PER_SEC)  /* TCP and TLS with upstream */
-#define HTTP_COLLECT_USEC (60 * USEC_PER_SEC)  /* a body that is read as a whole */
+#define HTTP_CONNECT_USEC (30 * USEC_PER_SEC)  /* TCP and TLS handshakes with upstream */
+#define HTTP_COLLECT_USEC (60 * USEC_PER_SEC)  /* to collect a whole body */
 #define HTTP_DRAIN_USEC   (2 * USEC_PER_SEC)
-#define HTTP_DRAIN_MAX    (1024 * 1024)        /* of a body nobody wants */
+#define HTTP_DRAIN_MAX    (1024 * 1024)        /* bytes of a refused body to discard */
 #define HTTP_COLLECT_MAX  (1024 * 1024)
-#define HTTP_COLLECTS_MAX 16                   /* of one sandbox at once: further ones go on in chunks */
-#define HTTP_MASK_MAX     2048                 /* gone through for credentials in one turn: a hostile byte costs microseconds */
-#define HTTP_MASK_PIECE   64                   /* what a piece counts besides its bytes */
-#define HTTP_MASK_HEAD    16384                /* bytes of a head in which credentials are looked for */
-#define HTTP_INTERIM_MAX  16                   /* responses of 1xx before the real one */
-#define HTTP_SENT_MAX     (4 * 1024 * 1024)    /* a piece with its credentials put in */
+#define HTTP_COLLECTS_MAX 16                   /* of one sandbox at once; further ones are sent in chunks */
+#define HTTP_MASK_MAX     2048                 /* bytes searched for credentials in one turn: a hostile byte costs microseconds */
+#define HTTP_MASK_PIECE   64                   /* overhead counted for a piece, in addition to its bytes */
+#define HTTP_MASK_HEAD    16384                /* bytes of a head that are searched for credentials */
+#define HTTP_INTERIM_MAX  16                   /* 1xx responses before the final one */
+#define HTTP_SENT_MAX     (4 * 1024 * 1024)    /* a piece after credentials are filled in */
 
 typedef enum HttpStep {
         HTTP_STEP_GREET,
@@ -53,65 +54,65 @@ typedef enum HttpStep {
 typedef struct HttpAsked {
         HttpHead head;
         HttpTarget target;
-        char host[EGRESS_DOMAIN_MAX]; /* "": by number */
-        char authority[EGRESS_DOMAIN_MAX + 8]; /* Host as it goes on; "": none */
-        EgressQuestion question;      /* points into the others */
-        HttpFrame frame;              /* of the body as it comes */
+        char host[EGRESS_DOMAIN_MAX]; /* "": by address */
+        char authority[EGRESS_DOMAIN_MAX + 8]; /* Host as sent on; "": none */
+        EgressQuestion question;      /* points into the other members */
+        HttpFrame frame;              /* of the body as received */
         bool websocket, expects;      /* Expect: 100-continue */
-        bool chunked;                 /* the body as it goes on */
-        bool sent;                    /* head and whole body have gone on */
-        CredentialFilter *find;       /* of the body: what does not belong there */
-        CredentialFilter *fill;       /* and what becomes a value */
+        bool chunked;                 /* the body is sent in chunks */
+        bool sent;                    /* head and whole body have been sent */
+        CredentialFilter *find;       /* for the body: finds foreign placeholders */
+        CredentialFilter *fill;       /* for the body: fills values in */
         Text body;                    /* COLLECT */
-        bool collects;                /* and is counted */
+        bool collects;                /* counted in the sandbox's n_collecting */
         usec_t deadline;              /* 0: none */
 } HttpAsked;
 
 typedef struct HttpAnswered {
-        bool begun;                   /* the guest has its head */
-        bool over;                    /* and its body */
-        bool last;                    /* nothing comes behind it on this connection */
+        bool begun;                   /* the guest has received its head */
+        bool over;                    /* and its whole body */
+        bool last;                    /* nothing follows it on this connection */
         unsigned n_interim;
         size_t scanned;
         HttpFrame frame;
-        bool chunked;                 /* the body as it goes to the guest */
+        bool chunked;                 /* the body is sent to the guest in chunks */
         CredentialFilter *mask;
-        bool told;                    /* that something was masked */
+        bool told;                    /* the masking has been reported */
 } HttpAnswered;
 
 struct HttpExchange {
         GateSandbox *sandbox;
         bool tls;
-        bool approved;                /* by somebody, for all of this connection, as far as it is for this host: */
+        bool approved;                /* by a person, for this connection, but only for this host: */
         char approved_host[EGRESS_DOMAIN_MAX];
         IpAddress address;
         uint16_t port;
-        char host[EGRESS_DOMAIN_MAX]; /* TLS: the only one */
-        Credentials *credentials;     /* as they were when the request came */
+        char host[EGRESS_DOMAIN_MAX]; /* TLS: the only host */
+        Credentials *credentials;     /* as of the arrival of the request */
         HttpStep step;
         Stream *guest, *upstream;
         Dial *dial;
         Ask *ask;
         sd_event_source *timer, *again;
         ShareTurn turn;
-        size_t scanned;               /* of the head that is being waited for */
+        size_t scanned;               /* bytes already scanned of the incomplete head */
         HttpAsked asked;
         HttpAnswered answered;
-        bool head_begun;              /* its time is running */
+        bool head_begun;              /* the head's timeout is running */
         bool policy_changed;
         size_t drained;
-        bool drain_sent;              /* our last word has gone out */
+        bool drain_sent;              /* the final response has been sent */
         CredentialFilter *tunnel_mask;
         size_t held;                  /* memory.h */
-        size_t masked;                /* bytes that were gone through for credentials in this turn */
+        size_t masked;                /* bytes searched for credentials in this turn */
         void (*done)(HttpExchange *x, void *userdata);
         void *userdata;
 };
 
-/* Each step does what can be done now: > 0 when something moved, 0 when it has to wait. */
-void http_go(HttpExchange *x, HttpStep step);   /* into a step, with its time */
-void http_pump(HttpExchange *x);                /* from callbacks: all that can be done */
-void http_enter(HttpExchange *x);               /* likewise, when it is its turn */
+/* Each step function does what is possible now. It returns > 0 if something moved, 0 if it has to wait. */
+void http_go(HttpExchange *x, HttpStep step);   /* enters a step and sets its timeout */
+void http_pump(HttpExchange *x);                /* from callbacks: runs steps until none can proceed, or the turn is used up */
+void http_enter(HttpExchange *x);               /* likewise, but waits for its turn (share.h) */
 void http_over(HttpExchange *x);
 int http_next_request(HttpExchange *x);
 
@@ -123,13 +124,13 @@ int http_step_connect(HttpExchange *x);
 
 /* http-send.c */
 int http_step_collect(HttpExchange *x);
-int http_send_head(HttpExchange *x, const Text *body); /* body: all of it; NULL: it comes piece by piece */
+int http_send_head(HttpExchange *x, const Text *body); /* body: the whole body; NULL: it follows piece by piece */
 int http_send_body(HttpExchange *x);
 bool http_must_collect(const HttpExchange *x);
-bool http_count_up(HttpExchange *x, size_t size); /* false: it was one too many, and is over */
+bool http_count_up(HttpExchange *x, size_t size); /* false: the total is exceeded, and the request is refused */
 
 void http_put_body(Stream *s, bool chunked, const void *data, size_t size);
-/* Whether a field concerns this connection only, and is not passed on. */
+/* Whether a field is hop-by-hop, and not passed on. */
 bool http_is_hop(const HttpHead *h, const char *name);
 
 /* http-response.c */
@@ -139,10 +140,11 @@ int http_step_pass(HttpExchange *x);
 int http_start_tunnel(HttpExchange *x);
 int http_step_tunnel(HttpExchange *x);
 
-/* http-refuse.c: answers the guest, and goes on to the next request where that is possible. All of them return 1. */
+/* http-refuse.c: respond to the guest, and go on with the next request if possible. All functions that return
+ * int return 1, except http_step_drain(). */
 int http_deny(HttpExchange *x, const EgressVerdict *v);
 int http_deny_because(HttpExchange *x, EgressReason reason);
-int http_deny_told(HttpExchange *x, EgressReason reason); /* it has been told already */
-int http_fail(HttpExchange *x, const char *why);          /* upstream: 502 */
+int http_deny_told(HttpExchange *x, EgressReason reason); /* the denial has been reported before */
+int http_fail(HttpExchange *x, const char *why);          /* upstream failed: 502 */
 int http_step_drain(HttpExchange *x);
-void http_cut(HttpExchange *x); /* over, and the guest shall know that it was not the end */
+void http_cut(HttpExchange *x); /* ends with a reset, so that the guest does not take the response for complete */

@@ -1,4 +1,4 @@
-/* http-refuse.c: answers of our own: what was denied, and what failed. */
+/* http-refuse.c: the gate's own responses: denials and failures. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* http-request.c: a request of the guest: whose host it is for, whether it may pass, and the way to upstream. */
+/* http-request.c: a request of the guest: its host, whether it may pass, and the connection to upstream. */
 
 #include <errno.h>
 #include <stdio.h>

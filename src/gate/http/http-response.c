@@ -1,4 +1,4 @@
-/* http-response.c: what upstream answers, as the guest gets it: framed anew, credentials taken out. */
+/* http-response.c: upstream's response, as the guest gets it: framed anew, credentials masked. */
 
 #include <errno.h>
 #include <inttypes.h>

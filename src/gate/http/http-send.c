@@ -1,4 +1,4 @@
-/* http-send.c: a request as it goes on to upstream: written anew, with credentials where they belong. */
+/* http-send.c: the request as sent to upstream: written anew, with credentials filled in. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
-/* http-target.h: what a request asks for: the target of its first line, and its Host.
+/* http-target.h: parses the target of a request line and the Host field.
  *
- * A path is brought into the one form that policies are compared with (egress_path_normalise()) and that is sent on. What servers read in
- * different ways has no such form and is refused.
+ * A path is normalised to the one form that policies are compared with (egress_path_normalise()); this form
+ * is sent on. A path that servers read in different ways has no such form and is refused.
  * Must not know: policy, connections. */
 #pragma once
 
@@ -13,9 +13,9 @@
 
 typedef struct HttpTarget {
         char *path;      /* normalised; "*" for OPTIONS * */
-        char *query;     /* as it came, without the question mark; NULL: none */
-        char *authority; /* absolute-form: what stands between "//" and the path; NULL: origin-form */
-        bool https;      /* absolute-form: its scheme */
+        char *query;     /* as received, without the question mark; NULL: none */
+        char *authority; /* absolute-form: the text between "//" and the path; NULL: origin-form */
+        bool https;      /* absolute-form: whether its scheme is https */
 } HttpTarget;
 
 void http_target_done(HttpTarget *t);
@@ -25,7 +25,7 @@ int http_target_parse(const char *method, const char *target, HttpTarget *ret); 
 int http_path_normalise(const char *path, size_t size, char **ret);
 
 typedef struct HttpAuthority {
-        char host[EGRESS_DOMAIN_MAX]; /* normalised; "" when it is an address */
+        char host[EGRESS_DOMAIN_MAX]; /* normalised; "" if it is an address */
         bool is_address;
         IpAddress address;
         uint16_t port; /* 0: none given */

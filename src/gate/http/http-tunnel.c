@@ -1,4 +1,4 @@
-/* http-tunnel.c: after 101 there are no requests any more, only bytes, until one side ends. */
+/* http-tunnel.c: plain bytes after a 101 response, until one side ends. */
 
 #include <errno.h>
 #include <string.h>

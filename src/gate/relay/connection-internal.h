@@ -1,4 +1,5 @@
-/* connection-internal.h: one connection, as connection.c (its life) and judge.c (what it is, and whether it may) share it. Nobody else's. */
+/* connection-internal.h: one connection, shared by connection.c (its life) and judge.c (what it is, and
+ * whether it may pass). Private to them. */
 #pragma once
 
 #include "gate/http/http.h"
@@ -13,16 +14,16 @@ struct Connection {
         GateSandbox *sandbox;
         int fd;                   /* the guest's side; -EBADF: http.c has it */
         int upstream_fd;
-        IpAddress address;    /* where it wants to go */
+        IpAddress address;    /* the guest's destination */
         uint16_t port;
-        EgressProtocol protocol;  /* what it is taken for */
-        char host[EGRESS_DOMAIN_MAX]; /* by which name; "": by number */
-        bool cleared;             /* it may pass, as bytes */
-        bool approved;            /* somebody has said so, this once */
-        bool tls;                 /* while it is asked about: it would be TLS whose name was checked */
+        EgressProtocol protocol;  /* its presumed protocol */
+        char host[EGRESS_DOMAIN_MAX]; /* the name it is judged by; "": by address */
+        bool cleared;             /* it may pass as bytes */
+        bool approved;            /* a person has approved it, once */
+        bool tls;                 /* it is TLS with a checked name; kept while the question waits */
         sd_event_source *source, *upstream_source, *timer;
-        ShareTurn turn;           /* to look at its bytes */
-        bool hung_up;             /* and no more will come */
+        ShareTurn turn;           /* for judge_look() */
+        bool hung_up;             /* the guest sends no more bytes */
         Ask *ask;
         Dial *dial;
         Relay *relay;
@@ -32,19 +33,20 @@ struct Connection {
 
 EgressQuestion connection_question(const Connection *c);
 
-/* Each of these is the last thing its caller does with the connection: it may be gone. */
-void connection_deny(Connection *c, const EgressVerdict *v); /* tells, resets */
+/* The caller must not touch the connection after any of these: it may be freed. */
+void connection_deny(Connection *c, const EgressVerdict *v); /* reports and resets */
 void connection_reset(Connection *c);
 void connection_close(Connection *c);
-void connection_clear(Connection *c); /* it may pass: connect, then relay */
-void connection_open(Connection *c);  /* to http.c; TLS when c->tls */
+void connection_clear(Connection *c); /* lets it pass: connects, then relays */
+void connection_open(Connection *c);  /* hands it to http.c; as TLS if c->tls */
 
-/* Connects ahead of any decision, where raw TCP to there is allowed anyway; who speaks first decides. */
+/* Connects before a decision, where raw TCP to this address is allowed anyway: if the server speaks first,
+ * the connection is relayed. */
 void connection_dial_ahead(Connection *c);
 
 /* judge.c */
 void judge_accepted(Connection *c);
-void judge_look(void *userdata); /* at the bytes of a connection */
+void judge_look(void *userdata); /* peeks at the bytes of a connection */
 int judge_on_bytes(sd_event_source *source, int fd, uint32_t revents, void *userdata);
 int judge_on_silence(sd_event_source *source, uint64_t usec, void *userdata);
 void judge_policy_changed(Connection *c);

@@ -1,25 +1,26 @@
-/* connection.h: one TCP connection of a guest, from its acceptance to its end.
+/* connection.h: one TCP connection of a guest, from accept to close.
  *
- *      accepted ─ special address, port 53 ──────────────────────────────→ out at once, DNS
+ *      accepted ─ special address, port 53 ──────────────────────────────→ refused at once, DNS
  *         │ raw TCP to here is allowed ─────────────┐
- *      sniffing: the first bytes, looked at, not read
+ *      sniffing: peeks at the first bytes
  *         │ HTTP ───────────────────────────────────┼──────────────────────→ http.c
  *         │ TLS: name is one of the pinned          │
- *      asking: waits for somebody's answer          │
- *         │ must be seen inside ────────────────────┼──────────────────────→ http.c
+ *      asking: waits for an answer                  │
+ *         │ must be inspected ──────────────────────┼──────────────────────→ http.c
  *      dialing ←────────────────────────────────────┘
  *      relaying: relay.c
  *
- * Upstream is the address that the guest named (and was told, for a name) and no other. What is refused is reset, and told.
+ * Upstream is only ever the address that the guest named (for a name: an address that it was told). A refused
+ * connection is reset and reported.
  * Must not know: DNS messages, HTTP messages, control messages. */
 #pragma once
 
 #include "gate/gate.h"
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 void connection_take(GateSandbox *s, int fd);
 
-/* Cuts what the policy does not allow any more. */
+/* Cuts the connections that the policy no longer allows. */
 void connections_policy_changed(GateSandbox *s);
-/* Cuts all. */
+/* Cuts all connections of the sandbox. */
 void connections_sandbox_gone(GateSandbox *s);

@@ -1,4 +1,4 @@
-/* dial.h: one TCP connection to the world, made without waiting, within a deadline.
+/* dial.h: one outgoing TCP connection, made without blocking, within a deadline.
  *
  * Must not know: why. */
 #pragma once
@@ -9,6 +9,7 @@
 
 typedef struct Dial Dial;
 
-/* done: once, not from within, with a descriptor that is the callee's, or a negative errno. The Dial may be freed in it. */
+/* done: called once, not from within dial_new(), with a descriptor that the callback owns, or a negative
+ * errno. It may free the Dial. */
 int dial_new(Gate *g, const IpAddress *address, uint16_t port, void (*done)(int error, int fd, void *userdata), void *userdata, Dial **ret);
 Dial *dial_free(Dial *d);

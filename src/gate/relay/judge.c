@@ -1,4 +1,4 @@
-/* judge.c: what a connection is, by its first bytes, and whether it may pass. */
+/* judge.c: classifies a connection by its first bytes, and decides whether it may pass. */
 
 #include <errno.h>
 #include <stdio.h>

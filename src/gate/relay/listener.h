@@ -1,6 +1,6 @@
-/* listener.h: takes connections of a sandbox, as many as there is room for; the rest waits in the kernel's queue.
+/* listener.h: accepts connections of a sandbox while there is room; the rest waits in the kernel's queue.
  *
- * Must not know: what becomes of them. */
+ * Must not know: what becomes of the connections. */
 #pragma once
 
 #include "gate/gate.h"
@@ -9,5 +9,5 @@
 
 /* The callback of tcp_source. */
 int listener_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata /* GateSandbox */);
-/* One has ended: there may be room again. */
+/* Call when a connection has ended: there may be room again. */
 void listener_resume(GateSandbox *s);

@@ -1,7 +1,8 @@
-/* pipe.h: pipes that bytes pass through on their way from one socket to another, lent out and taken back.
+/* pipe.h: a pool of pipes for moving bytes between sockets by splice(2).
  *
- * A connection needs one only while bytes are under way that the other side does not take yet; so a few serve thousands of connections, and
- * are large. The kernel counts their pages per user: when it gives no large ones any more, small ones do.
+ * A connection needs a pipe only while it holds bytes that the other side does not accept yet. So a few large
+ * pipes serve thousands of connections. The kernel counts pipe pages per user: when it grants no more large
+ * pipes, small ones are used.
  * Must not know: sockets. */
 #pragma once
 
@@ -19,7 +20,7 @@ static inline bool pipe_is(const Pipe *p) {
 }
 
 int pipe_lend(Pipe *ret);
-/* One that has bytes in it cannot be lent to somebody else: it is closed. */
+/* A pipe that still holds bytes cannot be reused: it is closed. */
 void pipe_return(Pipe *p, bool is_empty);
-/* Those that nobody has: closes them. */
+/* Closes all unused pipes of the pool. */
 void pipe_forget_all(void);

@@ -1,8 +1,9 @@
-/* relay.h: bytes from one socket to another and back, by splice(2): they are never ours.
+/* relay.h: moves bytes between two sockets by splice(2); they never enter user space.
  *
- * Both directions are independent: the end of one is passed on as such, and the other goes on. An error of one side is an error to the other. What
- * one side does not take, the other is not read for: beyond one pipe nothing is held. Bytes are counted and wait for the sandbox's buckets.
- * Must not know: policies, what the bytes are. */
+ * The directions are independent: the end of one is passed on, and the other continues. An error on one side
+ * is passed to the other as an error. When one side does not accept bytes, the other side is not read: at
+ * most one pipe's content is held. Bytes are counted and wait for the sandbox's buckets.
+ * Must not know: policies, the content. */
 #pragma once
 
 #include "gate/gate.h"
@@ -10,13 +11,13 @@
 typedef struct Relay Relay;
 
 typedef enum RelayEnd {
-        RELAY_OVER,   /* both sides have said all */
-        RELAY_FAILED, /* one of them was reset */
-        RELAY_TOTAL,  /* the sandbox has used up its bytes */
-        RELAY_SILENT, /* upstream has not said a word in time */
+        RELAY_OVER,   /* both sides have ended */
+        RELAY_FAILED, /* one side was reset */
+        RELAY_TOTAL,  /* the sandbox has reached its byte limit */
+        RELAY_SILENT, /* upstream did not send its first byte in time */
 } RelayEnd;
 
-/* Borrows both descriptors; they must be nonblocking. done: once; the relay may be freed in it. silence_usec: how long upstream may take to its first
- * byte; 0: for ever. */
+/* Borrows both descriptors, which must be nonblocking. done: called once; it may free the relay.
+ * silence_usec: limit for the wait for upstream's first byte; 0: none. */
 int relay_new(GateSandbox *s, int guest_fd, int upstream_fd, usec_t silence_usec, void (*done)(RelayEnd end, void *userdata), void *userdata, Relay **ret);
 Relay *relay_free(Relay *r);

@@ -1,6 +1,7 @@
-/* authority-key.h: keys and certificates as OpenSSL makes them; for authority.c alone.
+/* authority-key.h: creates keys and certificates with OpenSSL; for authority.c only.
  *
- * Gives back objects that the caller frees. Must not know: sandboxes, caches. */
+ * Returned objects are freed by the caller.
+ * Must not know: sandboxes, caches. */
 #pragma once
 
 #include <openssl/evp.h>
@@ -10,20 +11,20 @@
 
 #include "base/error.h"
 
-/* The same key for the same seed and id, always. */
+/* The same seed and id always give the same key. */
 int authority_key_derive(const uint8_t seed[static 32], const char *id, EVP_PKEY **ret, Error *reterr);
 int authority_key_new(EVP_PKEY **ret, Error *reterr);
 
 typedef struct CertificateSpec {
-        const char *subject;   /* its common name */
-        const char *host;      /* of a leaf: a name or an address; NULL: an authority */
-        EVP_PKEY *key;         /* whose public half it carries */
-        X509 *issuer;          /* NULL: itself */
+        const char *subject;   /* the common name */
+        const char *host;      /* of a leaf certificate: a name or an address; NULL: it is an authority */
+        EVP_PKEY *key;         /* the certificate carries its public half */
+        X509 *issuer;          /* NULL: self-signed */
         EVP_PKEY *issuer_key;
         time_t from, until;
 } CertificateSpec;
 
 int authority_certificate_new(const CertificateSpec *spec, X509 **ret, Error *reterr);
 
-/* Says what OpenSSL has last complained about, and forgets it. */
+/* Sets the error from OpenSSL's last error, and clears OpenSSL's queue. */
 int authority_failed(Error *reterr, const char *what);

@@ -1,7 +1,7 @@
-/* hello.h: the first message of TLS, as far as it says where somebody wants to go.
+/* hello.h: parses the TLS ClientHello, as far as it tells the destination.
  *
- * Bytes in, a name and two bits out. Strict: what the other side might read differently (two names, a name that is a number, lengths that do
- * not agree, something behind the message) is refused.
+ * Input is bytes, output a name and two flags. Strict: anything that the server might read differently (two
+ * names, a name that is a number, inconsistent lengths, data after the message) is refused.
  * Must not know: sockets, policy, OpenSSL. */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "policy/egress.h"
 
-#define HELLO_MAX 32768 /* bytes with their record headers; beyond that it is no hello any more */
+#define HELLO_MAX 32768 /* bytes, including record headers; anything longer is not a hello */
 
 typedef struct TlsHello {
         char name[EGRESS_DOMAIN_MAX]; /* lower case, no final dot; "": none */
@@ -19,5 +19,5 @@ typedef struct TlsHello {
         bool h2;                      /* offers HTTP/2 */
 } TlsHello;
 
-/* 1: there it is; 0: more bytes are needed; -EBADMSG. Reads across records. */
+/* 1: complete. 0: more bytes are needed. -EBADMSG. Reassembles across records. */
 int hello_parse(const uint8_t *data, size_t size, TlsHello *ret);
