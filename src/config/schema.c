@@ -35,7 +35,7 @@ static const ShapeField ceilings_config_fields[] = {
         { "memory", KEY_SIZE(SandboxLimits, memory_bytes), .help = "memory; 0: the machine's" },
         { "cpuCores", KEY_CORES(SandboxLimits, cpu_milli), .max = 4096, .help = "cores at once; 0: the machine's" },
         { "cpuTime", KEY_TIME(SandboxLimits, cpu_time_usec), .help = "CPU time of all processes together; 0: no ceiling" },
-        { "storage", KEY_SIZE(SandboxLimits, disk_bytes), .min = MB, .initial = "64GB", .help = "disk" },
+        { "storage", KEY_SIZE(SandboxLimits, disk_bytes), .min = MB, .initial = "64GB", .help = "disk space" },
         { "pids", KEY_COUNT(SandboxLimits, pids), .min = 1, .max = 4194303, .initial = "32768", .help = "processes and threads" },
         { "executionTime", KEY_TIME(SandboxLimits, exec_timeout_usec), .help = "wall time of one execution; 0: no ceiling" },
         { "outputLimit", KEY_SIZE(SandboxLimits, output_bytes), .min = 1, .initial = "1GB", .help = "output kept of each stream of an execution" },
@@ -47,7 +47,7 @@ static const ShapeField storage_config_fields[] = {
         { "size", KEY_SIZE(StorageConfig, most_bytes), .max = 1048576 * GB,
           .help = "maximum size of the depot, which holds all data that outlives sandboxes and grows as needed; 0: half of the free disk space" },
         { "reserve", KEY_SIZE(StorageConfig, begin_bytes), .max = 1048576 * GB, .initial = "2GB",
-          .help = "part of it that is taken when the depot is created, and never given back" },
+          .help = "part of storage.size that is taken when the depot is created, and never given back" },
         { "shrinkAfter", KEY_TIME(StorageConfig, shrink_usec), .initial = "10m",
           .help = "space in the depot that has been free for this time is returned to the disk; 0: only by `cove depot shrink`" },
 };
