@@ -397,9 +397,9 @@ static const Option run_options[] = {
                 "unless :rw; its owner appears as the guest's user",
                 run_bind },
         { "txn", 0, "DIR[:TARGET]",
-                "start a transaction: the guest may change a copy of DIR (at TARGET or\n"
-                "/workspace); the host's directory is unchanged, and the changes are\n"
-                "kept for cove diff, commit and discard",
+                "start a transaction: the guest works on an overlay of DIR (at TARGET\n"
+                "or /workspace); DIR is unchanged, and the changes are kept for\n"
+                "cove diff, commit and discard",
                 run_txn },
         { "txn-id", 0, "ID", "continue a kept transaction on --txn DIR", run_txn_id, RUN_FIELD(txn.id) },
         { "txn-auto", 0, "commit|discard", "at the end: apply the changes if the command ended with 0, or drop them", run_txn_auto },
@@ -408,8 +408,7 @@ static const Option run_options[] = {
         { "net", 0, "none|egress|packages|open|host",
                 "loopback only (default); destinations of --allow, through a gate;\n"
                 "package registries, through it (`cove policy packages`);\n"
-                "public addresses, through it; or the host's\n"
-                "network, unguarded",
+                "public addresses, through it; or the host's network, unguarded",
                 run_net_mode },
         { "allow", 0, "RULE",
                 "allow a destination: example.org, *.example.org, https://example.org,\n"

@@ -194,7 +194,7 @@ static const ShapeField cors_config_fields[] = {
           .help = "origins of pages that may use the API with a key; https://*.example.org: all names below; \"*\": every page" },
         { "loopback", KEY_BOOL(CorsConfig, loopback), .initial = "true",
           .help = "permit pages of localhost, *.localhost, 127.0.0.0/8 and [::1] too, except those of sandboxes' ports" },
-        { "maxAge", KEY_TIME(CorsConfig, max_age_usec), .max = DAY, .initial = "10m", .help = "how long a browser may cache the answer" },
+        { "maxAge", KEY_TIME(CorsConfig, max_age_usec), .max = DAY, .initial = "10m", .help = "how long a browser may cache the answer to a preflight request" },
 };
 static const Shape cors_config_shape = SHAPE_OF(cors_config, CorsConfig);
 

@@ -8,9 +8,9 @@
 
 static const Option set_options[] = {
         { "sandboxes", 0, "N",    "sandboxes at the same time",       BODY_COUNT("quotas.sandboxes")    },
-        { "cpus",      0, "N",    "cores of all of them together",  BODY_CPUS("quotas.cpuCores")      },
-        { "memory",    0, "SIZE", "memory of all of them together", BODY_MEGABYTES("quotas.memoryMB", 0) },
-        { "disk",      0, "SIZE", "disk of all of them together",   BODY_MEGABYTES("quotas.diskMB", 0)   },
+        { "cpus",      0, "N",    "cores of all its sandboxes together",  BODY_CPUS("quotas.cpuCores")      },
+        { "memory",    0, "SIZE", "memory of all its sandboxes together", BODY_MEGABYTES("quotas.memoryMB", 0) },
+        { "disk",      0, "SIZE", "disk of all its sandboxes together",   BODY_MEGABYTES("quotas.diskMB", 0)   },
         { "inherit",   0, NULL,   "take over what is left of a removed tenant of that name", BODY_TRUE("inherit") },
         { "profile",   0, "PROFILE", "profile that the tenant's keys are bound to", BODY_TEXT("profile")      },
 };
