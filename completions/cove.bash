@@ -1,6 +1,6 @@
-# bash completion for cove. What there is to complete is asked of cove itself, so that it is always what this cove can do.
+# bash completion for cove. The candidates come from cove itself, so that they match the installed version.
 
-# Lines of "letter name argument" out of a verb's table of options; what is missing is "-".
+# Lines of "letter name argument" from a verb's table of options; "-" stands for a missing one.
 _cove_options() {
     "$@" --help 2>/dev/null | sed -nE \
         -e 's/^  (-(.), |    )--([a-z-]+)( ([^ ]+))?.*$/\2 \3 \5/' -e 't found' -e 'd' -e ': found' \
@@ -11,12 +11,12 @@ _cove_verbs() {
     "$1" --help 2>/dev/null | sed -nE 's/^  cove ([a-z]+) .*$/\1/p'
 }
 
-# "create ls rm" of `cove key`; nothing of verbs that have no verbs of their own.
+# The subverbs of a verb, as "create ls rm" of `cove key`; empty if it has none.
 _cove_subverbs() {
     "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z|]+) …\$/\\1/p" | tr '|' ' '
 }
 
-# Options that say which daemon, as they stand on the line.
+# The options on the line that select the daemon.
 _cove_place() {
     local i
     for ((i = 1; i < ${#COMP_WORDS[@]} - 1; i++)); do
@@ -31,7 +31,7 @@ _cove_txns() {
     "$1" txn ls 2>/dev/null | sed -nE 's/^(txn-[a-z0-9]+) .*$/\1/p'
 }
 
-# Names that a daemon knows, by what has them: sandboxes, all (the ended ones too), snapshots, or a verb whose table begins with them.
+# Names of the daemon's objects, by kind: sandboxes, all (ended sandboxes too), snapshots, or a verb whose table begins with them.
 _cove_names() {
     local cove=$1
     local -a place
@@ -44,7 +44,7 @@ _cove_names() {
     esac
 }
 
-# What follows an option that takes a value; by the name that the help gives the value.
+# Candidates for an option's value, by the name of the value in the help.
 _cove_value() {
     local cove=$3
     case $1 in
@@ -76,7 +76,7 @@ _cove_files() {
     COMPREPLY=($(compgen -f -- "$1"))
 }
 
-# Operand number $3 (from 1) of verb $2; $4 is the first operand: of a verb that has verbs, which of them.
+# Operand number $3 (from 1) of verb $2; $4 is the first operand, which may be a subverb.
 _cove_operand() {
     local cove=$1 verb=$2 number=$3 first=$4 cur=$5
     local -a place
@@ -128,7 +128,7 @@ _cove() {
         [ "$letter" = - ] || [ "$argument" = - ] || takes["-$letter"]=$argument
     done < <(_cove_options "${call[@]}")
 
-    # The words before: which are operands, and whether the last one waits for a value.
+    # The words before: which of them are operands, and whether the last one takes a value.
     for ((i = 2; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if [ -n "$value" ]; then

@@ -1,4 +1,4 @@
-# fish completion for cove. What there is to complete is asked of cove itself, so that it is always what this cove can do.
+# fish completion for cove. The candidates come from cove itself, so that they match the installed version.
 
 function __cove_program
     set -l words (commandline -opc)
@@ -11,13 +11,13 @@ function __cove_verbs
     $cove --help 2>/dev/null | string replace -rf -- '^  cove ([a-z]+) +(.*)$' '$1\t$2'
 end
 
-# "create", "ls", "rm" of `cove key`; nothing of verbs that have no verbs of their own.
+# The subverbs of a verb, as "create", "ls" and "rm" of `cove key`; empty if it has none.
 function __cove_subverbs
     set -l cove (__cove_program)
     $cove $argv[1] --help 2>/dev/null | string replace -rf -- "^usage: cove $argv[1] ([a-z|]+) …\$" '$1' | string split '|'
 end
 
-# The verb, and what of it belongs to the name: "ls", "key create".
+# The words of the verb's name: "ls", or "key create".
 function __cove_verb
     set -l words (commandline -opc)
     test (count $words) -ge 2; or return 1
@@ -44,14 +44,14 @@ function __cove_taking
     __cove_help | string replace -rf -- '^  (-.), --[a-z-]+( [^ ]+).*$' '$1$2'
 end
 
-# The name of the value that the last word waits for; nothing: it waits for none.
+# The name of the value that the last word takes; empty if it takes none.
 function __cove_argument
     set -l last (commandline -opc)[-1]
     string match -q -- '-*' $last; or return
     __cove_taking | string replace -f -- "$last " ''
 end
 
-# Options that say which daemon, as they stand on the line.
+# The options on the line that select the daemon.
 function __cove_place
     set -l words (commandline -opc)
     for i in (seq 2 (math (count $words) - 1) 2>/dev/null)
@@ -59,7 +59,7 @@ function __cove_place
     end
 end
 
-# The operands so far: words that are no options and no values of options.
+# The operands so far: words that are neither options nor values of options.
 function __cove_operands
     set -l takes (__cove_taking | string replace -r -- ' .*' '')
     set -l value no
@@ -74,7 +74,7 @@ function __cove_operands
     end
 end
 
-# Names that a daemon knows, by what has them: sandboxes, all (the ended ones too), snapshots, or a verb whose table begins with them.
+# Names of the daemon's objects, by kind: sandboxes, all (ended sandboxes too), snapshots, or a verb whose table begins with them.
 function __cove_names
     set -l cove (__cove_program)
     switch $argv[1]
@@ -128,7 +128,7 @@ function __cove_values
     end
 end
 
-# By the verb, the operand's number (from 1), and the first operand: of a verb that has verbs, which of them.
+# By the verb, the operand's number (from 1), and the first operand, which may be a subverb.
 function __cove_operand
     set -l cove (__cove_program)
     set -l verb (commandline -opc)[2]

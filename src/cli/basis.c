@@ -11,11 +11,11 @@ const BasisItem basis_items[] = {
         { "bash",         "shells of commands, terminals and logins",     "bash",            PLACES("/usr/bin/bash", "/bin/bash") },
         { "python3",      "python of sandboxes, and of code contexts",    "python3",         PLACES("/usr/bin/python3", "/usr/local/bin/python3") },
         { "git",          "the git commands of SDKs",                     "git",             PLACES("/usr/bin/git", "/usr/local/bin/git") },
-        { "curl",         "what agents fetch things with",                "curl",            PLACES("/usr/bin/curl", "/usr/local/bin/curl") },
+        { "curl",         "downloads by agents",                "curl",            PLACES("/usr/bin/curl", "/usr/local/bin/curl") },
         { "certificates", "TLS to others",                                "ca-certificates", PLACES("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/tls/certs/ca-bundle.crt") },
         { "terminfo",     "terminals of the kind xterm-256color",         "ncurses-base",
           PLACES("/usr/share/terminfo/x/xterm-256color", "/usr/lib/terminfo/x/xterm-256color", "/lib/terminfo/x/xterm-256color") },
-        { "tput",         "what asks about them",                         "ncurses-bin",     PLACES("/usr/bin/tput") },
+        { "tput",         "queries about terminals",                         "ncurses-bin",     PLACES("/usr/bin/tput") },
         { "ps",           "lists of processes",                           "procps",          PLACES("/usr/bin/ps", "/bin/ps") },
         { "useradd",      "users that sandboxes make",                    "passwd",          PLACES("/usr/sbin/useradd", "/usr/bin/useradd") },
 };

@@ -26,7 +26,7 @@ typedef struct DoctorOptions {
 } DoctorOptions;
 
 static const Option doctor_options[] = {
-        { "json", 0, NULL, "for programs", OPTION_FLAG(DoctorOptions, json) },
+        { "json", 0, NULL, "print the result as JSON", OPTION_FLAG(DoctorOptions, json) },
         { "help", 'h', NULL, "print this", OPTION_FLAG(DoctorOptions, help) },
 };
 
@@ -168,7 +168,7 @@ int verb_doctor(int argc, char **argv) {
         }
         if (o.help) {
                 printf("usage: cove doctor [--json]\n\n"
-                       "Tries every guard and every network on this host and tells what is missing and how to get it.\n\noptions:\n");
+                       "Tries every guard and every network on this host, and shows what is missing and how to get it.\n\noptions:\n");
                 options_print(doctor_options, ELEMENTSOF(doctor_options));
                 printf("\nexit status: 0 every guard can be raised, 1 some cannot, 2 no sandbox can be made here.\n");
                 return 0;

@@ -42,14 +42,14 @@ static const struct {
 };
 
 static void cli_print_help(FILE *to) {
-        fprintf(to, "cove runs code that nobody trusts, each piece in a sandbox of its own.\n");
+        fprintf(to, "cove runs untrusted code, each command in a sandbox of its own.\n");
         for (VerbGroup g = 0; g < _GROUP_MAX; g++) {
                 fprintf(to, "\n%s:\n", group_titles[g]);
                 for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                         if (verbs[i].group == g)
                                 fprintf(to, "  cove %-10s %s\n", verbs[i].name, verbs[i].help);
         }
-        fprintf(to, "\n`cove help VERB` tells more. Example: cove run -- python3 -c 'print(1 + 1)'\n");
+        fprintf(to, "\n`cove help VERB` shows the options of a verb. Example: cove run -- python3 -c 'print(1 + 1)'\n");
 }
 
 /* A descriptor that the caller left closed would be taken by the next file we open, and handed to the guest. */

@@ -377,61 +377,60 @@ static int run_verbose(const Option *o, void *target, const char *value, Error *
 
 static const Option run_options[] = {
         { "memory", 'm', "SIZE", "memory and swap of the whole sandbox (default 2G)", RUN_SIZE(spec.limits.memory_bytes, MEMORY_MIN), OPTION_HAS(RunOptions, memory_given) },
-        { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", run_cpus, RUN_FIELD(spec.limits.cpu_milli) },
+        { "cpus", 0, "N", "share of CPU cores, as in 0.5 (default: all)", run_cpus, RUN_FIELD(spec.limits.cpu_milli) },
         { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", run_duration, RUN_FIELD(cpu_time) },
-        { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", run_duration, RUN_FIELD(timeout) },
+        { "timeout", 0, "TIME", "wall-clock time, as in 30s or 5m (default: no limit)", run_duration, RUN_FIELD(timeout) },
         { "pids", 0, "N", "processes at the same time (default 512)", OPTION_NUMBER32(RunOptions, spec.limits.pids, 1, 4194303) },
         { "disk", 0, "SIZE",
-                "everything written; the guest meets ENOSPC. Up to half of --memory\n"
-                "it lies in memory and counts as such, else in a disk image\n"
+                "files that the guest writes; beyond it ENOSPC. Up to half of --memory\n"
+                "they are in memory and count as such, else in a disk image\n"
                 "(default: half of --memory, at most 1G)",
                 RUN_SIZE(spec.limits.disk_bytes, DISK_MIN), OPTION_HAS(RunOptions, disk_given) },
         { "output-limit", 0, "SIZE", "stdout and stderr together; more ends the sandbox (status 137)", RUN_SIZE(output_max, 1) },
         { "nofile", 0, "N", "open files of each process (default 4096)", OPTION_NUMBER(RunOptions, nofile, 3, 1048576) },
-        { "env", 'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", run_env },
+        { "env", 'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's value", run_env },
         { "env-file", 0, "FILE", "lines of NAME=VALUE", run_env_file },
-        { "workdir", 'w', "DIR", "working directory (default /workspace); made if missing", run_workdir, RUN_FIELD(workdir) },
+        { "workdir", 'w', "DIR", "working directory (default /workspace); created if missing", run_workdir, RUN_FIELD(workdir) },
         { "user", 'u', "USER", "user (uid 1000, default), root (of the sandbox) or a UID", run_user },
         { "bind", 0, "SRC:DST[:rw]",
                 "show a file or directory of the host inside, read-only\n"
                 "unless :rw; its owner appears as the guest's user",
                 run_bind },
         { "txn", 0, "DIR[:TARGET]",
-                "a directory of the host that the guest may change (at /workspace,\n"
-                "and works in): the host's stays as it is, the changes are kept for\n"
+                "start a transaction: the guest works on an overlay of DIR (at TARGET\n"
+                "or /workspace); DIR is unchanged, and the changes are kept for\n"
                 "cove diff, commit and discard",
                 run_txn },
-        { "txn-id", 0, "ID", "go on with a kept transaction on --txn DIR", run_txn_id, RUN_FIELD(txn.id) },
-        { "txn-auto", 0, "commit|discard", "at the end: take the changes if the command ended with 0; drop them", run_txn_auto },
+        { "txn-id", 0, "ID", "continue a kept transaction on --txn DIR", run_txn_id, RUN_FIELD(txn.id) },
+        { "txn-auto", 0, "commit|discard", "at the end: apply the changes if the command ended with 0, or drop them", run_txn_auto },
         { "file", 0, "DST=SRC", "put a copy of a file inside", run_file },
-        { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", run_template, RUN_FIELD(spec.template_dir) },
+        { "template", 0, "host|DIR", "root file system: the host's /usr (default), or a directory", run_template, RUN_FIELD(spec.template_dir) },
         { "net", 0, "none|egress|packages|open|host",
-                "loopback only (default); what --allow names, through a gate;\n"
+                "loopback only (default); destinations of --allow, through a gate;\n"
                 "package registries, through it (`cove policy packages`);\n"
-                "the world, through it, but no private networks; or the host's\n"
-                "network, unguarded",
+                "public addresses, through it; or the host's network, unguarded",
                 run_net_mode },
         { "allow", 0, "RULE",
-                "may be reached: example.org, *.example.org, https://example.org,\n"
-                "tcp://example.org:5432, 203.0.113.0/24:8000-8100, packages; means\n"
+                "allow a destination: example.org, *.example.org, https://example.org,\n"
+                "tcp://example.org:5432, 203.0.113.0/24:8000-8100, packages; implies\n"
                 "--net egress",
                 run_net_words, RUN_FIELD(net.allow) },
-        { "deny", 0, "RULE", "may not be reached, whatever else allows it", run_net_words, RUN_FIELD(net.deny) },
-        { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", OPTION_FLAG(RunOptions, net.plain_http) },
+        { "deny", 0, "RULE", "deny a destination, even if another rule allows it", run_net_words, RUN_FIELD(net.deny) },
+        { "plain-http", 0, NULL, "permit HTTP without TLS to the allowed destinations", OPTION_FLAG(RunOptions, net.plain_http) },
         { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", run_net_words, RUN_FIELD(net.reachable) },
-        { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", run_net_words, RUN_FIELD(net.dns) },
-        { "quiet", 'q', NULL, "do not tell of each connection that is denied, of a transaction, nor\nof a limit that is weaker than asked for", OPTION_FLAG(RunOptions, net.quiet) },
-        { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", run_rules_path, .min = RULES_READ_ONLY },
+        { "dns", 0, "ADDRESS", "DNS server of the gate (default: the host's)", run_net_words, RUN_FIELD(net.dns) },
+        { "quiet", 'q', NULL, "do not report denials, a kept transaction, or a limit that is\nweaker than the one asked for", OPTION_FLAG(RunOptions, net.quiet) },
+        { "read-only-path", 0, "PATH", "make a path in the sandbox read-only", run_rules_path, .min = RULES_READ_ONLY },
         { "writable-path", 0, "PATH|none",
-                "only such paths are writable, everything else is read-only;\n"
-                "made if missing",
+                "make only such paths writable, everything else read-only;\n"
+                "created if missing",
                 run_rules_path, .min = RULES_WRITABLE },
-        { "deny-path", 0, "PATH", "a path of the sandbox that nobody can look into", run_rules_path, .min = RULES_DENIED },
-        { "max-file-size", 0, "SIZE", "of each file; beyond it the guest meets EFBIG (default: no limit)", run_rules_file_size },
-        { "no-processes", 0, NULL, "the command may have threads, but make no processes", run_rules_no_processes },
+        { "deny-path", 0, "PATH", "hide a path in the sandbox", run_rules_path, .min = RULES_DENIED },
+        { "max-file-size", 0, "SIZE", "of each file; writes beyond it fail with EFBIG (default: no limit)", run_rules_file_size },
+        { "no-processes", 0, NULL, "permit threads but no further processes", run_rules_no_processes },
         { "tty", 't', NULL, "give the command a terminal", OPTION_FLAG(RunOptions, tty) },
-        { "interactive", 'i', NULL, "the caller's stdin is the command's: so it is anyway", option_nothing },
-        { "rm", 0, NULL, "nothing is left when it ends: so it is anyway", option_nothing },
+        { "interactive", 'i', NULL, "no effect: the command always has the caller's stdin", option_nothing },
+        { "rm", 0, NULL, "no effect: the sandbox is always removed at the end", option_nothing },
         { "hostname", 0, "NAME", "host name inside (default cove)", run_hostname, RUN_FIELD(spec.hostname) },
         { "keep", 0, "DIR",
                 "leave the writable layer in DIR (new or empty); there is no\n"
@@ -439,10 +438,10 @@ static const Option run_options[] = {
                 run_named, RUN_FIELD(keep), .key = "a directory" },
         { "report", 0, "FILE|-", "write a JSON report when it has ended (- is stdout)", run_named, RUN_FIELD(report), .key = "a file or '-'" },
         { "allow-missing", 0, "GUARD",
-                "run also if this guard cannot be raised here; the report\n"
-                "lists what was left out",
+                "run even if this guard cannot be raised here; the report\n"
+                "lists the missing guards",
                 run_allow_missing },
-        { "verbose", 'v', NULL, "say more", run_verbose },
+        { "verbose", 'v', NULL, "print more messages", run_verbose },
         OPTION_INSTEAD("volume", 0, "SRC:DST", "write --bind SRC:DST to read it inside, --bind SRC:DST:rw to change it, --txn DIR to look at the changes first"),
         OPTION_INSTEAD("mount", 0, "…", "write --bind SRC:DST to read it inside, --bind SRC:DST:rw to change it, --txn DIR to look at the changes first"),
         OPTION_INSTEAD("name", 'n', "NAME", "a run is over when its command is, and has no name: --hostname NAME names it inside, `cove create --name NAME` makes one that stays"),

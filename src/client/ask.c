@@ -239,7 +239,7 @@ static void verb_print_parts(const Verb *v) {
                 printf("  cove %s\n", v->parts[i].synopsis);
                 verb_print_indented(v->parts[i].about);
         }
-        printf("\n`cove %s %s --help` tells more.\n", v->name, v->parts[0].name);
+        printf("\n`cove %s %s --help` shows the options.\n", v->name, v->parts[0].name);
 }
 
 static int verb_refuse_part(const Verb *v, const char *word) {

@@ -27,7 +27,7 @@ static int completion_run(const Place *place, void *options, const Operands *wor
 const Verb command_completion = {
         .synopsis = "completion bash|zsh|fish",
         .about = "Prints the completions for a shell.",
-        .more = "To have them:\n"
+        .more = "To install them:\n"
                 "  bash   source <(cove completion bash)                            in ~/.bashrc\n"
                 "  zsh    cove completion zsh > DIR/_cove                           DIR in $fpath\n"
                 "  fish   cove completion fish > ~/.config/fish/completions/cove.fish",

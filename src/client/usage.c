@@ -10,14 +10,14 @@
 #include "client/option.h"
 
 static const Option common_options[] = {
-        { "json",   0,   NULL,   "the daemon's answer, for programs",                   OPTION_FLAG(Common, json)         },
+        { "json",   0,   NULL,   "print the daemon's answer as JSON",                   OPTION_FLAG(Common, json)         },
         { "socket", 0,   "PATH", "the daemon's socket",                                 OPTION_TEXT(Common, place.socket) },
         { "state",  0,   "DIR",  "the daemon's directory (default: /var/lib/cove, or\n"
                                  "~/.local/share/cove for a plain user)",               OPTION_TEXT(Common, place.state)  },
-        { "url",    0,   "URL",  "the daemon by TCP: http://HOST:PORT, https://HOST",   OPTION_TEXT(Common, place.url)    },
+        { "url",    0,   "URL",  "the daemon on TCP: http://HOST:PORT, https://HOST",   OPTION_TEXT(Common, place.url)    },
         { "cacert", 0,   "FILE", "trust these certificates (PEM) for https://; also as\n"
-                                 "COVE_CACERT (default: those of this machine)",        OPTION_TEXT(Common, place.cacert) },
-        { "key",    0,   "KEY",  "API key; better in the environment, as COVE_API_KEY", OPTION_TEXT(Common, place.key)    },
+                                 "COVE_CACERT (default: the system's)",        OPTION_TEXT(Common, place.cacert) },
+        { "key",    0,   "KEY",  "API key; better in the environment as COVE_API_KEY", OPTION_TEXT(Common, place.key)    },
         { "help",   'h', NULL,   "print this",                                          OPTION_FLAG(Common, help)         },
 };
 

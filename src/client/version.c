@@ -58,6 +58,6 @@ static int version_run(const Place *place, void *options, const Operands *words)
 
 const Verb command_version = {
         .synopsis = "version [options]",
-        .about = "Prints the version of this program, and of the daemon when one is there.",
+        .about = "Prints the version of cove, and that of the daemon if one is running.",
         .run = version_run,
 };

@@ -270,10 +270,10 @@ char *config_print(const Config *c) {
 
 char *config_print_commented(void) {
         static const char heading[] =
-                        "# cove.yaml: what coved does, and with which limits. Everything here is the default: keep what you change.\n"
+                        "# cove.yaml: configuration of coved. All values here are the defaults: keep the keys that you change.\n"
                         "#\n"
-                        "# Read from /etc/cove/cove.yaml (root), ~/.config/cove/cove.yaml, or the file after --config. `cove config check`\n"
-                        "# looks at it without a daemon; SIGHUP or `cove config reload` make the running one take it.\n"
+                        "# Read from /etc/cove/cove.yaml (root), ~/.config/cove/cove.yaml, or the file that --config names. `cove config check`\n"
+                        "# checks it without a daemon; SIGHUP or `cove config reload` apply it to a running one.\n"
                         "# Times: 90s, 5m, 24h; a bare number is seconds (in pools: milliseconds). Sizes: 64MB, 1G; a bare number is bytes.\n"
                         "# Secrets: the value itself, file:/PATH or env:NAME. All keys: cove.yaml(5).\n";
         _cleanup_config_ Config *c = NULL;

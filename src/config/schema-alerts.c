@@ -21,13 +21,13 @@ static const ShapeField channel_config_fields[] = {
         { NULL, SHAPE_CHARS, SHAPE_AT(ChannelConfig, name), .flags = SHAPE_KEY },
         { "kind", KEY_ENUM(ChannelConfig, kind, channel_kind_names), .example = "slack", .help = "log, slack, webhook, pagerduty or email" },
         { "url", KEY_URL(ChannelConfig, url), .example = "file:/etc/cove/slack.url",
-          .help = "where to; email: smtp://HOST:PORT or smtps://HOST:PORT" },
+          .help = "URL of the receiver; email: smtp://HOST:PORT or smtps://HOST:PORT" },
         { "secret", KEY_SECRET(ChannelConfig, secret), .example = "env:PAGERDUTY_KEY",
           .help = "webhook: bearer token; pagerduty: routing key; email: password" },
-        { "user", KEY_TEXT(ChannelConfig, user), .example = "cove", .help = "email: who logs in" },
-        { "from", KEY_TEXT(ChannelConfig, from), .example = "cove@example.org", .help = "email: the sender" },
-        { "to", KEY_STRINGS(ChannelConfig, to), .max = RECEIVERS_MAX, .example = "[ops@example.org]", .help = "email: the receivers" },
-        { "starttls", KEY_BOOL(ChannelConfig, starttls), .help = "email over smtp://: refuse to go on without encryption" },
+        { "user", KEY_TEXT(ChannelConfig, user), .example = "cove", .help = "email: user name for the login" },
+        { "from", KEY_TEXT(ChannelConfig, from), .example = "cove@example.org", .help = "email: sender address" },
+        { "to", KEY_STRINGS(ChannelConfig, to), .max = RECEIVERS_MAX, .example = "[ops@example.org]", .help = "email: receiver addresses" },
+        { "starttls", KEY_BOOL(ChannelConfig, starttls), .help = "email over smtp://: require encryption" },
 };
 static const Shape channel_config_shape = SHAPE_OF(channel_config, ChannelConfig);
 
@@ -40,10 +40,10 @@ static const ShapeField routes_config_fields[_SEVERITY_MAX] = {
 static const Shape routes_config_shape = SHAPE_OF(routes_config, Strv[_SEVERITY_MAX]);
 
 static const ShapeField rule_config_fields[] = {
-        [OVERRIDE_THRESHOLD] = { "threshold", KEY_NUMBER(AlertOverride, threshold), .example = "75", .help = "beyond it the rule holds" },
-        [OVERRIDE_SUSTAINED] = { "sustained", KEY_TIME(AlertOverride, sustained_usec), .example = "5m", .help = "for so long, before it is an alert" },
+        [OVERRIDE_THRESHOLD] = { "threshold", KEY_NUMBER(AlertOverride, threshold), .example = "75", .help = "the rule holds beyond this value" },
+        [OVERRIDE_SUSTAINED] = { "sustained", KEY_TIME(AlertOverride, sustained_usec), .example = "5m", .help = "how long the rule must hold before it is an alert" },
         [OVERRIDE_SEVERITY] = { "severity", KEY_ENUM(AlertOverride, severity, alert_severity_names), .example = "critical", .help = "info, warning or critical" },
-        [OVERRIDE_ENABLED] = { "enabled", KEY_BOOL(AlertOverride, enabled), .initial = "true", .example = "true", .help = "false: the rule is not looked at" },
+        [OVERRIDE_ENABLED] = { "enabled", KEY_BOOL(AlertOverride, enabled), .initial = "true", .example = "true", .help = "false: do not evaluate the rule" },
         { NULL, SHAPE_CHARS, SHAPE_AT(AlertOverride, name), .flags = SHAPE_KEY },
 };
 static const Shape rule_config_shape = { "AlertOverride", rule_config_fields, ELEMENTSOF(rule_config_fields), sizeof(AlertOverride),
@@ -138,22 +138,22 @@ static const ShapeYaml routes_yaml = { .words = "a map of severity: channels", .
 static const ShapeYaml rules_yaml = { .words = "a map of NAME: rule", .item = "rule", .accepts = rule_accepts };
 
 static const ShapeField alerts_config_fields[] = {
-        { "enabled", KEY_BOOL(AlertsConfig, enabled), .initial = "true", .help = "whether rules are looked at" },
-        { "interval", KEY_TIME(AlertsConfig, interval_usec), .min = 0.01, .max = 86400, .initial = "10s", .help = "how often" },
+        { "enabled", KEY_BOOL(AlertsConfig, enabled), .initial = "true", .help = "evaluate the rules" },
+        { "interval", KEY_TIME(AlertsConfig, interval_usec), .min = 0.01, .max = 86400, .initial = "10s", .help = "how often the rules are evaluated" },
         { "preset", KEY_ENUM(AlertsConfig, preset, alert_preset_names), .initial = "machine",
-          .help = "how many active sandboxes are too many: machine: 75 % and 90 % of those that the daemon allows; seeds: 50 and 20" },
-        { "cooldown", KEY_TIME(AlertsConfig, cooldown_usec), .initial = "1h", .help = "the same alert is not sent again within it" },
-        { "maxAttempts", KEY_COUNT(AlertsConfig, attempts_max), .min = 1, .max = 100, .initial = "5", .help = "to deliver one" },
+          .help = "thresholds for the number of active sandboxes: machine: 75 % and 90 % of the daemon's limit; seeds: 50 and 20" },
+        { "cooldown", KEY_TIME(AlertsConfig, cooldown_usec), .initial = "1h", .help = "time before the same alert is sent again" },
+        { "maxAttempts", KEY_COUNT(AlertsConfig, attempts_max), .min = 1, .max = 100, .initial = "5", .help = "attempts to deliver an alert" },
         { "backoff", KEY_TIME(AlertsConfig, backoff_usec), .min = 0.01, .max = 300, .initial = "1s",
-          .help = "before the second attempt; doubled, up to 5m" },
-        { "maxQueued", KEY_COUNT(AlertsConfig, queue_max), .min = 1, .max = 1e6, .initial = "1000", .help = "undelivered at once; the oldest go" },
+          .help = "pause before the second attempt; doubled each time, up to 5m" },
+        { "maxQueued", KEY_COUNT(AlertsConfig, queue_max), .min = 1, .max = 1e6, .initial = "1000", .help = "undelivered alerts in the queue; beyond it the oldest are dropped" },
         { "channels", SHAPE_LIST, offsetof(AlertsConfig, channels), .count = offsetof(AlertsConfig, n_channels), .shape = &channel_config_shape,
-          .yaml = &channels_yaml, .example = "ops", .help = "NAME: where alerts can go; 'log' is always there" },
+          .yaml = &channels_yaml, .example = "ops", .help = "NAME: a destination for alerts; 'log' always exists" },
         { "routes", SHAPE_OBJECT, offsetof(AlertsConfig, routes), .flags = SHAPE_DERIVED, .shape = &routes_config_shape, .yaml = &routes_yaml,
           .example = "{info: [log], critical: [ops]}",
-          .help = "info, warning, critical: lists of channels; default: critical to all, warning to slack and webhook, info to log" },
+          .help = "channels for info, warning and critical; default: critical to all, warning to slack and webhook, info to log" },
         { "rules", SHAPE_LIST, offsetof(AlertsConfig, overrides), .count = offsetof(AlertsConfig, n_overrides), .shape = &rule_config_shape,
-          .yaml = &rules_yaml, .example = "active_sandboxes_high", .help = "NAME: what differs from the built-in rule" },
+          .yaml = &rules_yaml, .example = "active_sandboxes_high", .help = "NAME: changes to the built-in rule" },
 };
 const Shape alerts_config_shape = SHAPE_OF(alerts_config, AlertsConfig);
 

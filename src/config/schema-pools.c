@@ -46,24 +46,24 @@ static const char *const pool_words[] = { "none", "egress" };
 static const ShapeNames pool_networks = SHAPE_WORDS(pool_words);
 
 static const ShapeField pool_config_fields[] = {
-        { "template", KEY_NAME(PoolConfig, template_name), .initial = "host", .example = "host", .help = "default: the profile's, else host" },
-        { "profile", KEY_NAME(PoolConfig, profile), .example = "IMPLEMENTATION", .help = "without: for callers who name none" },
+        { "template", KEY_NAME(PoolConfig, template_name), .initial = "host", .example = "host", .help = "default: the profile's, or host" },
+        { "profile", KEY_NAME(PoolConfig, profile), .example = "IMPLEMENTATION", .help = "default: none, for requests without a profile" },
         { "network", KEY_CHOICE(PoolConfig, gated, pool_networks),
-          .help = "egress: made with a way out through the gate, for callers who say what they reach; none: as the profile's policy says" },
-        { "persistent", KEY_BOOL(PoolConfig, persistent), .help = "their disks are kept, also where the profile does not say it" },
-        { "disk", KEY_SIZE(PoolConfig, disk_bytes), .help = "instead of the profile's; 0: as that says" },
-        { "minSize", KEY_COUNT(PoolConfig, min_size), .max = 10000, .initial = "2", .help = "stand ready at least" },
-        { "maxSize", KEY_COUNT(PoolConfig, max_size), .min = 1, .max = 10000, .initial = "10", .help = "idle, being made and in use together" },
-        { "maxIdleTime", KEY_MILLISECONDS(PoolConfig, max_idle_usec), .min = 10, .initial = "5m", .help = "idle for longer goes, above minSize" },
-        { "maxLifetime", KEY_MILLISECONDS(PoolConfig, max_lifetime_usec), .min = 10, .initial = "1h", .help = "of one that nobody claims" },
+          .help = "egress: created with a way out through the gate, for requests with network rules; none: as the profile's policy says" },
+        { "persistent", KEY_BOOL(PoolConfig, persistent), .help = "keep the disks, even if the profile does not say so" },
+        { "disk", KEY_SIZE(PoolConfig, disk_bytes), .help = "disk limit; 0: the profile's" },
+        { "minSize", KEY_COUNT(PoolConfig, min_size), .max = 10000, .initial = "2", .help = "minimum of ready sandboxes" },
+        { "maxSize", KEY_COUNT(PoolConfig, max_size), .min = 1, .max = 10000, .initial = "10", .help = "maximum of sandboxes that are ready, being created and in use together" },
+        { "maxIdleTime", KEY_MILLISECONDS(PoolConfig, max_idle_usec), .min = 10, .initial = "5m", .help = "ready sandboxes above minSize are removed after this time" },
+        { "maxLifetime", KEY_MILLISECONDS(PoolConfig, max_lifetime_usec), .min = 10, .initial = "1h", .help = "maximum age of a sandbox that is not claimed" },
         { "acquireTimeout", KEY_MILLISECONDS(PoolConfig, acquire_timeout_usec), .max = 86400000, .initial = "30s",
-          .help = "how long a caller waits for one" },
+          .help = "how long a request waits for a sandbox" },
         { "evictionInterval", KEY_MILLISECONDS(PoolConfig, eviction_interval_usec), .min = 10, .max = 86400000, .initial = "1m",
-          .help = "how often idle ones are looked at" },
+          .help = "how often ready sandboxes are checked" },
         { "contexts", SHAPE_UINT32, offsetof(PoolConfig, contexts), .yaml = &contexts_yaml,
-          .help = "interpreters that are begun ahead: [python]" },
+          .help = "interpreters to start in advance: [python]" },
         { "adaptive", KEY_BOOL(PoolConfig, adaptive), .initial = "true",
-          .help = "how many stand ready follows the demand, between minSize and maxSize" },
+          .help = "adapt the number of ready sandboxes to the demand, between minSize and maxSize" },
 };
 const Shape pool_config_shape = SHAPE_OF(pool_config, PoolConfig);
 const ShapeYaml pools_yaml = { .words = "a list of pools", .item = "pool" };
@@ -109,7 +109,7 @@ static const ShapeField zygote_config_fields[] = {
         { "template", KEY_NAME(ZygoteConfig, template_name), .initial = "base", .example = "base",
           .help = "host, base, or one of daemon.template: made of files that the operator has chosen, never of a tenant's" },
         { "language", KEY_NAME(ZygoteConfig, language), .initial = "python", .example = "python", .help = "python" },
-        { "imports", KEY_STRINGS(ZygoteConfig, imports), .max = IMPORTS_MAX, .help = "modules that are loaded ahead: [numpy, pandas]" },
+        { "imports", KEY_STRINGS(ZygoteConfig, imports), .max = IMPORTS_MAX, .help = "modules to load in advance: [numpy, pandas]" },
 };
 const Shape zygote_config_shape = SHAPE_OF(zygote_config, ZygoteConfig);
 

@@ -12,12 +12,12 @@
 static const Option ls_options[] = {
         { "status",   0, "STATUS",   "active, pending, firing, acknowledged or resolved", QUERY_TEXT("status")   },
         { "severity", 0, "SEVERITY", "info, warning or critical",                         QUERY_TEXT("severity") },
-        { "limit",    0, "N",        "so many, the newest (default: 100)",                QUERY_TEXT("limit")    },
+        { "limit",    0, "N",        "only the newest N (default: 100)",                QUERY_TEXT("limit")    },
 };
 
 static const Option ack_options[] = {
-        { "by",   0, "NAME", "who takes care (default: the key)", BODY_TEXT("by")   },
-        { "note", 0, "TEXT", "what others should know",           BODY_TEXT("note") },
+        { "by",   0, "NAME", "who acknowledges (default: the key)", BODY_TEXT("by")   },
+        { "note", 0, "TEXT", "a note for others",           BODY_TEXT("note") },
 };
 
 static void cell_severity(Table *t, const json_t *alert, const Column *c) {
@@ -89,15 +89,15 @@ static void alerts_show_test(const json_t *answer, const char *channel) {
 }
 
 static const Verb alerts_parts[] = {
-        { "ls", "alerts ls [options]", "Lists alerts, the newest first: what is wrong now, and what was.", VERB_OPTIONS(ls_options),
+        { "ls", "alerts ls [options]", "Lists current and past alerts, newest first.", VERB_OPTIONS(ls_options),
           .path = "/api/alerts", VERB_COLUMNS(alert_columns) },
-        { "show", "alerts show ID [options]", "Tells all about one alert.", VERB_ONE("no alert given"), .path = "/api/alerts/%",
+        { "show", "alerts show ID [options]", "Shows the details of an alert.", VERB_ONE("no alert given"), .path = "/api/alerts/%",
           .show = alerts_show },
-        { "ack", "alerts ack ID… [options]", "Acknowledges alerts: somebody takes care, and nobody is told again until they are over.",
+        { "ack", "alerts ack ID… [options]", "Acknowledges alerts: they are not sent again until they end.",
           VERB_OPTIONS(ack_options), VERB_SOME("no alert given"), VERB_POST("/api/alerts/%/acknowledge"), .each = true, .lines = true },
-        { "rules", "alerts rules [options]", "Lists all rules: their threshold, and what is measured now.", .path = "/api/alerts/rules",
+        { "rules", "alerts rules [options]", "Lists all rules with their thresholds and the current values.", .path = "/api/alerts/rules",
           VERB_COLUMNS(rule_columns) },
-        { "channels", "alerts channels [options]", "Lists where alerts are sent, and how that goes.", .path = "/api/alerts/channels",
+        { "channels", "alerts channels [options]", "Lists the channels and the state of deliveries.", .path = "/api/alerts/channels",
           VERB_COLUMNS(channel_columns) },
         { "test", "alerts test CHANNEL [options]", "Sends a test message to a channel.", VERB_ONE("no channel given"),
           VERB_POST("/api/alerts/test"), .operand = "channel", .show = alerts_show_test, .good = "delivered",
@@ -106,6 +106,6 @@ static const Verb alerts_parts[] = {
 
 const Verb command_alerts = {
         .name = "alerts",
-        .about = "Shows what is wrong (ls, the default), who takes care of it and who is told.",
+        .about = "Shows alerts (ls, the default), acknowledges them, and tests their channels.",
         VERB_PARTS(alerts_parts), .first_is_meant = true,
 };

@@ -9,8 +9,8 @@
 
 static const Option ls_options[] = {
         { "status", 0, "STATUS", "open, allowed, denied or expired (default: all)", QUERY_TEXT("status")                 },
-        { "limit",  0, "N",      "so many, the newest (default: 100)",              QUERY_TEXT("limit")                  },
-        { "watch",  0, NULL,     "go on, and print each one that is asked for",     OPTION_OWN },
+        { "limit",  0, "N",      "only the newest N (default: 100)",              QUERY_TEXT("limit")                  },
+        { "watch",  0, NULL,     "keep running, and print each new request",     OPTION_OWN },
 };
 
 static const Option allow_options[] = {
@@ -71,16 +71,16 @@ static int approvals_list(const Place *place, void *options, const Operands *wor
 }
 
 static const Verb approvals_parts[] = {
-        { "ls", "approvals ls [options]", "Lists what sandboxes wanted to reach and had to ask for, the newest first.", VERB_OPTIONS(ls_options),
+        { "ls", "approvals ls [options]", "Lists requests of sandboxes for network access, newest first.", VERB_OPTIONS(ls_options),
           .run = approvals_list, .path = "/api/approvals", VERB_COLUMNS(approval_columns) },
-        { "allow", "approvals allow ID… [options]", "Lets it pass.", VERB_OPTIONS(allow_options), VERB_SOME("no approval given"), .method = "POST",
+        { "allow", "approvals allow ID… [options]", "Grants requests.", VERB_OPTIONS(allow_options), VERB_SOME("no approval given"), .method = "POST",
           .path = "/api/approvals/%", .body = "{\"allow\":true}", .each = true, .lines = true },
-        { "deny", "approvals deny ID… [options]", "Refuses it.", VERB_SOME("no approval given"), .method = "POST", .path = "/api/approvals/%",
+        { "deny", "approvals deny ID… [options]", "Refuses requests.", VERB_SOME("no approval given"), .method = "POST", .path = "/api/approvals/%",
           .body = "{\"allow\":false}", .each = true, .lines = true },
 };
 
 const Verb command_approvals = {
         .name = "approvals",
-        .about = "Shows what sandboxes ask for (ls, the default), and answers.",
+        .about = "Shows requests of sandboxes for network access (ls, the default), and answers them.",
         VERB_PARTS(approvals_parts), .first_is_meant = true,
 };

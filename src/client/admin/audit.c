@@ -13,8 +13,8 @@ static const Option verify_options[] = { AUDIT_DIR_OPTION };
 static const Option export_options[] = { AUDIT_DIR_OPTION, AUDIT_FILTER_OPTIONS };
 static const Option ls_options[] = { AUDIT_FILTER_OPTIONS };
 static const Option tail_options[] = {
-        { "count",  'n', "N",  "so many of the newest records (default 20)", OPTION_NUMBER(AuditOptions, count, 0, 1000000) },
-        { "follow", 'f', NULL, "go on with what is still to come",           QUERY_TRUE("follow")                           },
+        { "count",  'n', "N",  "how many of the newest records (default 20)", OPTION_NUMBER(AuditOptions, count, 0, 1000000) },
+        { "follow", 'f', NULL, "continue with later records",           QUERY_TRUE("follow")                           },
         AUDIT_FILTER_OPTIONS,
 };
 
@@ -53,22 +53,22 @@ static void print_lists(const json_t *answer, const char *word) {
 }
 
 static const Verb audit_parts[] = {
-        { "state", "audit state [options]", "Compares what the daemon has on record with what is there. Exit status 1: they differ.",
-          .more = "`cove audit` alone means this. `cove reconcile` puts it right.", .path = "/api/sandbox/audit", .show = print_lists,
+        { "state", "audit state [options]", "Compares the daemon's records with the kernel. Exit status 1: they differ.",
+          .more = "This is the default of `cove audit`. `cove reconcile` corrects the differences.", .path = "/api/sandbox/audit", .show = print_lists,
           .good = "consistent" },
         { "verify", "audit verify [options]", "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
-          .more = "Keep what it prints: a later check has to find the same record at the same number.", VERB_OPTIONS(verify_options),
+          .more = "Keep the output: a later check must find the same record at the same number.", VERB_OPTIONS(verify_options),
           VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify", .show = audit_show_verdict, .good = "intact" },
-        { "export", "audit export [options]", "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
+        { "export", "audit export [options]", "Prints records of the audit log unchanged, one JSON object a line, oldest first.",
           VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions), .path = "/api/audit" },
-        { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions),
+        { "ls", "audit ls [options]", "Shows who did what, oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions),
           .path = "/api/audit" },
-        { "tail", "audit tail [options]", "Shows the newest records; with --follow, those that come too.", VERB_OPTIONS(tail_options),
+        { "tail", "audit tail [options]", "Shows the newest records; with --follow, later ones too.", VERB_OPTIONS(tail_options),
           VERB_RUN(audit_tail, AuditOptions), .path = "/api/audit?tail=%", .defaults = &(const AuditOptions) { .count = 20 } },
 };
 
 const Verb command_audit = {
         .name = "audit",
-        .about = "Compares the daemon's records with what is there (state, the default), and reads its audit log.",
+        .about = "Compares the daemon's records with the kernel (state, the default), and reads its audit log.",
         VERB_PARTS(audit_parts), .first_is_meant = true,
 };

@@ -6,10 +6,10 @@
 /* audit-log.c: the log, from a daemon or from a directory: verify, export, ls, tail. */
 #define AUDIT_DIR_OPTION { "dir", 'd', "DIR", "read this directory instead of asking a daemon", OPTION_TEXT(AuditOptions, dir) }
 #define AUDIT_FILTER_OPTIONS                                                                                                              \
-        { "since",   0, "TIME",  "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since")    }, \
-        { "until",   0, "TIME",  "only what is older",                               QUERY_AGO("until")    },                \
-        { "sandbox", 0, "ID",    "only what is about this sandbox",                  QUERY_TEXT("sandbox") },                \
-        { "actor",   0, "ACTOR", "only what this one did: a key's id, admin, uid:0", QUERY_TEXT("actor")   }
+        { "since",   0, "TIME",  "only records after this time: 10m (ago), or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since")    }, \
+        { "until",   0, "TIME",  "only records before this time",                               QUERY_AGO("until")    },                \
+        { "sandbox", 0, "ID",    "only records about this sandbox",                  QUERY_TEXT("sandbox") },                \
+        { "actor",   0, "ACTOR", "only records of this actor: a key's id, admin, uid:0", QUERY_TEXT("actor")   }
 
 typedef struct AuditOptions {
         Common common;

@@ -12,14 +12,14 @@
 #define EXIT_LEFT 1 /* some could not be cleaned up */
 
 static const Option cleanup_options[] = {
-        { "dry-run",   'n', NULL,   "only tell what would go",                                   QUERY_TRUE("dryRun")                   },
+        { "dry-run",   'n', NULL,   "only show what would be removed",                                   QUERY_TRUE("dryRun")                   },
         { "emergency", 0,   NULL,   "end every sandbox that is not critical",                    OPTION_OWN },
-        { "older",     0,   "TIME", "everything older than this goes, plain sandboxes too, as\nin 10m", QUERY_SECONDS("maxAgeSeconds")  },
-        { "status",    0,   NULL,   "how the cleaners do by themselves, and what they did last", OPTION_OWN },
+        { "older",     0,   "TIME", "remove all sandboxes older than this, plain ones too, as\nin 10m", QUERY_SECONDS("maxAgeSeconds")  },
+        { "status",    0,   NULL,   "show the state and the last results of the daemon's cleaners", OPTION_OWN },
 };
 
 static const Option reconcile_options[] = {
-        { "dry-run", 'n', NULL, "only tell what does not agree", QUERY_TRUE("dryRun") },
+        { "dry-run", 'n', NULL, "only show the differences", QUERY_TRUE("dryRun") },
 };
 
 /* ✓ and ✗, and what it was. */
@@ -129,7 +129,7 @@ static int cleanup_choose(const Place *place, void *options, const Operands *wor
 const Verb command_cleanup = {
         .name = "cleanup",
         .synopsis = "cleanup [options]",
-        .about = "Cleans up now what is broken, left behind or over: what the daemon also does by itself\n"
+        .about = "Removes broken, abandoned and expired sandboxes and records now, as the daemon also does\n"
                  "every few minutes. Exit status 1: something could not be cleaned up.",
         .more = "Example: cove cleanup --dry-run",
         VERB_OPTIONS(cleanup_options), .run = cleanup_choose, .method = "POST", .path = "/api/sandbox/cleanup",
@@ -138,7 +138,7 @@ const Verb command_cleanup = {
 const Verb command_reconcile = {
         .name = "reconcile",
         .synopsis = "reconcile [options]",
-        .about = "Compares what the daemon has on record with what is in the kernel, and makes them agree:\n"
+        .about = "Compares the daemon's records with the kernel, and makes them agree:\n"
                  "records without a sandbox are ended, sandboxes and files without a record are removed.",
         .more = "`cove audit` only compares.",
         VERB_OPTIONS(reconcile_options), .run = cleanup_run, .method = "POST", .path = "/api/sandbox/reconcile",

@@ -6,7 +6,7 @@
 #include "client/verbs.h"
 
 static const Option show_options[] = {
-        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", OPTION_OWN },
+        { "defaults", 0, NULL, "print a file with all defaults instead, with comments", OPTION_OWN },
 };
 
 static int client_config_check(const Place *place, void *options, const Operands *words) {
@@ -79,14 +79,14 @@ static const Verb config_parts[] = {
         { "check", "config check [FILE] [options]", "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
           .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.", .operands_max = 1,
           .run = client_config_check },
-        { "show", "config show [options]", "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
+        { "show", "config show [options]", "Prints the daemon's current configuration with defaults; secrets are not shown.",
           .more = "Example: cove config show --defaults > cove.yaml", VERB_OPTIONS(show_options), .run = client_config_show },
-        { "reload", "config reload [options]", "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
+        { "reload", "config reload [options]", "Makes the daemon read its config file again. If it has a mistake, nothing changes.",
           .run = config_reload },
 };
 
 const Verb command_config = {
         .name = "config",
-        .about = "Checks the config file, shows what is in force, makes the daemon read it again.",
+        .about = "Checks the config file, shows the current configuration, makes the daemon read the file again.",
         VERB_PARTS(config_parts),
 };

@@ -7,8 +7,8 @@
 
 static const Option cost_options[] = {
         { "by",    0,   "WHAT", "sandbox, task, agentType (default) or tenant",                       QUERY_TEXT("by")               },
-        { "from",  0,   "TIME", "since when: 24h (default), or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("from")              },
-        { "to",    0,   "TIME", "until when (default: now)",                                          QUERY_AGO("to")                },
+        { "from",  0,   "TIME", "start: 24h (default) ago, or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("from")              },
+        { "to",    0,   "TIME", "end (default: now)",                                          QUERY_AGO("to")                },
         { "limit", 'n', "N",    "only the N most expensive (default 100)",                            QUERY_NUMBER("limit", 1, 1000) },
 };
 
@@ -36,6 +36,6 @@ static void cost_show(const json_t *cost, const char *word) {
 
 const Verb command_cost = {
         .synopsis = "cost [options]",
-        .about = "Shows what sandboxes have used, and what that costs at the prices of the configuration.",
+        .about = "Shows the usage of sandboxes, and its cost at the prices of the configuration.",
         VERB_OPTIONS(cost_options), .path = "/api/cost", .show = cost_show,
 };

@@ -21,16 +21,16 @@ static const Verb depot_parts[] = {
         {
                 .name = "show",
                 .synopsis = "depot show [options]",
-                .about = "Shows how much of the disk templates, snapshots, disks and volumes take, how much of that is\n"
-                         "used, and how much they can take.",
+                .about = "Shows the disk space of templates, snapshots, disks and volumes: its size, how much of it is\n"
+                         "used, and how much it can grow to.",
                 .path = "/api/depot",
                 .show = depot_show,
         },
         {
                 .name = "shrink",
                 .synopsis = "depot shrink [options]",
-                .about = "Gives room that is free in the depot back to the disk. What lies at its end is moved first,\n"
-                         "which can take minutes; sandboxes go on meanwhile.",
+                .about = "Returns free space in the depot to the disk. The data at its end is moved first,\n"
+                         "which can take minutes; sandboxes continue meanwhile.",
                 .method = "POST",
                 .path = "/api/depot/shrink",
                 .show = depot_show,
@@ -39,6 +39,6 @@ static const Verb depot_parts[] = {
 
 const Verb command_depot = {
         .name = "depot",
-        .about = "The place on the disk for what outlives sandboxes: templates, snapshots, disks and volumes.",
+        .about = "The depot stores data that outlives sandboxes: templates, snapshots, disks and volumes.",
         VERB_PARTS(depot_parts), .first_is_meant = true,
 };

@@ -11,7 +11,7 @@
 #define EXIT_UNHEALTHY 2
 
 static const Option health_options[] = {
-        { "targets", 0, NULL, "also what is aimed at, and what is", OPTION_OWN },
+        { "targets", 0, NULL, "also print targets and measured values", OPTION_OWN },
 };
 
 static const struct {
@@ -91,7 +91,7 @@ static int health_run(const Place *place, void *options, const Operands *words) 
 
 const Verb command_health = {
         .synopsis = "health [options]",
-        .about = "Tells whether the daemon and its sandboxes are well, and if not, why.",
-        .more = "Exit status: 0 healthy, 1 degraded, 2 unhealthy, 125 when the daemon cannot be asked.",
+        .about = "Shows whether the daemon and its sandboxes are healthy, and the reasons if not.",
+        .more = "Exit status: 0 healthy, 1 degraded, 2 unhealthy, 125 if the daemon cannot be asked.",
         VERB_OPTIONS(health_options), .run = health_run, .path = "/api/sandbox/health",
 };

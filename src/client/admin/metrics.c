@@ -10,8 +10,8 @@
 
 static const Option metrics_options[] = {
         { "window",     'w', "TIME", "1m, 5m, 1h (default) or 24h", QUERY_TEXT("window")                    },
-        { "agent-type", 0,   "TYPE", "of this one only",            QUERY_TEXT("agentType")                 },
-        { "prometheus", 0,   NULL,   "as Prometheus reads them",    OPTION_OWN },
+        { "agent-type", 0,   "TYPE", "only this agent type",            QUERY_TEXT("agentType")                 },
+        { "prometheus", 0,   NULL,   "in the format of Prometheus",    OPTION_OWN },
 };
 
 static void cell_seconds(Table *t, const json_t *row, const Column *c) {
@@ -120,6 +120,6 @@ static int metrics_run(const Place *place, void *options, const Operands *words)
 
 const Verb command_metrics = {
         .synopsis = "metrics [options]",
-        .about = "Shows what was counted and measured: totals since ever, rates and percentiles over a window.",
+        .about = "Shows metrics: overall totals, and rates and percentiles over a window.",
         VERB_OPTIONS(metrics_options), .run = metrics_run, .path = "/api/sandbox/metrics",
 };

@@ -16,8 +16,8 @@
 #define FILE_BYTES_MAX (1 << 20)
 
 static const Option explain_options[] = {
-        { "file", 'f', "FILE|-", "of this policy, without a daemon, instead of a sandbox's", OPTION_OWN },
-        { "method", 'X', "METHOD", "of the request (default: GET)", QUERY_TEXT("method") },
+        { "file", 'f', "FILE|-", "use the policy in this file; no daemon is needed", OPTION_OWN },
+        { "method", 'X', "METHOD", "method of the request (default: GET)", QUERY_TEXT("method") },
 };
 
 static int client_policy_check(const Place *place, void *options, const Operands *words) {
@@ -103,28 +103,28 @@ static int client_policy_set(const Place *place, void *options, const Operands *
 
 static const Verb policy_parts[] = {
         { "check", "policy check FILE|- [options]", "Looks for all mistakes in a policy; no daemon is needed. Exit status: 0 good, 1 not.",
-          .more = "The file is JSON. What may be reachable is taken from the config file, if there is one.\n"
+          .more = "The file is JSON. Reachable ranges are taken from the config file, if there is one.\n"
                   "Example: cove policy check policy.json",
           VERB_ONE("no file given"), .run = client_policy_check },
-        { "explain", "policy explain ID|--file FILE URL [options]", "Says what would become of a request, why, and the line that would change it.",
-          .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
+        { "explain", "policy explain ID|--file FILE URL [options]", "Prints the decision about a request, the reason, and the rule that would change it.",
+          .more = "Exit status: 0 allowed, 1 denied or needs approval.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
                   "Example: cove policy explain box https://pypi.org/simple/",
           VERB_OPTIONS(explain_options), VERB_UP_TO(2, "no sandbox and no URL given"),
           .run = client_policy_explain, .path = "/api/sandbox/%/policy/explain?url=%", .show = policy_show_explanation, .good = "allowed" },
         { "packages", "policy packages [options]", "Prints what the rule \"packages\" stands for on this machine, as JSON.",
-          .more = "By network.packages of the config file, if there is one. Proxies of the host are listed too: sandboxes do not use them.",
+          .more = "Uses network.packages of the config file, if there is one. Sandboxes do not use listed proxies.",
           .run = policy_packages },
-        { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
-        { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),
+        { "presets", "policy presets [options]", "Prints the policy presets as JSON.", .run = policy_presets },
+        { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all defaults.", VERB_ONE("no sandbox given"),
           .path = "/api/sandbox/%/policy", .show = show_pretty },
-        { "set", "policy set ID FILE|- [options]", "Gives a running sandbox another policy for its network.",
-          .more = "What is built into the sandbox (paths, sizes, processes) cannot change. Connections that the\n"
-                  "new policy would not allow are cut.\nExample: cove policy set box policy.json",
+        { "set", "policy set ID FILE|- [options]", "Replaces the network part of a running sandbox's policy.",
+          .more = "The parts built into the sandbox (paths, sizes, processes) cannot change. Connections that the\n"
+                  "new policy does not allow are closed.\nExample: cove policy set box policy.json",
           VERB_TWO("no sandbox given", "no file given"), .run = client_policy_set, .method = "PUT", .path = "/api/sandbox/%/policy", .body = "{}" },
 };
 
 const Verb command_policy = {
         .name = "policy",
-        .about = "Checks policies, says what would become of a request, shows and sets those of sandboxes.",
+        .about = "Checks policies, explains decisions about requests, shows and sets policies of sandboxes.",
         VERB_PARTS(policy_parts),
 };

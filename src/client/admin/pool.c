@@ -10,8 +10,8 @@
 #define INTERVAL_DEFAULT 2 /* seconds */
 
 static const Option pool_options[] = {
-        { "watch", 'w', NULL, "again every two seconds, until Ctrl-C",                  OPTION_OWN },
-        { "drain", 0,   NULL, "end those that stand ready, so that they are made anew", OPTION_OWN },
+        { "watch", 'w', NULL, "repeat every two seconds, until Ctrl-C",                  OPTION_OWN },
+        { "drain", 0,   NULL, "remove the ready sandboxes, so that new ones are created", OPTION_OWN },
 };
 
 static void cell_error(Table *t, const json_t *pool, const Column *c) {
@@ -72,7 +72,7 @@ static int pool_verb_run(const Place *place, void *options, const Operands *word
 
 const Verb command_pool = {
         .synopsis = "pool [options]",
-        .about = "Shows the sandboxes that were made ahead of demand, by pool: how many stand ready, how many\n"
-                 "callers found one.",
+        .about = "Shows the pools of sandboxes created ahead of demand: how many are ready, and how many\n"
+                 "requests found one.",
         VERB_OPTIONS(pool_options), .run = pool_verb_run, .path = "/api/pool", .show = pool_show,
 };

@@ -33,14 +33,14 @@ static void profile_show(const json_t *profile, const char *word) {
 }
 
 static const Verb profile_parts[] = {
-        { "ls", "profile ls [options]", "Lists the profiles, what they allow, and how many sandboxes have each now.", .path = "/api/profiles",
+        { "ls", "profile ls [options]", "Lists the profiles, their limits, and the number of sandboxes of each.", .path = "/api/profiles",
           VERB_COLUMNS(profile_columns) },
-        { "show", "profile show NAME [options]", "Tells all about a profile.", .more = "Example: cove profile show IMPLEMENTATION",
+        { "show", "profile show NAME [options]", "Shows the details of a profile.", .more = "Example: cove profile show IMPLEMENTATION",
           VERB_ONE("no profile given"), .path = "/api/profiles/%", .show = profile_show },
 };
 
 const Verb command_profile = {
         .name = "profile",
-        .about = "Lists and shows profiles: named sets of limits that a sandbox can be made with.",
+        .about = "Lists and shows profiles: named sets of limits for sandboxes.",
         VERB_PARTS(profile_parts),
 };

@@ -16,15 +16,15 @@
 
 #define VALUE_MAX 65536 /* as the daemon has it; one byte more, and it says so itself */
 
-#define TENANT_OPTION { "tenant", 't', "TENANT", "whose; for admins", QUERY_TEXT("tenant") }
+#define TENANT_OPTION { "tenant", 't', "TENANT", "tenant of the secrets; for admins", QUERY_TEXT("tenant") }
 
 static const Option set_options[] = {
-        { "value-file", 'f', "FILE", "the value is in this file", OPTION_OWN },
+        { "value-file", 'f', "FILE", "read the value from this file", OPTION_OWN },
         TENANT_OPTION,
 };
 static const Option ls_options[] = { TENANT_OPTION };
 static const Option rm_options[] = {
-        { "all", 0, NULL, "every secret of every tenant, also when the key is lost", OPTION_OWN },
+        { "all", 0, NULL, "every secret of every tenant, even if the key is lost", OPTION_OWN },
         TENANT_OPTION,
 };
 
@@ -130,22 +130,22 @@ static int remove_secrets(const Place *place, void *options, const Operands *wor
 
 static const Verb secret_parts[] = {
         { "set", "secret set NAME [options]",
-          "Makes a secret, or gives it another value: from stdin, from a file, or, on a terminal,\n"
-          "as it is typed, unseen. One newline at its end is not part of it.",
-          .more = "A sandbox or a command gets it by reference: cove exec box --env API_KEY=secret:api-key -- ./run\n"
+          "Creates or changes a secret. The value is read from stdin, from a file, or from a terminal\n"
+          "without echo. One newline at the end is removed.",
+          .more = "Sandboxes and commands use it by reference: cove exec box --env API_KEY=secret:api-key -- ./run\n"
                   "Example: pass show api-key | cove secret set api-key",
           VERB_OPTIONS(set_options), .operands_min = 1, .operands_max = 2,
           /* the second is told why it is none */
           .missing = "no name given",
           .run = secret_set },
-        { "ls", "secret ls [options]", "Lists the secrets: names and times. Nobody can read a value back.", VERB_OPTIONS(ls_options),
+        { "ls", "secret ls [options]", "Lists names and times of the secrets. Values cannot be read back.", VERB_OPTIONS(ls_options),
           .path = "/api/secrets", VERB_COLUMNS(secret_columns) },
-        { "rm", "secret rm NAME… | --all [options]", "Removes secrets. What runs keeps the value that it was started with.",
+        { "rm", "secret rm NAME… | --all [options]", "Removes secrets. Running commands keep the value that they were started with.",
           VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, .run = remove_secrets, VERB_DELETE("/api/secrets/%") },
 };
 
 const Verb command_secret = {
         .name = "secret",
-        .about = "Sets, lists and removes secrets: values that sandboxes get by name, and that nobody reads back.",
+        .about = "Sets, lists and removes secrets: values that sandboxes use by name and that cannot be read back.",
         VERB_PARTS(secret_parts),
 };

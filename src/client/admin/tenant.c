@@ -7,12 +7,12 @@
 #include "client/verbs.h"
 
 static const Option set_options[] = {
-        { "sandboxes", 0, "N",    "so many at the same time",       BODY_COUNT("quotas.sandboxes")    },
-        { "cpus",      0, "N",    "cores of all of them together",  BODY_CPUS("quotas.cpuCores")      },
-        { "memory",    0, "SIZE", "memory of all of them together", BODY_MEGABYTES("quotas.memoryMB", 0) },
-        { "disk",      0, "SIZE", "disk of all of them together",   BODY_MEGABYTES("quotas.diskMB", 0)   },
-        { "inherit",   0, NULL,   "a former tenant of that name has left things, which become its own", BODY_TRUE("inherit") },
-        { "profile",   0, "PROFILE", "the profile that its keys are bound to", BODY_TEXT("profile")      },
+        { "sandboxes", 0, "N",    "sandboxes at the same time",       BODY_COUNT("quotas.sandboxes")    },
+        { "cpus",      0, "N",    "cores of all its sandboxes together",  BODY_CPUS("quotas.cpuCores")      },
+        { "memory",    0, "SIZE", "memory of all its sandboxes together", BODY_MEGABYTES("quotas.memoryMB", 0) },
+        { "disk",      0, "SIZE", "disk of all its sandboxes together",   BODY_MEGABYTES("quotas.diskMB", 0)   },
+        { "inherit",   0, NULL,   "take over what is left of a removed tenant of that name", BODY_TRUE("inherit") },
+        { "profile",   0, "PROFILE", "profile that the tenant's keys are bound to", BODY_TEXT("profile")      },
 };
 
 /* "3/20", "3" without a quota. A scale says that it is megabytes. */
@@ -37,16 +37,16 @@ static const Column tenant_columns[] = {
 };
 
 static const Verb tenant_parts[] = {
-        { "set", "tenant set NAME [options]", "Makes a tenant, or gives it other quotas. A quota that is not named is no limit.",
+        { "set", "tenant set NAME [options]", "Creates a tenant, or changes its quotas. A quota that is not given is unlimited.",
           .more = "Example: cove tenant set team-a --sandboxes 20 --memory 8G", VERB_OPTIONS(set_options), VERB_ONE("no name given"),
           .method = "PUT", .path = "/api/tenant/%", .body = "{}" },
-        { "ls", "tenant ls [options]", "Lists the tenants: what they use, of what they may.", .path = "/api/tenant", VERB_COLUMNS(tenant_columns) },
+        { "ls", "tenant ls [options]", "Lists the tenants with their usage and quotas.", .path = "/api/tenant", VERB_COLUMNS(tenant_columns) },
         { "rm", "tenant rm NAME… [options]", "Removes tenants. Their keys must be removed before.", VERB_SOME("no tenant given"),
           VERB_DELETE("/api/tenant/%") },
 };
 
 const Verb command_tenant = {
         .name = "tenant",
-        .about = "Sets, lists and removes tenants: keys of a tenant see its sandboxes only.",
+        .about = "Sets, lists and removes tenants. A tenant's keys have access to its sandboxes only.",
         VERB_PARTS(tenant_parts),
 };

@@ -8,7 +8,7 @@
 #include "client/verbs.h"
 
 static const Option why_options[] = {
-        { "sample", 0, "TIME", "how long to look (default 500ms)", QUERY_MILLISECONDS("sampleMs") },
+        { "sample", 0, "TIME", "time between the measurements (default 500ms)", QUERY_MILLISECONDS("sampleMs") },
 };
 
 static void print_evidence(const json_t *evidence) {
@@ -57,9 +57,9 @@ static void why_show(const json_t *d, const char *word) {
 
 const Verb command_why = {
         .synopsis = "why SANDBOX [options]",
-        .about = "Looks twice at a sandbox and says what it does: busy loop, waiting, hung, memory growing,\n"
-                 "too many processes, or nothing wrong; with the numbers, known words in its output, red\n"
-                 "flags, and what to do. Exit status 1: it is stuck.",
+        .about = "Measures a sandbox twice and reports its state: busy loop, waiting, hung, memory growing,\n"
+                 "too many processes, or nothing wrong; with the numbers, known phrases in its output, warning\n"
+                 "signs, and what to do. Exit status 1: it is stuck.",
         .more = "Example: cove why build-7",
         VERB_OPTIONS(why_options), VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/diagnosis", .show = why_show, .good = "!stuck",
 };

@@ -13,11 +13,11 @@ static const Option ls_options[] = {
         { "status", 's', "STATUS", "only these: queued, provisioning, running, completed, failed,\ndead, cancelled; several with commas", QUERY_TEXT("status") },
         { "type",   't', "TYPE",   "only of this agent type",       QUERY_TEXT("agentType") },
         { "task",   0,   "ID",     "only of this task",             QUERY_TEXT("taskId")    },
-        { "limit",  'n', "N",      "at most so many (default 100)", QUERY_TEXT("limit")     },
+        { "limit",  'n', "N",      "at most N (default 100)", QUERY_TEXT("limit")     },
 };
 
 static const Option logs_options[] = {
-        { "stream", 0, "NAME", "stdout or stderr (default: both, each to its own)", OPTION_OWN },
+        { "stream", 0, "NAME", "stdout or stderr (default: each on its own stream)", OPTION_OWN },
 };
 
 static int agent_priority(const Option *o, void *target, const char *value, Error *reterr) {
@@ -31,17 +31,17 @@ static int agent_priority(const Option *o, void *target, const char *value, Erro
 
 static const Option run_options[] = {
         { "type",     't', "PROFILE",    "agent type: a profile (see `cove profile ls`)",         BODY_TEXT("agentType")             },
-        { "task",     0,   "ID",         "what it is done for",                                   BODY_TEXT("taskId")                },
-        { "context",  'c', "JSON",       "handed to the program; @FILE takes a file's contents",  OPTION_OWN },
+        { "task",     0,   "ID",         "id of the task",                                   BODY_TEXT("taskId")                },
+        { "context",  'c', "JSON",       "JSON for the program; @FILE reads it from a file",  OPTION_OWN },
         { "code",     0,   "FILE",       "run this file's code instead of a command; - is stdin", OPTION_OWN },
-        { "language", 'l', "NAME",       "what the code is written in (default python)",          BODY_TEXT("language")              },
-        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",        BODY_ENV("env")                    },
-        { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",            BODY_SECONDS("timeoutSeconds")     },
-        { "retries",  0,   "N",          "again so often when the sandbox fails",                 BODY_NUMBER("maxRetries", 0, 10)   },
-        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_priority, .max = 100         },
+        { "language", 'l', "NAME",       "language of the code (default python)",          BODY_TEXT("language")              },
+        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's value",        BODY_ENV("env")                    },
+        { "timeout",  0,   "TIME",       "timeout of the program (default: the agent type's)",            BODY_SECONDS("timeoutSeconds")     },
+        { "retries",  0,   "N",          "further attempts if the sandbox fails",                 BODY_NUMBER("maxRetries", 0, 10)   },
+        { "priority", 'p', "N",          "from -100 to 100; higher ones run first",                   agent_priority, .max = 100         },
         { "capture",  0,   "PATTERN",    "keep files of the workspace, such as 'out/**'",         BODY_WORDS("capturePatterns", 64)  },
-        { "webhook",  0,   "URL",        "is told of the end",                                    BODY_TEXT("webhook")               },
-        { "keep",     0,   NULL,         "the sandbox stays when the program has ended",          BODY_TRUE("keepSandbox")           },
+        { "webhook",  0,   "URL",        "URL to call when the execution ends",                                    BODY_TEXT("webhook")               },
+        { "keep",     0,   NULL,         "keep the sandbox after the program has ended",          BODY_TRUE("keepSandbox")           },
         { "async",    'd', NULL,         "do not wait: print the execution's id",                 OPTION_OWN },
         { "quiet",    'q', NULL,         "only the program's own output",                         OPTION_OWN },
 };
@@ -112,31 +112,31 @@ static void agent_show_queue(const json_t *queue, const char *word) {
 
 static const Verb agent_parts[] = {
         { "run", "agent run --type TYPE --task ID [options] [-- COMMAND [ARG…]]",
-          "Runs a task of an agent in a sandbox of its own and ends as its program does. Ctrl-C ends this\n"
-          "program only: the execution goes on, and `cove agent cancel` ends it.",
-          .more = "Without COMMAND and --code, what the agent type is configured to run. With --json the whole result\n"
-                  "comes as one document at the end.\n\n"
-                  "exit status: the program's own, as of `cove exec`; 125 when cove itself or all attempts failed.",
+          "Runs a task of an agent in a sandbox of its own and exits with its status. Ctrl-C ends this\n"
+          "program only: the execution continues, and `cove agent cancel` ends it.",
+          .more = "Without COMMAND and --code, runs the command of the agent type. With --json the whole result\n"
+                  "is printed as one document at the end.\n\n"
+                  "exit status: the program's own, as of `cove exec`; 125 if cove itself or all attempts failed.",
           VERB_OPTIONS(run_options), .operands_max = VERB_ANY_NUMBER, .options_until = 1, .run = agent_run, .method = "POST",
           .path = "/api/agents/execute", .body = "{\"async\":true}", .prints = "id" },
-        { "ls", "agent ls [options]", "Lists agent executions, the newest first.", .more = "Example: cove agent ls --status dead",
+        { "ls", "agent ls [options]", "Lists agent executions, newest first.", .more = "Example: cove agent ls --status dead",
           VERB_OPTIONS(ls_options), .path = "/api/agents/executions", VERB_COLUMNS(agent_columns) },
-        { "show", "agent show ID [options]", "Tells all about an agent execution.", VERB_ONE("no execution given"),
+        { "show", "agent show ID [options]", "Shows the details of an agent execution.", VERB_ONE("no execution given"),
           .path = "/api/agents/executions/%", .show = show_pretty },
-        { "logs", "agent logs ID [options]", "Prints what the program of an agent execution has written.", VERB_OPTIONS(logs_options),
+        { "logs", "agent logs ID [options]", "Prints the output of an agent execution's program.", VERB_OPTIONS(logs_options),
           VERB_ONE("no execution given"), .run = agent_logs },
-        { "cancel", "agent cancel ID… [options]", "Ends agent executions, wherever they stand.", VERB_SOME("no execution given"),
+        { "cancel", "agent cancel ID… [options]", "Ends agent executions in any state.", VERB_SOME("no execution given"),
           VERB_POST("/api/agents/executions/%/cancel"), .each = true, .lines = true },
         { "retry", "agent retry ID… [options]", "Sends dead letters again, with all their attempts.", VERB_SOME("no execution given"),
           VERB_POST("/api/agents/executions/%/retry"), .each = true, .lines = true },
-        { "rm", "agent rm ID… [options]", "Forgets agent executions that have ended, with what was kept of them.", VERB_SOME("no execution given"),
+        { "rm", "agent rm ID… [options]", "Deletes agent executions that have ended, with their artifacts.", VERB_SOME("no execution given"),
           VERB_DELETE("/api/agents/executions/%"), .lines = true },
-        { "queue", "agent queue [options]", "Shows how long the queue of agent executions is, and how long they wait.", .path = "/api/agents/queue",
+        { "queue", "agent queue [options]", "Shows how many agent executions wait, and for how long.", .path = "/api/agents/queue",
           .show = agent_show_queue },
 };
 
 const Verb command_agent = {
         .name = "agent",
-        .about = "Runs tasks of agents, each in a sandbox of its own, through a queue that survives everything.",
+        .about = "Runs tasks of agents, each in a sandbox of its own, through a queue that survives restarts.",
         VERB_PARTS(agent_parts),
 };

@@ -11,7 +11,7 @@
 #include "client/verbs.h"
 
 static const Option get_options[] = {
-        { "output", 'o', "FILE", "where to write it (default: stdout)", OPTION_OWN },
+        { "output", 'o', "FILE", "file to write (default: stdout)", OPTION_OWN },
 };
 
 static void cell_owner(Table *t, const json_t *artifact, const Column *c) {
@@ -57,7 +57,7 @@ static int client_artifacts_get(const Place *place, void *options, const Operand
 }
 
 static const Verb artifacts_parts[] = {
-        { "ls", "artifacts ls [OWNER] [options]", "Lists what was kept: of all, or of one agent execution or sandbox.", .operands_max = 1,
+        { "ls", "artifacts ls [OWNER] [options]", "Lists all artifacts, or those of one agent execution or sandbox.", .operands_max = 1,
           .run = artifacts_verb_list, .path = "/api/artifacts?limit=10000", VERB_COLUMNS(artifact_columns) },
         { "get", "artifacts get ID [options]", "Prints an artifact, or writes it to a file.", VERB_OPTIONS(get_options),
           VERB_ONE("no artifact given"), .run = client_artifacts_get },
@@ -67,6 +67,6 @@ static const Verb artifacts_parts[] = {
 
 const Verb command_artifacts = {
         .name = "artifacts",
-        .about = "Lists, gets and removes what was kept of executions and sandboxes that are over.",
+        .about = "Lists, gets and removes files kept from ended executions and sandboxes.",
         VERB_PARTS(artifacts_parts),
 };

@@ -21,8 +21,8 @@ static const Option attach_options[] = {
         { "from",       0, "BYTE", "begin with this byte of its stdout (default: all;\n"
                                    "of a terminal the last 16K)",
           OPTION_NUMBER(ClientAttachOptions, from, 0, INT64_MAX), OPTION_HAS(ClientAttachOptions, has_from) },
-        { "no-input",   0, NULL,   "keep our input back",                         OPTION_FLAG(ClientAttachOptions, no_input) },
-        { "detach-key", 0, "KEY",  "leaves it (default ^\\ on a terminal; none)", OPTION_DETACH_KEY(ClientAttachOptions)     },
+        { "no-input",   0, NULL,   "do not pass input to the command",                         OPTION_FLAG(ClientAttachOptions, no_input) },
+        { "detach-key", 0, "KEY",  "key that leaves (default ^\\ on a terminal; none)", OPTION_DETACH_KEY(ClientAttachOptions)     },
 };
 
 static uint64_t first_byte(const ClientAttachOptions *o, const json_t *execution) {
@@ -63,9 +63,9 @@ static int client_attach(const Place *place, void *options, const Operands *word
 
 const Verb command_attach = {
         .synopsis = "attach SANDBOX [EXECUTION] [options]",
-        .about = "Rejoins a command: its output, its input, its end. Without EXECUTION it is the one that runs.\n"
-                 "Leaving it, by the detach key or otherwise, does not end it. Ctrl-C is passed on.",
-        .more = "exit status: as of `cove exec`; 0 when left by the key.",
+        .about = "Attaches to a command: its output, its input, its end. The default is the running command.\n"
+                 "Leaving, by the detach key or otherwise, does not end the command. Ctrl-C is passed on.",
+        .more = "exit status: as of `cove exec`; 0 after the detach key.",
         VERB_OPTIONS(attach_options), VERB_UP_TO(2, "no sandbox given"),
         VERB_RUN(client_attach, ClientAttachOptions), .defaults = &(const ClientAttachOptions) { .detach_key = SESSION_KEY_DEFAULT },
 };

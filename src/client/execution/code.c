@@ -31,9 +31,9 @@ static const Option code_options[] = {
         { "language", 'l', "NAME", "python (default), javascript, typescript, bash, r, java",     OPTION_TEXT(CodeOptions, language) },
         { "context",  'x', "ID",   "the context to run it in (default: the language's own)",      OPTION_TEXT(CodeOptions, context)  },
         { "code",     'c', "CODE", "the code itself",                                             OPTION_TEXT(CodeOptions, code)     },
-        { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone passes the caller's", BODY_ENV("env")                },
-        { "timeout",  0,   "TIME", "interrupts it after this (default: none)",                    BODY_SECONDS("timeoutSeconds")     },
-        { "save",     0,   "DIR",  "pictures and other results that are no text, as files there", OPTION_TEXT(CodeOptions, save)     },
+        { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone: the caller's value", BODY_ENV("env")                },
+        { "timeout",  0,   "TIME", "interrupt the code after this time (default: never)",                    BODY_SECONDS("timeoutSeconds")     },
+        { "save",     0,   "DIR",  "write pictures and other results that are not text there", OPTION_TEXT(CodeOptions, save)     },
 };
 
 /* Showing what comes. */
@@ -280,10 +280,10 @@ static int code_choose(const Place *place, void *options, const Operands *words)
 
 const Verb command_code = {
         .synopsis = "code [options] SANDBOX [FILE]",
-        .about = "Runs code in an interpreter of a sandbox that stays: what one run defines is there for the next.\n"
-                 "The code is FILE's, or comes from --code, or from standard input. At a terminal, asks for it.",
-        .more = "The value of the last expression is printed behind what the code prints. Ctrl-C interrupts the code,\n"
-                "and the interpreter keeps its state. With --json the whole result comes as one document at the end.\n\n"
+        .about = "Runs code in an interpreter that stays in the sandbox: definitions are available in the next run.\n"
+                 "The code is that of FILE, of --code or of standard input, line by line at a terminal.",
+        .more = "The value of the last expression is printed after the output. Ctrl-C interrupts the code,\n"
+                "and the interpreter keeps its state. With --json the whole result is one document at the end.\n\n"
                 "exit status: 0; 1 the code failed; 125 cove itself failed.",
         VERB_OPTIONS(code_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(code_choose, CodeOptions),
 };

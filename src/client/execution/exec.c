@@ -20,11 +20,11 @@ static const Option exec_options[] = {
         { "interactive", 'i', NULL,   "pass on input from a terminal too",                    OPTION_OWN },
         { "tty",         't', NULL,   "give the command a terminal",                          OPTION_OWN },
         { "detach",      'd', NULL,   "do not wait: print the execution's id",                OPTION_OWN },
-        { "env",         'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", BODY_ENV("env")                       },
+        { "env",         'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's value", BODY_ENV("env")                       },
         { "env-file",    0,   "FILE", "lines of NAME=VALUE",                                  BODY_ENV_FILE("env")                  },
         { "cwd",         'w', "DIR",  "working directory (default: the sandbox's)",           BODY_TEXT("cwd")                      },
         { "user",        'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)",  BODY_TEXT("user")                     },
-        { "timeout",     0,   "TIME", "ends it after this, with status 124 (default: the\n"
+        { "timeout",     0,   "TIME", "end the command after this, with status 124 (default: the\n"
                                       "sandbox's; none: no limit)",                           BODY_SECONDS("timeoutSeconds")        },
         { "tag",         0,   "TEXT", "shown by `cove ps`",                                   BODY_TEXT("tag")                      },
         { "workdir",     0,   "DIR",  NULL,                                                   BODY_TEXT("cwd")                      },
@@ -117,12 +117,12 @@ static int exec_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_exec = {
         .synopsis = "exec [options] SANDBOX -- COMMAND [ARG…]",
-        .about = "Runs a command in a sandbox. Its output and its exit status are this program's; it ends when\n"
-                 "this program ends. Ctrl-C is passed on; pressed twice, it kills.",
-        .more = "Without a terminal, input is passed on by itself; </dev/null keeps it back. With --json the whole\n"
-                "result comes as one document at the end.\n\n"
-                "exit status: the command's own; 124 time was up; 125 cove itself failed; 126 not executable;\n"
-                "127 not found; 128+N ended by signal N; 137 also when its sandbox went.",
+        .about = "Runs a command in a sandbox, and passes on its output and its exit status. The command ends when\n"
+                 "this program ends. Ctrl-C is passed on; the second one kills the command.",
+        .more = "Without a terminal, input is passed on; </dev/null prevents that. With --json the whole\n"
+                "result is one document at the end.\n\n"
+                "exit status: the command's own; 124 timeout; 125 cove itself failed; 126 not executable;\n"
+                "127 not found; 128+N ended by signal N; 137 also if its sandbox was removed.",
         VERB_OPTIONS(exec_options), .operands_min = 2, .operands_max = VERB_ANY_NUMBER, .options_until = 1, .missing = "no sandbox given",
         .missing_last = "no command given", .run = exec_run, VERB_POST("/api/sandbox/%/exec"), .prints = "id",
 };

@@ -15,9 +15,9 @@
 #define LINE_MAX_BYTES ((size_t) 64 << 20) /* that a pattern is looked for in */
 
 static const Option logs_options[] = {
-        { "follow", 'f', NULL,      "go on with what is still to come", OPTION_OWN },
-        { "since",  0,   "TIME",    "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
-        { "grep",   'g', "PATTERN", "only lines that match it, an extended regular\nexpression", OPTION_OWN },
+        { "follow", 'f', NULL,      "continue with later events", OPTION_OWN },
+        { "since",  0,   "TIME",    "only events after this time: 10m (ago), or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
+        { "grep",   'g', "PATTERN", "only lines that match an extended regular\nexpression", OPTION_OWN },
         { "tail",   'n', "N",       "only the last N lines", QUERY_NUMBER("tail", 0, INT64_MAX) },
 };
 
@@ -141,8 +141,8 @@ static int logs_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_logs = {
         .synopsis = "logs SANDBOX [EXECUTION] [options]",
-        .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
-                 "exactly what that command wrote, its stdout and its stderr apart.",
+        .about = "Shows the events of a sandbox: its states, its commands and their output. With EXECUTION,\n"
+                 "prints exactly what that command wrote, stdout and stderr separately.",
         .more = "With --json: a list of events; with --follow too, one event a line.",
         VERB_OPTIONS(logs_options), VERB_UP_TO(2, "no sandbox given"), .run = logs_run,
 };

@@ -11,9 +11,9 @@
 #include "client/verbs.h"
 
 static const Option ps_options[] = {
-        { "all",   'a', NULL, "also those that have ended", OPTION_OWN },
+        { "all",   'a', NULL, "include commands that have ended", OPTION_OWN },
         { "quiet", 'q', NULL, "ids only",                   OPTION_FLAG(Common, quiet)  },
-        { "no-interpreters", 0, NULL, "without those that `cove code` keeps", OPTION_OWN },
+        { "no-interpreters", 0, NULL, "leave out the interpreters that `cove code` keeps", OPTION_OWN },
 };
 
 typedef struct Ps {

@@ -13,11 +13,11 @@ typedef struct ShellOptions {
 } ShellOptions;
 
 static const Option shell_options[] = {
-        { "command",    'c', "TEXT", "run this by /bin/sh (default: bash, else sh)",        OPTION_TEXT(ShellOptions, command)     },
+        { "command",    'c', "TEXT", "run this with /bin/sh (default: bash, else sh)",        OPTION_TEXT(ShellOptions, command)     },
         { "user",       'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)", OPTION_TEXT(ShellOptions, user)        },
         { "cwd",        'w', "DIR",  "working directory (default: the sandbox's)",          OPTION_TEXT(ShellOptions, cwd)         },
-        { "keep",       'k', NULL,   "it goes on when this program ends; `cove attach`\ncomes back to it", OPTION_FLAG(ShellOptions, keep) },
-        { "detach-key", 0,   "KEY",  "leaves it, with --keep (default ^\\; none)",          OPTION_DETACH_KEY(ShellOptions)        },
+        { "keep",       'k', NULL,   "keep it running when this program ends; `cove attach`\nreturns to it", OPTION_FLAG(ShellOptions, keep) },
+        { "detach-key", 0,   "KEY",  "key that leaves it, with --keep (default ^\\; none)",          OPTION_DETACH_KEY(ShellOptions)        },
 };
 
 static int shell_run(const Place *place, void *options, const Operands *words) {

@@ -17,7 +17,7 @@ typedef struct WaitOptions {
 } WaitOptions;
 
 static const Option wait_options[] = {
-        { "timeout", 0, "TIME", "do not wait longer, and say so with status 124", OPTION_DURATION(WaitOptions, timeout) },
+        { "timeout", 0, "TIME", "stop waiting after this time, with status 124", OPTION_DURATION(WaitOptions, timeout) },
 };
 
 static int wait_for(const Place *place, const WaitOptions *o, const char *sandbox, const char *execution) {
@@ -64,8 +64,8 @@ static int wait_for_one(const Place *place, void *options, const Operands *words
 
 const Verb command_wait = {
         .synopsis = "wait SANDBOX [EXECUTION] [options]",
-        .about = "Waits until a command has ended and exits with its status. Without EXECUTION it is the one that\n"
-                 "runs, or the last one that ran.",
-        .more = "exit status: as of `cove exec`; 124 also when --timeout was over first.",
+        .about = "Waits until a command has ended and exits with its status. The default is the running command,\n"
+                 "or the last one that ran.",
+        .more = "exit status: as of `cove exec`; 124 also if --timeout was over first.",
         VERB_OPTIONS(wait_options), VERB_UP_TO(2, "no sandbox given"), VERB_RUN(wait_for_one, WaitOptions),
 };

@@ -14,7 +14,7 @@
 
 static const Option cp_options[] = {
         { "archive", 'a', NULL,   "with -: the stream is a tar archive of a directory",        OPTION_OWN },
-        { "user",    'u', "USER", "as whom inside: user, root, UID (default: the\nsandbox's)", OPTION_OWN },
+        { "user",    'u', "USER", "user inside: user, root, UID (default: the\nsandbox's)", OPTION_OWN },
 };
 
 /* A word of the command line: of ours when it has no sandbox. */
@@ -133,9 +133,9 @@ static int cp_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_cp = {
         .synopsis = "cp [options] SOURCE… TARGET",
-        .about = "Copies files and directories between here and a sandbox. What is inside is written SANDBOX:PATH;\n"
-                 "a relative PATH begins at its working directory. - is standard input or output.",
-        .more = "A directory as TARGET takes SOURCE under its own name; DIR/. means what is in DIR.\n\n"
+        .about = "Copies files and directories between the host and a sandbox. SANDBOX:PATH is a path inside;\n"
+                 "a relative PATH begins at the working directory. - is standard input or output.",
+        .more = "If TARGET is a directory, SOURCE is copied into it; DIR/. means the contents of DIR.\n\n"
                 "Examples: cove cp ./src web:            cove cp web:out/report.pdf .\n"
                 "          cove cp - web:notes.txt       cove cp web:/workspace - | tar t",
         VERB_OPTIONS(cp_options), .operands_min = 2, .operands_max = VERB_ANY_NUMBER, .missing = "no source given",

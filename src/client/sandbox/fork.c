@@ -9,11 +9,11 @@
 #define FORK_MAX 500
 
 static const Option fork_options[] = {
-        { "count",    'c', "N",          "how many (default 1, or as many as names)", BODY_NUMBER("count", 1, FORK_MAX) },
-        { "name",     'n', "NAME",       "of one of them; can be repeated", BODY_WORDS("names", FORK_MAX) },
-        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", BODY_ENV("env") },
-        { "timeout",  0,   "TIME",       "life of each (default: as long as the other's,\nfrom now on)", BODY_SECONDS("timeoutSeconds") },
-        { "snapshot", 0,   NULL,         "the word is a snapshot, also if a sandbox has the\nsame name", OPTION_OWN },
+        { "count",    'c', "N",          "how many (default: the number of names, or 1)", BODY_NUMBER("count", 1, FORK_MAX) },
+        { "name",     'n', "NAME",       "name of a new sandbox; can be repeated", BODY_WORDS("names", FORK_MAX) },
+        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's value", BODY_ENV("env") },
+        { "timeout",  0,   "TIME",       "life of each from now on (default: as long as the\noriginal was given)", BODY_SECONDS("timeoutSeconds") },
+        { "snapshot", 0,   NULL,         "the operand is a snapshot, even if a sandbox has the\nsame name", OPTION_OWN },
 };
 
 /* Sandboxes and snapshots may have the same names: the sandbox is meant, unless there is none. */
@@ -49,16 +49,16 @@ static int fork_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_fork = {
         .synopsis = "fork SANDBOX|SNAPSHOT [options]",
-        .about = "Makes sandboxes that begin with the files of a persistent one, as they are at this moment,\n"
-                 "and prints their ids (their names, with --name). All of them are made, or none. What runs\n"
-                 "in it is not copied.",
+        .about = "Creates sandboxes with the current files of a persistent sandbox or with those of a snapshot,\n"
+                 "and prints their ids (their names, with --name). Either all of them are created, or none.\n"
+                 "Processes are not copied.",
         .more = "Example: cove fork box --count 3",
         VERB_OPTIONS(fork_options), VERB_ONE("no sandbox given"), .run = fork_run, VERB_POST("/api/sandbox/%/fork"), .waiting = "copying the disk",
 };
 
 const Verb command_restore = {
         .synopsis = "restore SANDBOX SNAPSHOT [options]",
-        .about = "Puts a sandbox's files back to what a snapshot has. What runs in it ends; its id, name and\n"
+        .about = "Replaces the files of a sandbox with those of a snapshot. Its processes end; its id, name and\n"
                  "timeout stay.",
         .more = "Example: cove restore box before",
         VERB_TWO("no sandbox given", "no snapshot given"), VERB_POST("/api/sandbox/%/restore"), .waiting = "restoring the files",

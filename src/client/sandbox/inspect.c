@@ -83,6 +83,6 @@ static int inspect_run(const Place *place, void *options, const Operands *words)
 
 const Verb command_inspect = {
         .synopsis = "inspect SANDBOX [EXECUTION] [options]",
-        .about = "Tells all about a sandbox, or about one of its commands.",
+        .about = "Shows the details of a sandbox, or of one of its commands.",
         VERB_UP_TO(2, "no sandbox given"), .run = inspect_run, .path = "/api/sandbox/%", .show = show_members,
 };

@@ -14,15 +14,15 @@ static void ls_print_names(const json_t *sandbox) {
 }
 
 static const Option ls_options[] = {
-        { "all",        'a', NULL,        "also those that have ended",               OPTION_OWN                           },
+        { "all",        'a', NULL,        "include sandboxes that have ended",               OPTION_OWN                           },
         { "quiet",      'q', NULL,        "ids only",                                 OPTION_FLAG(Common, quiet)           },
-        { "no-trunc",   0,   NULL,        "whole ids, not only their beginnings",     OPTION_OWN                           },
+        { "no-trunc",   0,   NULL,        "whole ids in the table",     OPTION_OWN                           },
         { "names",      0,   NULL,        "names only; the id of one without a name", OPTION_OWN                           },
         { "status",     's', "STATUS",    "only those in this state, as in running",  QUERY_TEXT("status")                 },
-        { "name",       'n', "NAME",      "only the one of this name",                QUERY_TEXT("name")                   },
-        { "agent-type", 0,   "TYPE",      "only those of this type of agent",         QUERY_TEXT("agentType")              },
+        { "name",       'n', "NAME",      "only the sandbox with this name",                QUERY_TEXT("name")                   },
+        { "agent-type", 0,   "TYPE",      "only those of this agent type",         QUERY_TEXT("agentType")              },
         { "task-id",    0,   "ID",        "only those of this task",                  QUERY_TEXT("taskId")                 },
-        { "metadata",   'm', "KEY=VALUE", "only those with it; may be given again",   QUERY_PAIR("metadata", METADATA_MAX) },
+        { "metadata",   'm', "KEY=VALUE", "only those with it; can be repeated",   QUERY_PAIR("metadata", METADATA_MAX) },
         OPTION_INSTEAD("filter", 'f', "FILTER", "write --status, --name, --agent-type, --task-id or --metadata KEY=VALUE"),
         OPTION_INSTEAD("format", 0, "FORMAT", "write --json, and choose with jq"),
         OPTION_INSTEAD("latest", 'l', NULL, "the newest is the last line: cove ls -q | tail -n 1"),
@@ -70,7 +70,7 @@ static int ls_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_ls = {
         .synopsis = "ls [options]",
-        .about = "Lists the sandboxes that have not ended, in the order in which they were made.",
-        .more = "With --json, those that have ended are in the list.\n\nExample: cove rm -f $(cove ls -q --status failed)",
+        .about = "Lists the sandboxes that have not ended, in the order of their creation.",
+        .more = "With --json, sandboxes that have ended are included.\n\nExample: cove rm -f $(cove ls -q --status failed)",
         VERB_OPTIONS(ls_options), .run = ls_run, .path = "/api/sandbox/list", .pages = true, .quiet = "id", VERB_COLUMNS(ls_columns),
 };

@@ -8,7 +8,7 @@
 #include "client/verbs.h"
 
 static const Option network_options[] = {
-        { "limit", 0, "N", "so many denials, the newest (default: 100)", QUERY_TEXT("limit") },
+        { "limit", 0, "N", "only the newest N denials (default: 100)", QUERY_TEXT("limit") },
 };
 
 static void network_show_usage(const json_t *network, const char *word) {
@@ -54,9 +54,9 @@ static int network_run(const Place *place, void *options, const Operands *words)
 
 const Verb command_network = {
         .synopsis = "network SANDBOX [usage|denials|learned] [options]",
-        .about = "Shows what went through the network of a sandbox (usage, the default), what was denied\n"
-                 "and what would allow it (denials), or the smallest policy for what passed while it was\n"
-                 "learned (learned).",
+        .about = "Shows the network traffic of a sandbox (usage, the default), the denials and the rules that\n"
+                 "would allow them (denials), or the smallest policy for the traffic of a sandbox whose policy\n"
+                 "has learn (learned).",
         .more = "Example: cove network my-box denials",
         VERB_OPTIONS(network_options), VERB_UP_TO(2, "no sandbox given"), .run = network_run,
 };

@@ -13,16 +13,16 @@ static const Column port_columns[] = { { ">PORT", "port", cell_count }, { "ACCES
 
 const Verb command_ports = {
         .synopsis = "ports SANDBOX [options]",
-        .about = "Lists the TCP ports on which something listens inside, with their URLs.",
-        .more = "A private port's URL takes a key; `cove url` makes a link that a browser can open.",
+        .about = "Lists the TCP ports that listen inside a sandbox, with their URLs.",
+        .more = "The URL of a private port needs a key; `cove url` creates a link for a browser.",
         VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/ports", VERB_COLUMNS(port_columns), .list = "ports",
 };
 
 static const Option url_options[] = {
-        { "expires", 0, "TIME", "how long the link is good for, or never (default: an hour)", QUERY_SECONDS("expiresSeconds") }, /* never is 0 */
-        { "public",  0, NULL,   "let everybody in from now on who can reach the daemon", OPTION_OWN },
-        { "private", 0, NULL,   "do not, any more",                                      OPTION_OWN },
-        { "path",    0, NULL,   "the URL without a name of its own",                     OPTION_OWN },
+        { "expires", 0, "TIME", "how long the link is valid, or never (default: an hour)", QUERY_SECONDS("expiresSeconds") }, /* never is 0 */
+        { "public",  0, NULL,   "open the port to everyone who can reach the daemon", OPTION_OWN },
+        { "private", 0, NULL,   "make the port private again",                                      OPTION_OWN },
+        { "path",    0, NULL,   "print a URL without a host name of its own",                     OPTION_OWN },
 };
 
 static const Verb url_set_verb = { .method = "PUT", .path = "/api/sandbox/%/url/%", .body = "{}" };
@@ -50,7 +50,7 @@ static int url_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_url = {
         .synopsis = "url SANDBOX PORT [options]",
-        .about = "Prints a URL under which a browser finds a port that is served inside.",
+        .about = "Prints a URL with which a browser reaches a port inside a sandbox.",
         .more = "Example: xdg-open $(cove url web 8000)",
         VERB_OPTIONS(url_options), VERB_TWO("no sandbox given", "no port given"), .run = url_run, .path = "/api/sandbox/%/url/%",
 };

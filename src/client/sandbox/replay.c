@@ -16,9 +16,9 @@
 #define LIFETIME_SECONDS 3600 /* of a sandbox that nobody keeps, should we be killed */
 
 static const Option replay_options[] = {
-        { "until",  0, "N",  "only the first N steps",                      OPTION_NUMBER(ReplayOptions, until, 1, INT64_MAX) },
+        { "until",  0, "N",  "run only the first N steps",                      OPTION_NUMBER(ReplayOptions, until, 1, INT64_MAX) },
         { "shell",  0, NULL, "open a terminal in the sandbox afterwards",   OPTION_FLAG(ReplayOptions, shell)                 },
-        { "timing", 0, NULL, "as much time between the steps as there was", OPTION_FLAG(ReplayOptions, timing)                },
+        { "timing", 0, NULL, "wait between the steps as long as in the recording", OPTION_FLAG(ReplayOptions, timing)                },
         { "keep",   0, NULL, "keep the sandbox",                            OPTION_FLAG(ReplayOptions, keep)                  },
 };
 
@@ -181,8 +181,8 @@ static int replay_run(const Place *place, void *options, const Operands *words) 
 
 const Verb command_replay = {
         .synopsis = "replay SANDBOX [options]",
-        .about = "Does again what was recorded of a sandbox, in a fresh one, and compares what comes out.",
-        .more = "It was made with `cove create --record`. SANDBOX is an id, also of one that is gone.\n"
+        .about = "Repeats the recorded steps of a sandbox in a new one, and compares the results.",
+        .more = "The sandbox was created with `cove create --record`. SANDBOX is an id, also of a removed sandbox.\n"
                 "Exit status: 0 the same, 1 different.\n"
                 "Example: cove replay --until 3 --shell k3v9x2…",
         VERB_OPTIONS(replay_options), VERB_ONE("no sandbox given"), VERB_RUN(replay_run, ReplayOptions),

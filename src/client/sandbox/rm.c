@@ -11,7 +11,7 @@
 #define SANDBOXES_MAX 10000000
 
 static const Option rm_options[] = {
-        { "force", 'f', NULL, "also while commands run in it, and from every\nstate", QUERY_TRUE("force")          },
+        { "force", 'f', NULL, "even if commands run in it, and in every\nstate", QUERY_TRUE("force")          },
         { "all",   'a', NULL, "all sandboxes of the daemon; asks first",              OPTION_OWN },
         { "yes",   'y', NULL, "do not ask",                                           OPTION_OWN },
 };
@@ -56,6 +56,6 @@ static int rm_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_rm = {
         .synopsis = "rm SANDBOX… [options]",
-        .about = "Removes sandboxes with everything in them: processes, files, output.",
+        .about = "Removes sandboxes with their processes, files and output.",
         VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, .run = rm_run, VERB_DELETE("/api/sandbox/%"),
 };

@@ -11,13 +11,13 @@
 #include "client/verbs.h"
 
 static const Option create_options[] = {
-        { "name",    'n', "NAME", "by which it can be found again", BODY_TEXT("name") },
-        { "comment", 'c', "TEXT", "for people", BODY_TEXT("comment") },
+        { "name",    'n', "NAME", "name of the snapshot", BODY_TEXT("name") },
+        { "comment", 'c', "TEXT", "text for people", BODY_TEXT("comment") },
 };
 static const Option ls_options[] = {
         { "quiet",   'q', NULL,      "ids only", OPTION_FLAG(Common, quiet) },
-        { "no-trunc", 0, NULL, "whole ids, not only their beginnings", OPTION_OWN },
-        { "sandbox", 0,   "SANDBOX", "only those of this one", QUERY_TEXT("sandbox") },
+        { "no-trunc", 0, NULL, "whole ids in the table", OPTION_OWN },
+        { "sandbox", 0,   "SANDBOX", "only those of this sandbox", QUERY_TEXT("sandbox") },
 };
 
 static void cell_comment(Table *t, const json_t *snapshot, const Column *c) {
@@ -158,19 +158,19 @@ static int snapshot_tree(const Place *place, void *options, const Operands *word
 
 static const Verb snapshot_parts[] = {
         { "create", "snapshot create SANDBOX [options]",
-          "Keeps the files of a persistent sandbox as they are at this moment, and prints the\n"
-          "snapshot's id (its name, with --name). The sandbox stands still while it is copied,\n"
-          "which does not depend on its size.",
+          "Saves the current files of a persistent sandbox, and prints the\n"
+          "snapshot's id (its name, with --name). The sandbox is frozen during the copy, which\n"
+          "takes a moment regardless of the size.",
           .more = "Example: cove snapshot create box --name before && cove exec box -- ./try && cove restore box before",
           VERB_OPTIONS(create_options), VERB_ONE("no sandbox given"), VERB_POST("/api/sandbox/%/snapshots"),
           .waiting = "taking the snapshot", .goes_on = "the snapshot is taken all the same: `cove snapshot ls` shows it when it is", .prints = "id", .named = true },
-        { "ls", "snapshot ls [options]", "Lists the snapshots, in the order in which they were taken.", VERB_OPTIONS(ls_options),
+        { "ls", "snapshot ls [options]", "Lists the snapshots, oldest first.", VERB_OPTIONS(ls_options),
           .path = "/api/snapshots?limit=1000", .pages = true, .quiet = "id", VERB_COLUMNS(snapshot_columns) },
-        { "inspect", "snapshot inspect SNAPSHOT [options]", "Tells all about a snapshot.", VERB_ONE("no snapshot given"),
+        { "inspect", "snapshot inspect SNAPSHOT [options]", "Shows the details of a snapshot.", VERB_ONE("no snapshot given"),
           .path = "/api/snapshots/%", .show = show_members },
-        { "rm", "snapshot rm SNAPSHOT… [options]", "Removes snapshots. Sandboxes that were made of them have a copy of their own.",
+        { "rm", "snapshot rm SNAPSHOT… [options]", "Removes snapshots. Sandboxes that were created from them have their own copy.",
           VERB_SOME("no snapshot given"), VERB_DELETE("/api/snapshots/%") },
-        { "verify", "snapshot verify SNAPSHOT… [options]", "Reads every byte of snapshots; exit status 1 when one is damaged.",
+        { "verify", "snapshot verify SNAPSHOT… [options]", "Reads every byte of snapshots again; exit status 1 if one is damaged.",
           VERB_SOME("no snapshot given"), .method = "POST", .path = "/api/snapshots/%/verify", .waiting = "reading every byte", .each = true, .lines = true,
           .show = snapshot_show_check, .good = "good" },
         { "tree", "snapshot tree [options]", "Shows which snapshots and sandboxes come from which.", .run = snapshot_tree,
@@ -179,6 +179,6 @@ static const Verb snapshot_parts[] = {
 
 const Verb command_snapshot = {
         .name = "snapshot",
-        .about = "Keeps sandboxes' files as they were, to begin from, fork or go back to.",
+        .about = "Saves the files of sandboxes, to create, fork or restore sandboxes from them.",
         VERB_PARTS(snapshot_parts),
 };

@@ -54,6 +54,6 @@ static int stats_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_stats = {
         .synopsis = "stats [SANDBOX…] [options]",
-        .about = "Counts the daemon's sandboxes and commands; with SANDBOX, shows what each of them uses.",
+        .about = "Counts the daemon's sandboxes and commands; with SANDBOX, shows the usage of each of them.",
         .operands_max = VERB_ANY_NUMBER, .run = stats_run, .path = "/api/sandbox/stats", .show = stats_show_counts,
 };

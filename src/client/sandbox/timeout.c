@@ -6,7 +6,7 @@
 #include "client/verbs.h"
 
 static const Option timeout_options[] = {
-        { "on-timeout", 0, "WHAT", "kill, pause, or park (default: as it was)", BODY_TEXT("onTimeout") },
+        { "on-timeout", 0, "WHAT", "kill, pause, or park (default: unchanged)", BODY_TEXT("onTimeout") },
 };
 
 static void timeout_show(const json_t *sandbox, const char *word) {
@@ -26,7 +26,7 @@ static int timeout_run(const Place *place, void *options, const Operands *words)
 
 const Verb command_timeout = {
         .synopsis = "timeout SANDBOX TIME [options]",
-        .about = "Sets how long a sandbox still lives, from this moment on; never takes the limit away.",
+        .about = "Sets how long a sandbox lives from now on; `never` removes the limit.",
         .more = "Example: cove timeout web 30m --on-timeout pause",
         VERB_OPTIONS(timeout_options), VERB_TWO("no sandbox given", "no time given"), .run = timeout_run, VERB_POST("/api/sandbox/%/timeout"),
         .show = timeout_show,

@@ -39,9 +39,9 @@ static int top_interval(const Option *o, void *target, const char *value, Error 
 }
 
 static const Option top_options[] = {
-        { "interval", 'i', "TIME", "between two looks (default 2s)", top_interval, OPTION_FIELD(TopOptions, interval) },
-        { "once",     '1', NULL,   "look once; so it is without a terminal, too", OPTION_FLAG(TopOptions, once) },
-        { "tenants",  't', NULL,   "what each tenant holds, instead of each sandbox; once", OPTION_FLAG(TopOptions, tenants) },
+        { "interval", 'i', "TIME", "time between updates (default 2s)", top_interval, OPTION_FIELD(TopOptions, interval) },
+        { "once",     '1', NULL,   "print the table once; the default without a terminal", OPTION_FLAG(TopOptions, once) },
+        { "tenants",  't', NULL,   "print the usage of each tenant, once", OPTION_FLAG(TopOptions, tenants) },
 };
 
 /* What a key sorts by. */
@@ -378,7 +378,7 @@ static int top_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_top = {
         .synopsis = "top [options]",
-        .about = "Shows what all sandboxes use, the busiest first, until q or Ctrl-C.",
-        .more = "keys: c by CPU, m by memory, d by disk, p by processes, n by name; space looks again; q leaves.",
+        .about = "Shows the usage of all sandboxes, busiest first, until q or Ctrl-C.",
+        .more = "keys: c by CPU, m by memory, d by disk, p by processes, n by name; space updates; q leaves.",
         VERB_OPTIONS(top_options), VERB_RUN(top_run, TopOptions), .defaults = &(const TopOptions) { .interval = INTERVAL_DEFAULT },
 };

@@ -9,37 +9,37 @@
 #include "client/verbs.h"
 
 #define MAKING_OPTIONS                                                                                                      \
-        { "detach", 'd', NULL, "do not wait: print the id of the work", OPTION_FLAG(TemplateOptions, look.detach) },        \
+        { "detach", 'd', NULL, "do not wait: print the id of the job", OPTION_FLAG(TemplateOptions, look.detach) },        \
         { "quiet",  'q', NULL, "no log, no progress",                   OPTION_FLAG(TemplateOptions, look.quiet)  }
 
 #define AUTH_OPTIONS                                                                                                        \
-        { "user",           'u', "NAME", "log in as; the password is COVE_REGISTRY_PASSWORD", OPTION_TEXT(TemplateOptions, user) }, \
+        { "user",           'u', "NAME", "user for the login; the password is COVE_REGISTRY_PASSWORD", OPTION_TEXT(TemplateOptions, user) }, \
         { "password-stdin", 0,   NULL,   "read the password from stdin", OPTION_FLAG(TemplateOptions, password_stdin)      }
 
 static const Option tenant_options[] = {
         { "tenant", 0, "TENANT", "another tenant's (admins only)", QUERY_TEXT("tenant") },
 };
 static const Option gc_options[] = {
-        { "dry-run", 'n', NULL, "only show what would go", OPTION_FLAG(TemplateOptions, dry_run) },
+        { "dry-run", 'n', NULL, "only show what would be removed", OPTION_FLAG(TemplateOptions, dry_run) },
         MAKING_OPTIONS,
 };
 static const Option pull_options[] = {
-        { "name",     0, "NAME[:TAG]", "what it shall be called (default: as it is there)", BODY_TEXT("name")     },
-        { "platform", 0, "OS/ARCH",    "another than this machine's",                       BODY_TEXT("platform") },
+        { "name",     0, "NAME[:TAG]", "name of the template (default: its name there)", BODY_TEXT("name")     },
+        { "platform", 0, "OS/ARCH",    "platform other than this machine's",                       BODY_TEXT("platform") },
         AUTH_OPTIONS,
         MAKING_OPTIONS,
 };
 static const Option making_options[] = { MAKING_OPTIONS };
 static const Option push_options[] = { AUTH_OPTIONS, MAKING_OPTIONS };
 static const Option build_options[] = {
-        { "tag",       't', "NAME[:TAG]", "what the template shall be called",                   OPTION_TEXT(TemplateOptions, tag)      },
-        { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml", OPTION_TEXT(TemplateOptions, file)     },
-        { "recipe",    0,   "RECIPE",     "one of those that come with cove, instead of DIR",    OPTION_TEXT(TemplateOptions, recipe)   },
-        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here", template_argument, OPTION_FIELD(TemplateOptions, arguments) },
+        { "tag",       't', "NAME[:TAG]", "name of the template",                   OPTION_TEXT(TemplateOptions, tag)      },
+        { "file",      'f', "FILE",       "use instead of DIR/Dockerfile or DIR/cove-template.yaml", OPTION_TEXT(TemplateOptions, file)     },
+        { "recipe",    0,   "RECIPE",     "a recipe that comes with cove, instead of DIR",    OPTION_TEXT(TemplateOptions, recipe)   },
+        { "build-arg", 0,   "NAME[=VALUE]", "set an ARG of the Dockerfile; default: the caller's value", template_argument, OPTION_FIELD(TemplateOptions, arguments) },
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",              OPTION_TEXT(TemplateOptions, target)   },
-        { "no-cache",  0,   NULL,         "do every step again",                                 OPTION_FLAG(TemplateOptions, no_cache) },
-        { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", OPTION_WORDS(TemplateOptions, allow, 256) },
-        { "network",   0,   "MODE",       "of the steps: none, packages, open, or a network in JSON\n(default: build.network)", OPTION_TEXT(TemplateOptions, network) },
+        { "no-cache",  0,   NULL,         "run every step again",                                 OPTION_FLAG(TemplateOptions, no_cache) },
+        { "allow",     0,   "RULE",       "allow a destination for the steps, as in `cove create`;\nhttp://NAME permits HTTP without TLS, as apt uses it;\ncan be repeated", OPTION_WORDS(TemplateOptions, allow, 256) },
+        { "network",   0,   "MODE",       "network of the steps: none, packages, open, or JSON\n(default: build.network)", OPTION_TEXT(TemplateOptions, network) },
         MAKING_OPTIONS,
 };
 
@@ -120,27 +120,27 @@ static int template_collect(const Place *place, void *options, const Operands *w
 }
 
 static const Verb template_parts[] = {
-        { "ls", "template ls [options]", "Lists the templates. SHARED is what of SIZE other templates have too.", VERB_OPTIONS(tenant_options),
+        { "ls", "template ls [options]", "Lists the templates. SHARED is how much of SIZE other templates share.", VERB_OPTIONS(tenant_options),
           .path = "/api/templates?limit=10000", VERB_COLUMNS(template_columns) },
         { "inspect", "template inspect NAME[:TAG] [options]",
-          "Tells all about a template: its layers, its configuration, and the sandboxes that stand on it.",
-          .more = "Instead of the name, twelve or more digits of its digest will do.", VERB_OPTIONS(tenant_options), VERB_ONE("no template given"),
+          "Shows the layers and the configuration of a template, and the sandboxes that use it.",
+          .more = "Twelve or more digits of the digest can stand for the name.", VERB_OPTIONS(tenant_options), VERB_ONE("no template given"),
           .path = "/api/templates/%", .show = print_template },
-        { "rm", "template rm NAME[:TAG]… [options]", "Removes templates. Sandboxes that stand on them go on; layers go when nobody needs them.",
+        { "rm", "template rm NAME[:TAG]… [options]", "Removes templates. Sandboxes that use them continue; unused layers are removed later.",
           VERB_OPTIONS(tenant_options), VERB_SOME("no template given"), VERB_DELETE("/api/templates/%") },
-        { "pull", "template pull IMAGE [options]", "Gets an image from a registry; layers that are there already are not fetched again.",
-          .more = "IMAGE is [HOST[:PORT]/]NAME[:TAG][@DIGEST]; without a host it is docker.io's.\n\n"
+        { "pull", "template pull IMAGE [options]", "Gets an image from a registry; existing layers are not fetched again.",
+          .more = "IMAGE is [HOST[:PORT]/]NAME[:TAG][@DIGEST]; the default host is docker.io.\n\n"
                   "Example: cove template pull python:3.12-slim",
           VERB_OPTIONS(pull_options), VERB_ONE("no image given"), VERB_RUN(template_transfer, TemplateOptions), VERB_POST("/api/templates/pull"),
           .operand = "image" },
         { "import", "template import NAME[:TAG] FILE|DIR|- [options]",
-          "Makes a template of an OCI layout, a `docker save`, a tar of a root directory, or a directory.",
+          "Creates a template from an OCI layout, `docker save` output, a root directory or a tar of one.",
           .more = "Example: docker save alpine | cove template import alpine -", VERB_OPTIONS(making_options),
           VERB_TWO("no template given", "no archive given"), VERB_RUN(template_import, TemplateOptions) },
         { "build", "template build -t NAME[:TAG] [options] DIR",
-          "Makes a template out of a Dockerfile or a recipe in YAML, each step in a sandbox.",
-          .more = "Steps that were done before are not done again. Ctrl-C cancels it.\n\n"
-                  "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
+          "Creates a template from a Dockerfile or a recipe in YAML, each step in a sandbox.",
+          .more = "Steps that were run before are not run again. Ctrl-C cancels the build.\n\n"
+                  "DIR is sent except what DIR/.dockerignore names. -: reads the Dockerfile or recipe from stdin.\n\n"
                   "Examples: cove template build -t app:1 .\n"
                   "          cove template build -t py --recipe python --allow http://deb.debian.org\n"
                   "          echo 'FROM host' | cove template build -t mine -",
@@ -151,12 +151,12 @@ static const Verb template_parts[] = {
           .more = "Example: cove template push app:1 registry.lan:5000/team/app:1", VERB_OPTIONS(push_options),
           VERB_TWO("no template given", "no place for it given"), VERB_RUN(template_transfer, TemplateOptions), VERB_POST("/api/templates/%/push"),
           .operand = "reference" },
-        { "gc", "template gc [options]", "Removes layers, blobs and steps of builds that nothing needs any more.", VERB_OPTIONS(gc_options),
+        { "gc", "template gc [options]", "Removes unused layers, blobs and cached build steps.", VERB_OPTIONS(gc_options),
           VERB_RUN(template_collect, TemplateOptions), VERB_POST("/api/templates/gc"), .show = print_waste },
 };
 
 const Verb command_template = {
         .name = "template",
-        .about = "Gets, lists and removes templates: what sandboxes start from.",
+        .about = "Gets, builds, lists and removes templates, the initial root directories of sandboxes.",
         VERB_PARTS(template_parts),
 };

@@ -14,12 +14,12 @@
 #define EXIT_CONFLICT 1
 
 static const Option commit_options[] = {
-        { "force",        'f', NULL,   "also what others have changed meanwhile: ours wins",      OPTION_FLAG(CommitVerb, force)        },
-        { "to",           0,   "DIR",  "into this directory (a transaction: default is its own)", OPTION_TEXT(CommitVerb, to)           },
-        { "from",         0,   "PATH", "of a sandbox: what is below this (default: its working\ndirectory)", OPTION_TEXT(CommitVerb, from) },
-        { "template",     0,   "NAME", "of a sandbox: as a new template",                         OPTION_TEXT(CommitVerb, template)     },
+        { "force",        'f', NULL,   "overwrite files that were also changed on the host",      OPTION_FLAG(CommitVerb, force)        },
+        { "to",           0,   "DIR",  "apply to this directory (default: the transaction's own)", OPTION_TEXT(CommitVerb, to)           },
+        { "from",         0,   "PATH", "of a sandbox: the files below this (default: its working\ndirectory)", OPTION_TEXT(CommitVerb, from) },
+        { "template",     0,   "NAME", "of a sandbox: save it as a new template",                         OPTION_TEXT(CommitVerb, template)     },
         { "allow-setuid", 0,   NULL,   "keep set-id bits",                                        OPTION_FLAG(CommitVerb, allow_setuid) },
-        { "dry-run",      'n', NULL,   "look for conflicts only",                                 OPTION_FLAG(CommitVerb, dry_run)      },
+        { "dry-run",      'n', NULL,   "only look for conflicts",                                 OPTION_FLAG(CommitVerb, dry_run)      },
 };
 
 static void add_problem(CommitVerb *v, const char *key, const char *path, const char *why) {
@@ -115,9 +115,9 @@ static int commit_run_verb(const Place *place, void *options, const Operands *wo
 
 const Verb command_commit = {
         .synopsis = "commit ID [PATH…] [options]",
-        .about = "Applies what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "All or nothing: what was changed on the host meanwhile is listed, and nothing is applied.\n"
-                "With PATH, only what is there and below; the rest of a transaction is kept.\n"
+        .about = "Applies changes. ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "If files were changed on the host too, they are listed and nothing is applied.\n"
+                "With PATH, only changes at and below it; the rest of a transaction is kept.\n"
                 "Exit status: 0 applied, 1 conflicts.",
         VERB_OPTIONS(commit_options), VERB_UP_TO(COMMIT_PATHS_MAX + 1, "no transaction or sandbox given"),
         VERB_RUN(commit_run_verb, CommitVerb),

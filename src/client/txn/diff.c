@@ -16,9 +16,9 @@
 #define LINE_MAX_BYTES (64u << 20)
 
 static const Option diff_options[] = {
-        { "patch", 'p', NULL, "the changes themselves, as unified diffs", OPTION_OWN },
-        { "stat",  0,   NULL, "how many lines of each file, and the sum", OPTION_OWN },
-        { "names", 0,   NULL, "names only",                               OPTION_OWN },
+        { "patch", 'p', NULL, "show the changes as unified diffs", OPTION_OWN },
+        { "stat",  0,   NULL, "show the number of changed lines of each file, and the sum", OPTION_OWN },
+        { "names", 0,   NULL, "show names only",                               OPTION_OWN },
 };
 
 static DiffMode diff_mode_of(const Common *o) {
@@ -124,8 +124,8 @@ static int diff_run(const Place *place, void *options, const Operands *words) {
 
 const Verb command_diff = {
         .synopsis = "diff ID [PATH…] [options]",
-        .about = "Shows what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
+        .about = "Shows changes. ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "A is added, M modified, D deleted. With PATH, only changes at and below it.\n"
                 "Example: cove diff --patch txn-k3v9x2 src | less -R",
         VERB_OPTIONS(diff_options), VERB_UP_TO(PATHS_MAX + 1, "no transaction or sandbox given"),
         .run = diff_run,

@@ -13,7 +13,7 @@
 #define PATHS_MAX 256
 
 static const Option discard_options[] = {
-        { "force", 'f', NULL, "also after a commit that did not come to its end", OPTION_OWN },
+        { "force", 'f', NULL, "also drop a transaction whose commit was interrupted", OPTION_OWN },
 };
 
 /* What an interrupted commit has left in the directory is not ours to keep secret. */
@@ -107,9 +107,9 @@ static int discard_run(const Place *place, void *options, const Operands *words)
 
 const Verb command_discard = {
         .synopsis = "discard ID [PATH…] [options]",
-        .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "A sandbox goes back to the snapshot it began from.\n"
-                "With PATH, a transaction loses only what is there and below.",
+        .about = "Drops changes. ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "A sandbox returns to the snapshot that it was created from.\n"
+                "With PATH, only the changes at and below it are dropped from a transaction.",
         VERB_OPTIONS(discard_options), VERB_UP_TO(PATHS_MAX + 1, "no transaction or sandbox given"),
         .run = discard_run,
 };

@@ -133,11 +133,11 @@ static int client_txn_list(const Place *place, void *options, const Operands *wo
 }
 
 static const Verb txn_parts[] = {
-        { "ls", "txn ls [options]", "Lists the transactions that are kept, of whoever asks; no daemon is needed.", .run = client_txn_list },
+        { "ls", "txn ls [options]", "Lists the caller's kept transactions; no daemon is needed.", .run = client_txn_list },
 };
 
 const Verb command_txn = {
         .name = "txn",
-        .about = "Transactions of `cove run --txn`: `cove diff`, `cove commit` and `cove discard` work on them.",
+        .about = "Transactions of `cove run --txn`, for `cove diff`, `cove commit` and `cove discard`.",
         VERB_PARTS(txn_parts),
 };
