@@ -37,7 +37,8 @@ typedef struct LogSpan {
         uint64_t from[_STREAM_MAX], to[_STREAM_MAX];
 } LogSpan;
 
-/* The output of one execution, while it is sent. There may be hundreds; idle feeds hold no buffers. */
+/* The output of one execution, while it is sent. There may be hundreds: each feed rests
+ * between reads, without a descriptor. */
 typedef struct LogOutput {
         Feed feed; /* must be the first member */
         usec_t started_at;
