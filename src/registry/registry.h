@@ -10,9 +10,10 @@
  *   describe --blobs DIR --config FILE --layer DIGEST:DIFFID:SIZE:MEDIATYPE…     writes config and manifest for given layers (commit, build), for push
  *
  * Environment: COVE_REGISTRY_AUTH "user:password" or "bearer TOKEN" (never in arguments). The proxy variables
- * are honoured (outbound/proxy.c). REFERENCE has docker's syntax: [HOST[:PORT]/]NAME[:TAG][@DIGEST]. Without
- * a host: docker.io. localhost and 127.0.0.0/8 are always insecure (http). --outside: refuses this machine
- * and link-local addresses, under any name.
+ * are honoured (outbound/proxy.c).
+ * REFERENCE has docker's syntax: [HOST[:PORT]/]NAME[:TAG][@DIGEST]. Without a host: docker.io. localhost and
+ * 127.0.0.0/8 use http unless --ca or --insecure is given.
+ * --outside: refuses this machine and link-local addresses, under any name.
  *
  * DIR has blobs as files: sha256-HEX, complete and verified, or sha256-HEX.part, resumed with Range after an
  * interruption; the digest is checked over all bytes. A blob that exists is not fetched again. Four are
@@ -24,8 +25,9 @@
  * second, then
  * {"result":{"reference","manifestDigest","configDigest","platform":"OS/ARCH","config":{…},"layers":[{"digest",
  * "diffId","size","mediaType"}],"size"}}. config has Env, WorkingDir, User, Entrypoint, Cmd, ExposedPorts,
- * Labels and Shell in OCI's form; all are present. 2: on failure one line: an errno as a number, a space, a
- * sentence that names the problem and the remedy. Exits with 0 or 1. On SIGTERM it ends and keeps the parts. */
+ * Labels and Shell in OCI's form; all are present.
+ * 2: on failure one line: an errno as a number, a space, a sentence that names the problem and the remedy.
+ * Exits with 0 or 1. On SIGTERM it ends and keeps the parts. */
 #pragma once
 
 #include "base/error.h"
