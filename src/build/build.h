@@ -4,11 +4,13 @@
  * in order. After each step the disk is copied (O(1)) and kept in the cache under a key. The key covers
  * everything that could change the result: the previous key, the instruction with its variables replaced, and
  * the content of copied files. A build resumes after the last step in the cache. At the end of a stage on a
- * layer, the changes are flattened to a layer; on "host", the copy of the disk is the template. RUN: runs as
- * the build's user (root until USER), with the network of the build (by default that of the settings' build
- * section). Its output goes to the making's log. A failed step: its output, line and exit status are
- * reported. The cache of the steps before it stays; its sandbox is deleted. A build does not outlive the
- * daemon: the next start deletes its sandboxes and fails its making; the cache is kept.
+ * layer, the changes are flattened to a layer; on "host", the copy of the disk is the template.
+ * RUN: runs as the build's user (root until USER), with the network of the build (by default that of the
+ * settings' build section). Its output goes to the making's log.
+ * A failed step: its output, line and exit status are reported. The cache of the steps before it stays; its
+ * sandbox is deleted.
+ * A build does not outlive the daemon: the next start deletes its sandboxes and fails its making; the cache
+ * is kept.
  * May use: image/image.h, core (acquire, execution, fileop), json, config's YAML reader.
  * Must not know: HTTP, SQL, the content of trees. */
 #pragma once

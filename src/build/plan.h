@@ -2,8 +2,8 @@
  *
  * A Dockerfile (dockerfile.h), a recipe (recipe.h) and a list of steps (steps.h) all become a plan: stages,
  * each with a base and steps. Steps are kept as written. Their variables are replaced only when they run
- * (scope.h), because the values depend on the base's environment, which is unknown until then. FROM is the
- * exception: it may use only variables that were set before the first stage.
+ * (scope.h), because the values depend on the base's environment, which is unknown until then.
+ * FROM is the exception: it may use only variables that were set before the first stage.
  * Pure. Must not know: sandboxes, images, files, the loop. */
 #pragma once
 
