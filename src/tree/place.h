@@ -2,8 +2,8 @@
  *
  * All access starts at the tree's descriptor and cannot leave the tree: symbolic links are resolved as if the
  * tree were the root directory (openat2 with RESOLVE_IN_ROOT), and magic links are refused. A path is split
- * into its directory, which is opened and cached, and a last component, which is never followed. No other
- * process changes the tree meanwhile.
+ * into its directory, which is opened and cached, and a last component, which is never followed.
+ * No other process changes the tree meanwhile.
  * Must not know: archives, layers. */
 #pragma once
 

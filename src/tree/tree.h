@@ -8,8 +8,9 @@
  *
  * Descriptors: 0 and 1 depend on the verb. 2: on failure one line: an errno as a number, a space, a sentence.
  * 3: reports, one JSON object per line: {"progress":{"entries":N,"bytes":N}} at most ten a second, and
- * {"result":{…}} before a successful exit. 4, 5, 6: the trees, in the order of the request. Exits with 0, or
- * with 1 and the line on 2.
+ * {"result":{…}} before a successful exit.
+ * 4, 5, 6: the trees, in the order of the request.
+ * Exits with 0, or with 1 and the line on 2.
  *
  *   unpack [--digest sha256:HEX] [--diff-id sha256:HEX] [--max-bytes N] [--max-entries N]
  *          0: a layer (OCI: tar, plain or gzip or zstd, with whiteouts) to apply to tree 4 (rw), by the rules of unpack.h.
