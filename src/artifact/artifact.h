@@ -4,8 +4,9 @@
  * An artifact is bytes with a name and an owner. Its row is in the store. Its bytes are in a file of our own
  * directory or, if configured, in a bucket. An artifact for a bucket stays in the directory until the upload
  * has succeeded. Uploads are retried with growing pauses, and the row has their state, so an outage of the
- * bucket loses nothing. Names never become paths: a file is named by the artifact's id, which is ours. The
- * report of a failed sandbox is saved by this room itself (report.c); other rooms submit everything else.
+ * bucket loses nothing.
+ * Names never become paths: a file is named by the artifact's id, which is ours.
+ * The report of a failed sandbox is saved by this room itself (report.c); other rooms submit everything else.
  * Knows the store (rows.h), the loop, settings through Manager.settings, and outbound.h for buckets.
  * Must not know: HTTP surfaces, agents, how an execution runs. */
 #pragma once
