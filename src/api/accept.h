@@ -1,8 +1,10 @@
-/* accept.h: which of our types a caller wants, by its Accept header (RFC 9110, section 12.5.1). Knows libc only. */
+/* accept.h: content negotiation: chooses a media type by the Accept header (RFC 9110, section 12.5.1). Knows
+ * libc only. */
 #pragma once
 
 #include <stddef.h>
 
-/* The index of the type it likes best: by quality, then what it names before what a wildcard allows, then its own order,
- * then ours. No header, or an empty one: the first. -ENOENT: none of them will do. */
+/* Returns the index of the best type: by quality; then types that the header names before those that a
+ * wildcard allows; then the order of the header, then that of `types`. Without a header, or with an empty
+ * one: 0. -ENOENT: none is acceptable. */
 int accept_choose(const char *header, const char *const *types, size_t n);

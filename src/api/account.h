@@ -1,9 +1,10 @@
-/* account.h: each call is told to those who keep account: metrics, the audit log, and security events.
+/* account.h: reports each call to metrics, the audit log and security events.
  *
- * Told when there is an answer, before it goes out; a client that leaves earlier is told as such.
+ * A call is reported when its answer is ready, before it is sent. If the client leaves earlier, that is
+ * reported.
  * Must not know: what the routes do. */
 #pragma once
 
 #include "api/surface.h"
 
-void account_call(ApiRequest *q, unsigned status); /* 0: the client has left. Once per request */
+void account_call(ApiRequest *q, unsigned status); /* 0: the client has left. Call it once per request */

@@ -1,4 +1,4 @@
-/* api.h: all surfaces of the daemon, behind one server.
+/* api.h: all API surfaces of the daemon, behind one server.
  *
  * Must not know: what any surface does. */
 #pragma once
@@ -15,7 +15,7 @@
 typedef struct Api Api;
 struct ApiSurface;
 
-/* The rooms beside the core that surfaces speak to. Any may be NULL: then what needs it answers 501. */
+/* The rooms beside the core that surfaces use. Any may be NULL; routes that need it then answer 501. */
 typedef struct ApiRooms {
         struct Observe *observe;     /* metrics, windows, history, cost */
         struct Alerts *alerts;
@@ -28,10 +28,10 @@ typedef struct ApiRooms {
         struct Gatekeeper *gatekeeper; /* networks of sandboxes */
         struct Vault *vault;         /* secrets */
         struct Images *images;       /* templates */
-        struct Builds *builds;       /* … that are built here */
+        struct Builds *builds;       /* builds of templates */
         struct StateRoom *state;     /* snapshots, forks, volumes */
-        struct Contexts *contexts;   /* interpreters that stay */
-        struct Recorder *recorder;   /* what went into sandboxes */
+        struct Contexts *contexts;   /* interpreters that keep their state */
+        struct Recorder *recorder;   /* recordings of input to sandboxes */
 } ApiRooms;
 
 typedef struct ApiConfig {
@@ -41,11 +41,11 @@ typedef struct ApiConfig {
         const char *socket_path;
         unsigned connections_max;
         unsigned idle_seconds;
-        uid_t owner; /* who may use the unix socket, beside root and ourselves */
-        const struct ApiSurface *const *surfaces; /* ends with NULL; the first that claims a request has it */
+        uid_t owner; /* may use the unix socket, like root and the daemon's own user */
+        const struct ApiSurface *const *surfaces; /* NULL-terminated; the first one that claims a request gets it */
 } ApiConfig;
 
-/* While we still may bind anywhere; nothing is answered yet. */
+/* Opens the sockets, while the process may still bind any address. Nothing is answered yet. */
 int api_listen(const ApiConfig *config, HttpSockets *ret, Error *reterr);
 
 /* Takes the sockets. */
@@ -55,5 +55,6 @@ const char *api_address(const Api *a); /* NULL: no TCP */
 const char *api_tls_address(const Api *a); /* NULL: no TLS */
 void api_quiesce(Api *a);
 
-/* The tables of routes as JSON, with the capability that each needs: what the contract test compares with docs/openapi.yaml. */
+/* Prints the tables of routes as JSON, with the capability that each route needs. The contract test compares
+ * it with docs/openapi.yaml. */
 int api_print_routes(const struct ApiSurface *const *surfaces, FILE *to);

@@ -1,7 +1,9 @@
-/* coderun.h: one piece of code in a context, as the answer to a request: events as they come, or all of it at its end.
+/* coderun.h: runs one piece of code in a context, as the answer to a request: as a stream of events, or whole
+ * at the end.
  *
- * The context is found or begun first; what fails until then is the surface's to put into words. From then on: whoever goes away interrupts the code; an interpreter
- * that dies is an error event; a sandbox that dies breaks the connection off. Lines are plain ASCII (\u escapes), so that a client may cut them anywhere.
+ * The context is found or started first; the surface words errors up to that point. After that: a client that
+ * leaves interrupts the code; the death of the interpreter is an error event; the death of the sandbox breaks
+ * the connection off. Lines are plain ASCII (\u escapes), so that a client may split them anywhere.
  * Must not know: routes, which surface asks. */
 #pragma once
 
@@ -15,19 +17,20 @@ typedef enum CodeFormat {
 } CodeFormat;
 
 typedef struct CodeRunOptions {
-        Context *context;     /* NULL: the default one of the language */
+        Context *context;     /* NULL: the language's default context */
         const char *language; /* canonical */
         const char *code;
         const Strv *env;
-        usec_t timeout_usec;  /* as sandbox_execution_time() allows it; 0: none */
+        usec_t timeout_usec;  /* as allowed by sandbox_execution_time(); 0: none */
         CodeFormat format;
-        usec_t keepalive_usec;                              /* of silence; 0: none */
+        usec_t keepalive_usec;                              /* sent after such a time of silence; 0: never */
         const char *keepalive;                              /* a whole line or event */
-        void (*fail)(ApiRequest *q, int r, const char *text); /* before anything was answered */
+        void (*fail)(ApiRequest *q, int r, const char *text); /* for errors before any answer */
 } CodeRunOptions;
 
-/* A context begins for the request, which is the userdata: it is forgotten when the client leaves. Takes state and destroy. */
+/* Call it while a context starts with the request as its userdata: the start forgets the request if the
+ * client leaves. Uses q->state and q->destroy. */
 void coderun_await_context(ApiRequest *q);
 
-/* Keeps the request; has answered, or will. */
+/* Keeps the request; answers at once or later. */
 void coderun_answer(ApiRequest *q, const CodeRunOptions *options);

@@ -1,6 +1,6 @@
-/* http-answer.c: answers: whole, from a file, as a stream, and the bare socket.
+/* http-answer.c: answers: whole, from a file, as a stream, and the raw socket.
  *
- * An answer is made here and kept in the request; MHD takes it when it asks for it (rule 1 of http-internal.h). */
+ * An answer is created here and kept in the request; MHD gets it when it asks (rule 1 of http-internal.h). */
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,9 +1,10 @@
-/* http-body.c: bodies of requests: collected, handed on, or dropped.
+/* http-body.c: bodies of requests: collected, passed on, or dropped.
  *
- * MHD takes no answer in the middle of a body. When little of the body is to come, the answer waits for it, and the
- * connection can go on. Else the answer is written to the socket beside MHD, which has nothing under way there, with the
- * promise to close; then the rest is read and dropped all the same, for a while: a close with unread bytes would be a reset,
- * which takes the answer away from clients that send all before they read. */
+ * MHD accepts no answer in the middle of a body. If only a little of the body is missing, the answer waits
+ * for it, and the connection can continue. Else the answer is written directly to the socket, on which MHD
+ * has nothing under way then, with the announcement of a close. The rest of the body is still read and
+ * dropped for a while: a close with unread bytes would send a reset, which destroys the answer for clients
+ * that send everything before they read. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,18 +1,19 @@
-/* http-connection.c: connections: how many there may be, how long they may be quiet, and whether their clients are there.
+/* http-connection.c: connections: their number, their idle time, and whether their clients are still there.
  *
- * A connection is quiet while it has no request from somebody we know: it is idle, or sends the head of a request, or a body
- * that we drop. When there are too many connections, the one that has been quiet for longest goes; as long as there are any, one that
- * was never served. So whoever has no key takes no place from those who have one. MHD ends those that send nothing; we end those that
- * send just enough to stay.
+ * A connection is quiet while it has no request of an authenticated client: it is idle, or sends the head of
+ * a request, or a body that we drop. If there are too many connections, the one that has been quiet for
+ * longest is closed; connections that were never authenticated first. So clients without a key take no place
+ * from those with one. MHD closes connections that send nothing; we close those that send just enough to stay
+ * open.
  *
- * Whether a client is there, while we have nothing to say to it (TCP cannot tell a client that has closed from one that only
- * says that it will send no more; both sent a FIN):
+ * Detection of a client that has left while we have nothing to send (TCP cannot tell a closed client from one
+ * that has only shut down its sending side; both sent a FIN):
  *
- *      error or hang-up                     it is gone. A closed unix socket always shows as that
- *      half-closed, unix socket             it waits for the answer, so we go on
+ *      error or hang-up                     it has left. A closed unix socket always shows as that
+ *      half-closed, unix socket             it waits for the answer, so we continue
  *      half-closed, TCP, before the answer  we send "100 Continue" every few seconds, which every client has to expect and
- *                                           pass over: one that has closed resets the connection at once, which is a hang-up
- *      half-closed, TCP, in a stream        it is gone: there is nothing that we could say in between */
+ *                                           skip: a closed one resets the connection at once, which is a hang-up
+ *      half-closed, TCP, in a stream        taken as gone: nothing could be sent in between as a test */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* http-listen.c: the sockets that we listen on. */
+/* http-listen.c: opens the listening sockets. */
 
 #include <arpa/inet.h>
 #include <errno.h>

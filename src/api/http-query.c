@@ -1,4 +1,4 @@
-/* http-query.c: the query, decoded. */
+/* http-query.c: parses and decodes the query. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* http-request.c: the life of one request, as MHD tells it. */
+/* http-request.c: the life of one request, driven by MHD's callbacks. */
 
 #include <errno.h>
 #include <netdb.h>

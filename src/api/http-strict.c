@@ -1,15 +1,17 @@
-/* http-strict.c: what two readers could read in two ways is refused.
+/* http-strict.c: refuses requests that two parsers could read differently.
  *
- * MHD before 1.0 is lenient whatever it is told: it takes a bare LF for the end of a line, joins folded lines, ends a line at a NUL, and skips
- * blanks in the first line. It leaves traces, however. A head is cut where it lies, in one piece of memory: what ended a part (a blank, a colon, CR, LF) has
- * become NUL, and everything else has stayed where it came. So a head is as it should be if each part begins where the one before it ends:
+ * MHD before 1.0 is lenient whatever its options are: it accepts a bare LF as the end of a line, joins folded
+ * lines, ends a line at a NUL, and skips blanks in the first line. However, it leaves traces. It splits a
+ * head in place, in one piece of memory: the bytes that end a part (a blank, a colon, CR, LF) become NUL, and
+ * all others stay where they were. So a head is correct if each part begins where the one before it ends:
  *
  *      GET 0 /path 0 HTTP/1.1 00 Host 0 ␣x 00 Accept 0 ␣a 00 00
  *
- * What leaves the same traces cannot be told apart: NUL LF is CR LF, LF NUL CR LF is the end of a head, and so is a line that is a colon and ended by a bare LF. Proxies
- * that were tried pass none of them on. To see the bytes themselves every connection would have to go through a pair of sockets, as those of TLS do.
- * Newer ones are told by MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c), lay their parts out
- * differently, and are not looked at so. */
+ * Input that leaves the same traces cannot be distinguished: NUL LF looks like CR LF; LF NUL CR LF looks like
+ * the end of a head, and so does a line that is only a colon and ends with a bare LF. None of the proxies
+ * tested passes these on. To see the raw bytes, every connection would have to go through a pair of sockets,
+ * as TLS connections do. Newer versions of MHD are configured with MHD_OPTION_CLIENT_DISCIPLINE_LVL (http.c).
+ * They lay out the parts differently, and are not checked in this way. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,13 +1,15 @@
-/* http-tls.c: connections that are encrypted.
+/* http-tls.c: TLS connections.
  *
- * MHD does not see TLS: it gets one end of a pair of sockets, and what is between the other end and the client is here. So all that is known about
- * connections (http-connection.c: who leaves, who only says no more; http-body.c: answers in the middle of a body; the bare socket after an upgrade) is the
- * same for both, and whole.
+ * MHD does not see TLS: it gets one end of a pair of sockets, and this file connects the other end with the
+ * client. So the handling of connections is the same with and without TLS (http-connection.c: clients that
+ * leave, or only shut down sending; http-body.c: answers in the middle of a body; the raw socket after an
+ * upgrade).
  *
  *      client ── TCP ── [ TLS · here ] ── pair ── MHD
  *
- * What one side cannot take yet is kept, and nothing more is read of the other meanwhile. MHD hears of a connection when its handshake is over: who never
- * finishes that costs no connection of others. */
+ * Data that one side cannot take yet is buffered, and no more is read from the other side meanwhile. MHD gets
+ * a connection only after its handshake, so a client that never completes the handshake takes no connection
+ * from others. */
 
 #include <errno.h>
 #include <stdlib.h>

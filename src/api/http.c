@@ -1,4 +1,4 @@
-/* http.c: the server: its listeners, and MHD in our loop. */
+/* http.c: the server: its listeners, and MHD in the event loop. */
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* keep.c: requests that are kept until something has happened, and what they hold meanwhile. */
+/* keep.c: requests that are kept until an event, and their state meanwhile. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* make-volumes.c: a volume of a sandbox that is to be made. */
+/* make-volumes.c: adds a volume to the spec of a new sandbox. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* openapi.h: docs/openapi.yaml as JSON, made by openapi-embed when the daemon is built. */
+/* openapi.h: docs/openapi.yaml as JSON; openapi-embed generates it during the build. */
 #pragma once
 
 #include <stddef.h>

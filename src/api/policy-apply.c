@@ -1,4 +1,4 @@
-/* policy-apply.c: the policy of a request, beside what else it asks for. */
+/* policy-apply.c: applies the policy of a request, together with its other fields. */
 
 #include <errno.h>
 #include <stdio.h>

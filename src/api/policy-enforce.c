@@ -1,4 +1,4 @@
-/* policy-enforce.c: from a policy to what the core holds to. */
+/* policy-enforce.c: converts a policy to the rules that the core enforces. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* policy-json.c: a sandbox's policy, and who holds it, as callers see them. */
+/* policy-json.c: a sandbox's policy, and who enforces it, as JSON. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* routes-print.c: the tables of routes as JSON, for the contract test and for the table of principals. */
+/* routes-print.c: prints the tables of routes as JSON, for the contract test and for the table of principals. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
-/* stranger.h: calls of those who have proved nothing: the first few are written down, the others are counted.
+/* stranger.h: unauthenticated calls: the first few are recorded, the others are counted.
  *
- * Whoever can reach the port can make as many calls as the machine bears. Were each a record, the disk would be theirs to fill; were none, an attempt would
- * leave no trace. So in a window of time some of each peer and outcome are told as they are (core/stranger.h has the figures), and when it ends one record
- * and one line tell how many more there were, of what, and from where. Calls that were refused and calls that were not (of a public port) are counted apart: a flood of
- * the one does not hide the other. IPv6 peers are told apart by their network of 64 bits.
+ * Any client that can reach the port can make as many calls as the machine can handle. If each call were
+ * recorded, clients could fill the disk; if none were, an attack would leave no trace. So in each time
+ * window, some calls of each peer and outcome are recorded (core/stranger.h has the numbers). At the end of
+ * the window, one audit record and one log line summarize the others: how many, with which outcome, and from
+ * where. Refused calls and successful ones (of a public port) are counted separately, so that a flood of one
+ * kind does not hide the other. An IPv6 peer is its /64 network.
  * Must not know: routes, what a call was about. */
 #pragma once
 
@@ -16,7 +18,8 @@ struct Audit;
 typedef struct Strangers Strangers;
 
 int strangers_new(sd_event *event, Manager *m, struct Audit *audit, Strangers **ret);
-Strangers *strangers_free(Strangers *s); /* tells what is left */
+Strangers *strangers_free(Strangers *s); /* reports what is left */
 
-/* One more call. True: write it down; false: it was counted. remote: as of http_peer_print(). NULL for all: nobody counts. */
+/* Adds a call. True: record it; false: it was only counted. remote: as printed by http_peer_print(). s NULL:
+ * record all calls. */
 bool strangers_admit(Strangers *s, const char *remote, unsigned status);

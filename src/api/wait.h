@@ -1,8 +1,9 @@
-/* wait.h: a request that waits for an object to have come so far: an execution's end, a build's, a job's.
+/* wait.h: requests that wait for a state of an object: the end of an execution, a build or a job.
  *
- * Whoever waits puts an ApiWait first in its state, watches the object and calls api_wait_over() when it is far enough. The answer is
- * given once: then, or when the time has passed, with the object as it is by then. A client that leaves before gets none.
- * Work before the answer that may take long is done in slices, one in each turn of the loop: others have their turns in between.
+ * The waiting code puts an ApiWait first in its state, watches the object, and calls api_wait_over() when the
+ * state is reached. The request is answered once, then or at the timeout, with the object as it is at that
+ * time. A client that leaves earlier gets no answer. Long work before an answer is done in slices, one per
+ * turn of the loop, so that other requests get their turns.
  * Must not know: what is waited for, how it is watched, a dialect. */
 #pragma once
 
@@ -11,9 +12,9 @@
 typedef struct ApiWait ApiWait;
 
 typedef struct ApiWaitKind {
-        void (*stop)(ApiWait *w);   /* watches no more; also when it never did */
+        void (*stop)(ApiWait *w);   /* stops watching; may be called without a watch */
         void (*answer)(ApiWait *w);
-        void (*left)(ApiWait *w);   /* the client has, before there was an answer; NULL: so be it */
+        void (*left)(ApiWait *w);   /* the client has left before an answer; may be NULL */
 } ApiWaitKind;
 
 struct ApiWait {
@@ -23,9 +24,10 @@ struct ApiWait {
         bool over;
 };
 
-/* A state of so many bytes for the request, which begins with the wait. USEC_INFINITY: for ever. NULL: has been answered. */
+/* Allocates the request's state, which begins with the wait. USEC_INFINITY: no timeout. NULL: has been
+ * answered. */
 void *api_wait_new(ApiRequest *q, size_t size, const ApiWaitKind *kind, usec_t timeout);
-/* The same where the request has another state: the caller keeps it, and says when it goes. */
+/* The same for a request with another state: the caller keeps the wait, and calls api_wait_done(). */
 int api_wait_start(ApiWait *w, ApiRequest *q, const ApiWaitKind *kind, usec_t timeout);
 void api_wait_done(ApiWait *w);
 
@@ -37,6 +39,6 @@ typedef struct ApiSlices {
         sd_event_source *turn;
 } ApiSlices;
 
-/* In the state of a request, which stops it when the request is over. */
+/* Part of a request's state, which must stop it at the end of the request. */
 int api_slices_start(ApiSlices *s, ApiRequest *q, int (*slice)(ApiRequest *q));
 void api_slices_stop(ApiSlices *s);

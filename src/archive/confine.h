@@ -1,7 +1,7 @@
-/* confine.h: how cove-archive shuts itself in.
+/* confine.h: the confinement of cove-archive.
  *
- * It parses what strangers made, with large libraries. It needs nothing for that but the descriptors it was started with: no
- * file can be opened, no process made, no socket, nothing executed; memory has a ceiling. */
+ * It parses untrusted archives with large libraries, and needs only the descriptors that it was started with.
+ * It can open no file, create no process or socket, and execute nothing. Its memory has a ceiling. */
 #pragma once
 
 #include "confine/program.h"

@@ -1,10 +1,10 @@
-/* copy.h: chosen members of a tar archive, put elsewhere under other names.
+/* copy.h: copies chosen members of a tar archive to other names.
  *
- *      copy    a map says which go where: lines of "from NUL to NUL", both clean and relative; whatever is not in it stays behind
- *      graft   all of it goes below a path
- *      place   the one file of it becomes that path
+ *      copy    a map chooses the members: pairs of "from NUL to NUL", both clean and relative. Others are left out
+ *      graft   all members are placed below a path
+ *      place   the only file of the archive gets that path
  *
- * Owners: one for all, or as the archive has them. Modes likewise. */
+ * Owner and mode: one for all, or those of the archive. */
 #pragma once
 
 #include "base/error.h"
@@ -18,6 +18,6 @@ typedef struct CopyRules {
         uint32_t mode; /* of files and directories; links have none */
 } CopyRules;
 
-/* 3: a worker doing UNPACK at "/". */
+/* Descriptor 3 is a worker that does UNPACK at "/". */
 int copy_by_map(int from, int map, const CopyRules *rules, uint64_t *ret_count, Error *reterr);
 int copy_graft(int from, const char *to, bool directory, const CopyRules *rules, uint64_t *ret_count, Error *reterr);

@@ -1,4 +1,4 @@
-/* hash.h: SHA-256 of what goes by. The door to nettle, which libarchive brings along anyway. */
+/* hash.h: SHA-256 of a stream. The door to nettle, which libarchive brings along anyway. */
 #pragma once
 
 #include <stddef.h>

@@ -1,16 +1,17 @@
-/* cove-archive: tar streams in and out of a sandbox.
+/* cove-archive: packs and unpacks tar streams of a sandbox.
  *
  *      cove-archive pack [--compress zstd|gzip|none]     3: a worker doing PACK      1: the tar stream
  *      cove-archive unpack                               3: a worker doing UNPACK    0: the tar stream, compressed or not
  *                                                                                    1: the number of entries, as a line
- *      cove-archive survey [--take PATH]… [--ignore PATH]     0: a tar file, of which 1 gets a survey (survey.h)
- *      cove-archive member PATH                          0: a tar stream, of which 1 gets the bytes of one file
- *      cove-archive copy [--owner UID:GID] [--mode OCTAL]             3, 0, 1 as with unpack, at "/"; 4: which members go where (copy.h)
- *      cove-archive graft PATH [--owner UID:GID] [--mode OCTAL]       3, 0, 1 likewise; all of it goes below PATH; place: the one file becomes PATH
+ *      cove-archive survey [--take PATH]… [--ignore PATH]     0: a tar file; 1: its survey (survey.h)
+ *      cove-archive member PATH                          0: a tar stream; 1: the content of one file
+ *      cove-archive copy [--owner UID:GID] [--mode OCTAL]             3, 0, 1 as with unpack, at "/"; 4: the map of members (copy.h)
+ *      cove-archive graft PATH [--owner UID:GID] [--mode OCTAL]       3, 0, 1 the same; places all members below PATH
+ *      cove-archive place PATH [--owner UID:GID] [--mode OCTAL]       3, 0, 1 the same; the only file becomes PATH
  *
- * A program of its own, because it takes archives apart that strangers made; see confine.h for what it can do then: nothing.
- * It streams, so an archive of any size costs the same; what the sandbox's disk cannot hold, its worker refuses.
- * Ends with 0, or with 1 and one line on 2: an errno as a number, a space, and a sentence. */
+ * It is a program of its own because it parses untrusted archives; see confine.h for its confinement. It
+ * streams, so its memory does not depend on the size of the archive. The worker refuses what the sandbox's
+ * disk cannot hold. Exits with 0, or with 1 and one line on 2: an errno as a number, a space, and a sentence. */
 
 #include <errno.h>
 #include <inttypes.h>

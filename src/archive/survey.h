@@ -1,22 +1,23 @@
-/* survey.h: what a tar archive has in it, with the hash of each file: for who has to know whether two are the same, and to choose from it.
+/* survey.h: a listing of a tar archive with the hash of each file, to compare files and to choose from them.
  *
- * Written, for each member, with NULs where others have newlines:
+ * Output for each member, with NULs in place of newlines:
  *
- *      TYPE MODE SIZE FLAG HASH NUL path NUL target NUL     f d l h (hard link); mode octal; flag "t": is a tar archive itself, "i": is left out, else "-"; hash of files, else "-"
- *      = SIZE NUL path NUL bytes NUL                        the content of a file that was asked for by name, behind its line
- *      . COUNT NUL                                          the end; without it, it is not all
+ *      TYPE MODE SIZE FLAG HASH NUL path NUL target NUL     TYPE: f, d, l or h (hard link); MODE is octal; FLAG: "t" the file is itself a tar archive,
+ *                                                           "i" ignored, else "-"; HASH: of a file, else "-"
+ *      = SIZE NUL path NUL bytes NUL                        the content of a file that was requested by name, after its line
+ *      . COUNT NUL                                          the end; without it the listing is cut off
  *
- * Paths are clean and lead nowhere else. */
+ * Paths are clean and cannot lead out of the archive. */
 #pragma once
 
 #include "base/error.h"
 #include "base/strv.h"
 
 #define SURVEY_MEMBERS_MAX 200000
-#define SURVEY_TAKEN_MAX   (1 << 20) /* bytes of one file that is asked for */
+#define SURVEY_TAKEN_MAX   (1 << 20) /* bytes of one requested file */
 
-/* ignore: the name of a member with patterns of what is left out (base/ignore.h); NULL: none. Then `from` is read twice. */
+/* ignore: the name of a member with ignore patterns (base/ignore.h), or NULL. With one, `from` is read twice. */
 int survey_write(int from, int to, const Strv *taken, const char *ignore, Error *reterr);
 
-/* The bytes of one file of it. */
+/* Writes the content of one file of the archive. */
 int survey_member(int from, int to, const char *path, Error *reterr);

@@ -1,7 +1,7 @@
-/* tar.h: tar archives as streams of entries. The only door to libarchive.
+/* tar.h: tar archives as streams of entries. The only door to libarchive in this room.
  *
- * Written as restricted pax: plain ustar headers, extended ones where they are needed. Read: every dialect of tar, with gzip,
- * zstd, xz or bzip2 around it. Nothing is ever held but the current block.
+ * Writes restricted pax: plain ustar headers, and extended ones where needed. Reads every dialect of tar,
+ * plain or compressed with gzip, zstd, xz or bzip2. Only the current block is kept in memory.
  * Must not know: the worker, where entries go. */
 #pragma once
 
@@ -18,7 +18,8 @@ typedef enum TarCompression {
 
 TarCompression tar_compression_from_name(const char *name);
 
-/* Names are bytes. Once, at the start, while files can still be opened. */
+/* Sets the locale in which libarchive leaves the bytes of names as they are. Call it once at the start, while
+ * files can still be opened. */
 void tar_prepare(void);
 
 typedef struct TarWriter TarWriter;
@@ -26,15 +27,15 @@ int tar_writer_new(int fd, TarCompression compression, TarWriter **ret, Error *r
 int tar_writer_put(TarWriter *w, const FileEntry *entry, Error *reterr); /* path "" is the top directory */
 int tar_writer_data(TarWriter *w, const void *data, size_t size, Error *reterr);
 int tar_writer_finish(TarWriter *w, Error *reterr);
-TarWriter *tar_writer_free(TarWriter *w); /* without finish: the archive stays visibly cut off */
+TarWriter *tar_writer_free(TarWriter *w); /* without finish: the archive is recognizably cut off */
 void tar_writer_freep(TarWriter **w);
 
 typedef struct TarReader TarReader;
 int tar_reader_new(int fd, TarReader **ret, Error *reterr);
-/* 1, or 0 at the end. Paths as the archive has them. A hard link has its target and `hard`. */
+/* Returns 1, or 0 at the end. Paths are as in the archive. A hard link has its target and `hard`. */
 int tar_reader_next(TarReader *r, FileEntry *ret, Error *reterr);
 ssize_t tar_reader_data(TarReader *r, void *buffer, size_t size, Error *reterr); /* 0 at the end of the entry */
-/* Whether a file that begins so is a tar archive itself, compressed or not. */
+/* Whether a file with these first bytes is itself a tar archive, compressed or not. */
 bool tar_looks_like(const void *head, size_t size);
 TarReader *tar_reader_free(TarReader *r);
 void tar_reader_freep(TarReader **r);

@@ -1,4 +1,5 @@
-/* expire.c: what is in the directory goes by its age, and for room: the heaviest tenant's oldest first. What is in a bucket is the bucket's to keep. */
+/* expire.c: deletes artifacts in the directory by age, and for room: the oldest of the heaviest tenant first.
+ * A bucket expires its own content. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* local.c: the directory. A file is called by its artifact's id. */
+/* local.c: the directory. A file is named by its artifact's id. */
 
 #include <fcntl.h>
 #include <stdio.h>

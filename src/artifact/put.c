@@ -1,4 +1,4 @@
-/* put.c: bytes come in: slice by slice into a file of the directory, then a row. */
+/* put.c: stores artifacts: writes the bytes in slices to a file of the directory, then the row. */
 
 #include <fcntl.h>
 #include <stdio.h>

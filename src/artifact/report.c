@@ -1,4 +1,5 @@
-/* report.c: of a sandbox that failed, what it was, why it ended and what it used: small, and enough to understand it later. */
+/* report.c: the report of a failed sandbox: its settings, the reason of its end and its usage. Small, for
+ * later analysis. */
 
 #include <stdlib.h>
 #include <string.h>

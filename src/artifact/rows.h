@@ -1,4 +1,4 @@
-/* rows.h: rows of what was kept. As core/store.h. */
+/* rows.h: rows of artifacts. See core/store.h. */
 #pragma once
 
 #include "artifact/artifact.h"
@@ -13,9 +13,9 @@ STORE_DELETE(store_artifact_delete, artifact_table);
 int store_artifact_find(Store *s, const char *id, Artifact *ret); /* -ENOENT */
 int store_artifact_list(Store *s, const ArtifactQuery *query, StoreArtifactEach each, void *userdata);
 int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit, StoreArtifactEach each, void *userdata);
-/* In the directory, the oldest first: up to that time, or any with UINT64_MAX. */
+/* Those with bytes in the directory, the oldest first, created before `before` (UINT64_MAX: any time). */
 int store_artifact_oldest(Store *s, const char *tenant /* NULL: any */, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata);
-int store_artifact_retry(Store *s) _must_check_; /* failed ones are pending again */
+int store_artifact_retry(Store *s) _must_check_; /* sets failed ones to pending */
 int store_artifact_count(Store *s, const char *kind, const char *owner, uint64_t *ret);
 
 typedef struct StoreArtifactSums { /* of one tenant */

@@ -1,4 +1,4 @@
-/* shape.c: what is kept, described. */
+/* shape.c: the shapes of artifacts and their statistics. */
 
 #include "artifact/artifact.h"
 #include "base/macro.h"

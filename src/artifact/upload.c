@@ -1,7 +1,8 @@
-/* upload.c: what is pending goes to the bucket, a few at once.
+/* upload.c: uploads pending artifacts to the bucket, a few at once.
  *
- * A bucket that does not answer, or says that it cannot now, gets a pause that grows; one that says no (a wrong secret, no such
- * bucket) makes the artifact `failed`, with the reason in its row. Failed ones are tried again every hour and after a start. */
+ * If a bucket does not answer, or answers with a temporary failure, uploads pause, with a growing pause. A
+ * refusal (a wrong secret, no such bucket) makes the artifact `failed`, with the reason in its row. Failed
+ * ones are retried hourly and after a start. */
 
 #include <stdio.h>
 #include <stdlib.h>

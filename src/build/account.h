@@ -1,4 +1,4 @@
-/* account.h: users and groups by name, as /etc/passwd and /etc/group of a sandbox have them. Pure. */
+/* account.h: looks up users and groups in the text of a sandbox's /etc/passwd and /etc/group. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,9 +9,10 @@
 
 typedef struct Account {
         uint32_t uid, gid;
-        char home[PASSWD_HOME_BYTES]; /* "/" where nothing says more */
+        char home[PASSWD_HOME_BYTES]; /* "/" if unknown */
 } Account;
 
-/* "user", "user:group", names or numbers; passwd and group: the files' texts, NULL: there is none. A number needs no entry; its group is that of its entry, else 0.
- * chown: "user" alone has the group of the same number, as COPY --chown has it. -ENOENT: no such name. */
+/* text: "user" or "user:group", names or numbers. passwd and group: the text of the files, NULL if they do
+ * not exist. A number needs no entry; without one its group is 0. chown: a number without a group means the
+ * group of the same number, as in COPY --chown. -ENOENT: no such name. */
 int account_find(const char *text, const char *passwd, const char *group, bool chown, Account *ret, Error *reterr);

@@ -1,4 +1,4 @@
-/* book.c: builds from the moment they are asked for; what became of them. */
+/* book.c: build records: creation, start and results. */
 
 #include "build/book.h"
 

@@ -1,4 +1,4 @@
-/* build.c: builds begin, fail, are cancelled and end; what a former daemon's have left is swept. */
+/* build.c: start, failure, cancellation and end of builds; deletes what an earlier daemon's builds have left. */
 
 #include "build/build.h"
 

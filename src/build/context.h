@@ -1,6 +1,7 @@
-/* context.h: the files that come with a build, by name and hash, and what COPY chooses of them.
+/* context.h: the files of a build context, by name and hash, and the selection of COPY.
  *
- * Reads what `cove-archive survey` wrote; the files themselves stay in their archive. Pure. Must not know: sandboxes, where the archive is. */
+ * Reads the output of `cove-archive survey`; the files themselves stay in their archive.
+ * Pure. Must not know: sandboxes, where the archive is. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,28 +15,28 @@
 
 typedef struct ContextMember {
         char type; /* f d l h */
-        bool archive; /* is a tar archive itself */
-        bool ignored; /* .dockerignore leaves it out */
+        bool archive; /* a file that is itself a tar archive */
+        bool ignored; /* excluded by .dockerignore */
         unsigned mode;
         uint64_t size;
-        const char *hash; /* "-": has none */
+        const char *hash; /* "-": none */
         char *path, *target;
 } ContextMember;
 
 typedef struct ContextFile {
-        char *path, *data; /* with a NUL behind it */
+        char *path, *data; /* data: with a NUL after it */
         size_t size;
 } ContextFile;
 
 typedef struct BuildContext {
-        ContextMember *members; /* by path, each once: directories that only names imply are there too */
+        ContextMember *members; /* sorted by path, without duplicates; includes implied parent directories */
         size_t n;
-        ContextFile *files; /* those whose content was asked for */
+        ContextFile *files; /* those whose content was requested */
         size_t n_files;
-        char *text;         /* what the above points into */
+        char *text;         /* the buffer that the others point into */
 } BuildContext;
 
-/* Takes the text. -EBADMSG: is cut off, or was not written by the archive program. */
+/* Takes the text, also on failure. -EBADMSG: it is cut off, or not output of the archive program. */
 int context_parse(char *text_take, size_t size, BuildContext **ret, Error *reterr);
 BuildContext *context_free(BuildContext *c);
 static inline void context_freep(BuildContext **c) {
@@ -45,28 +46,29 @@ static inline void context_freep(BuildContext **c) {
 
 const ContextFile *context_file(const BuildContext *c, const char *path); /* NULL */
 const ContextMember *build_context_find(const BuildContext *c, const char *path);
-size_t context_below(const BuildContext *c, const char *directory, size_t *ret_n); /* the first that lies in it, and how many do: they stand together */
+/* The index of the first member below the directory; ret_n gets the number of members. They are adjacent. */
+size_t context_below(const BuildContext *c, const char *directory, size_t *ret_n);
 
-/* What one COPY or ADD does with them. */
+/* The effect of one COPY or ADD. */
 typedef struct Selection {
-        char *map;          /* of archive/copy.h: "from NUL to NUL"…; to is relative to "/" */
+        char *map;          /* for archive/copy.h: "from NUL to NUL"…; `to` is relative to "/" */
         size_t map_size;
-        size_t n;           /* pairs */
-        Strv unpacked;      /* ADD: archives that are unpacked into the destination */
-        bool directory;     /* the destination will be one */
-        char hash[CONTEXT_HASH_HEX]; /* over names, modes and contents, as they will be */
+        size_t n;           /* number of pairs */
+        Strv unpacked;      /* ADD: archives to unpack into the destination */
+        bool directory;     /* the destination will be a directory */
+        char hash[CONTEXT_HASH_HEX]; /* over names, modes and contents as they will be */
 } Selection;
 void selection_done(Selection *s);
 
 typedef struct SelectionRequest {
         char *const *sources;
         size_t n_sources;
-        bool literal;              /* no patterns */
-        bool keep_links;           /* a link that is named itself is copied, and not what it leads to */
-        const char *destination;   /* absolute; "/" at its end: a directory */
-        bool destination_is_directory; /* there is one of that name */
+        bool literal;              /* sources are not patterns */
+        bool keep_links;           /* a source that is a link is copied itself, not its target */
+        const char *destination;   /* absolute; with a slash at the end: a directory */
+        bool destination_is_directory; /* it exists as a directory */
         bool unpack;               /* ADD */
 } SelectionRequest;
 
-/* c may be NULL: there is no context. -ENOENT: a source that is not there; -EXDEV: leads out of it; -EINVAL. */
+/* c may be NULL: no context. -ENOENT: a source does not exist; -EXDEV: it leads out of the context; -EINVAL. */
 int context_select(const BuildContext *c, const SelectionRequest *request, Selection *ret, Error *reterr);

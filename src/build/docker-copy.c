@@ -1,4 +1,4 @@
-/* docker-copy.c: RUN, COPY, ADD and HEALTHCHECK: the instructions with flags and texts. */
+/* docker-copy.c: RUN, COPY, ADD and HEALTHCHECK: the instructions with flags and heredocs. */
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* docker-from.c: FROM, and what may stand before the first. */
+/* docker-from.c: FROM, and the instructions that are allowed before the first one. */
 
 #include <ctype.h>
 #include <errno.h>

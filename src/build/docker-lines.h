@@ -1,31 +1,32 @@
-/* docker-lines.h: a Dockerfile's text as instructions: a word, the rest, and the texts that stand behind it.
+/* docker-lines.h: splits a Dockerfile into instructions: a word, the rest of the line, and heredocs.
  *
- * Takes care of the escape directive, comments, lines that go on, and <<EOF. Must not know: which instructions there are, but for the three that take texts.
- * Pure; the text is bounded by the caller. */
+ * Handles the escape directive, comments, continued lines and <<EOF.
+ * Must not know: the instructions, except for the three that take heredocs. Pure; the caller limits the size
+ * of the text. */
 #pragma once
 
 #include "build/plan.h"
 
 typedef struct DockerLine {
-        unsigned line;   /* where it begins */
+        unsigned line;   /* number of its first line */
         char *word;      /* the instruction, as written */
-        char *rest;      /* behind it, without spaces at both ends; lines joined */
+        char *rest;      /* the text after it, trimmed; continued lines are joined */
         PlanFile *files;
         size_t n_files;
 } DockerLine;
 
 typedef struct DockerLines {
-        const char *file; /* for complaints */
-        const char *p;    /* what is left */
-        unsigned line;    /* of what comes next */
+        const char *file; /* for error messages */
+        const char *p;    /* the unread text */
+        unsigned line;    /* number of the next line */
         char escape;
-        bool begun;       /* directives may not come any more */
+        bool begun;       /* the place for directives is over */
 } DockerLines;
 
 void docker_lines_init(DockerLines *l, const char *file, const char *text);
-/* 1 with a line, 0 at the end. -EINVAL: with the line. */
+/* Returns 1 with an instruction, 0 at the end. -EINVAL: the error has the line. */
 int docker_lines_next(DockerLines *l, DockerLine *ret, Error *reterr);
 void docker_line_done(DockerLine *line);
 
-/* <<EOF, <<-EOF, <<"EOF": 1 and its name. 0: is something else. */
+/* Parses <<EOF, <<-EOF or <<"EOF": returns 1 with the delimiter. 0: not a heredoc. */
 int docker_heredoc(const char *word, PlanFile *ret);

@@ -1,16 +1,18 @@
-/* docker-words.h: the words behind an instruction: flags, lists, names with values, JSON. Pure. */
+/* docker-words.h: the arguments of an instruction: flags, lists, pairs, JSON. Pure. */
 #pragma once
 
 #include "build/plan.h"
 
-/* At spaces; with quotes: not within them, and not behind an escape. Quotes and escapes stay in the words. -E2BIG, -ENOMEM. */
+/* Splits at spaces. With `quotes`, not within quotes and not after an escape. Quotes and escapes stay in the
+ * words. -E2BIG, -ENOMEM. */
 int docker_split(const char *text, char escape, bool quotes, Strv *ret);
 
-/* --name and --name=value at the beginning, without their quotes; *text goes behind them. */
+/* Takes --name and --name=value from the beginning and removes their quotes. *text is moved behind them. */
 int docker_take_flags(const char **text, char escape, Strv *ret);
 
-/* 1: a list of strings in JSON. 0: it is not. -EINVAL: a list, but of other things too. */
+/* Returns 1 for a JSON list of strings, 0 if it is not a JSON list. -EINVAL: a list with other values. */
 int docker_json(const char *text, Strv *ret, Error *reterr);
 
-/* "a=b c=d", or "a the rest": names and values in turn. -EINVAL: with a sentence without its line. */
+/* Parses "a=b c=d", or "a the rest", as alternating names and values. -EINVAL: the error does not have the
+ * line. */
 int docker_pairs(const char *text, char escape, Strv *ret, Error *reterr);

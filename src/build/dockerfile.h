@@ -1,11 +1,12 @@
-/* dockerfile.h: a Dockerfile's text becomes a plan.
+/* dockerfile.h: parses a Dockerfile into a plan.
  *
- * What docker itself makes of it is the measure; what cannot be had here (mounts of secrets, other platforms, ONBUILD, URLs in ADD) is refused by its line with what to do instead, and
- * what has no meaning here (HEALTHCHECK, STOPSIGNAL, VOLUME) is read, checked and warned of.
+ * It follows docker's behaviour. Unsupported input (mounts of secrets, other platforms, ONBUILD, URLs in ADD)
+ * is refused with its line and an alternative. Instructions without a meaning here (HEALTHCHECK, STOPSIGNAL,
+ * VOLUME) are parsed, checked and reported as warnings.
  * Pure. Must not know: sandboxes, images, files. */
 #pragma once
 
 #include "build/plan.h"
 
-/* -EINVAL, -E2BIG, -ENOENT: "FILE:LINE: what is wrong", with the nearest word where one was mistyped. */
+/* -EINVAL, -E2BIG, -ENOENT: "FILE:LINE: " and the problem; a misspelled word gets a suggestion. */
 int dockerfile_parse(const char *text, size_t size, const PlanOptions *options, Plan **ret, Error *reterr);

@@ -1,4 +1,4 @@
-/* finish.c: the target's disk becomes a template. */
+/* finish.c: makes the template from the disk of the target stage. */
 
 #include <errno.h>
 #include <stdio.h>

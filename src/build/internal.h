@@ -1,11 +1,12 @@
-/* internal.h: one build under way; what the files behind build.h share.
+/* internal.h: one running build; shared by the files behind build.h.
  *
- *      whole     context · plan · stages, one after the other · account · flatten · register                    (build.c)
- *      stage     base · scope · keys of all steps, and what the cache has · steps, one after the other · user · leave   (stage.c)
- *      step      of a RUN, COPY, WORKDIR: sandbox · … (step-*.c); then what it has made is kept: copy · publish · remember   (keep.c)
+ *      whole     context · plan · stages, in order · account · flatten · register                                   (build.c)
+ *      stage     base · scope · keys of all steps, lookup in the cache · steps, in order · user · leave             (stage.c)
+ *      step      for RUN, COPY, WORKDIR: sandbox · … (step-*.c); then its result is kept: copy · publish · remember   (keep.c)
  *
- * Three sequences, each within a step of the one before. One thing is under way at a time (but for a pair of helpers with a pipe between them), for the innermost
- * of them, which hears of its end by build_heard(). Each step begins in another turn of the loop. */
+ * These are three sequences; each runs within a step of the one above. One operation is pending at a time
+ * (except for a pair of helpers with a pipe between them). It belongs to the innermost sequence, and
+ * build_heard() reports its end. Each step begins in a new turn of the loop. */
 #pragma once
 
 #include <string.h>
@@ -23,7 +24,7 @@
 
 typedef struct Build Build;
 
-/* One of the three sequences; what their steps are called with. */
+/* One of the three sequences; the object that its steps get. */
 typedef struct BuildPart {
         MakingWork work;
         Build *build;
@@ -34,23 +35,23 @@ static inline Build *build_of(void *part) {
 }
 
 typedef struct BuildStage {
-        BuildScope scope;  /* as the next step finds it */
-        char layer[TREE_NAME_MAX + 1]; /* that it stands on; "": base */
+        BuildScope scope;  /* for the next step */
+        char layer[TREE_NAME_MAX + 1]; /* the base of the stage; "": see base */
         char *base;        /* "host", or one of --template; NULL: a layer */
-        char *layers;      /* of the image below: images_put wants it for push */
-        char snapshot[TREE_NAME_MAX + 1]; /* the disk as it is after the last step; "": an empty one */
-        char key[SCOPE_KEY_SIZE];         /* likewise */
-        char (*keys)[SCOPE_KEY_SIZE];     /* of every step, afterwards; "": it changes no file */
-        BuildScope ahead;  /* while those are made */
+        char *layers;      /* of the base image; images_put() needs it for push */
+        char snapshot[TREE_NAME_MAX + 1]; /* the disk after the last step; "": an empty disk */
+        char key[SCOPE_KEY_SIZE];         /* of the last step */
+        char (*keys)[SCOPE_KEY_SIZE];     /* of the state after each step; "": the step changes no file */
+        BuildScope ahead;  /* for computing the keys */
         char ahead_key[SCOPE_KEY_SIZE];
         Sandbox *sandbox; /* NULL: none */
-        size_t next;       /* the step that comes */
-        size_t cached;     /* steps before this one need not be done */
+        size_t next;       /* index of the next step */
+        size_t cached;     /* steps before this index are in the cache */
         bool ready, done;
-        Account account;   /* of scope.user, as it was looked up last */
+        Account account;   /* of scope.user, as of the last lookup */
 } BuildStage;
 
-/* Of a RUN, after its execution may be gone. */
+/* The end of a RUN, for use after its execution is gone. */
 typedef struct BuildResult {
         ExecutionReason reason;
         int exit_code, signal;
@@ -71,48 +72,48 @@ struct Build {
         Manager *manager;
         Images *images;
         Making *making;
-        char *tenant; /* NULL: nobody's */
-        char bound[ACCESS_NAME_MAX + 1]; /* the profile that the caller is bound to; "": none */
+        char *tenant; /* NULL: no tenant */
+        char bound[ACCESS_NAME_MAX + 1]; /* the profile that binds the caller; "": none */
         BuildRequest request;
-        const char *file; /* for complaints */
+        const char *file; /* for error messages */
         Plan *plan;
         BuildContext *context;
         BuildContext **contexts; /* of the request's archives, in their order */
         size_t n_surveyed;
-        int survey_fd; /* what came of the last survey */
+        int survey_fd; /* output of the last survey */
         BuildStage *stages;
-        size_t stage; /* the one that is built */
-        size_t n_steps, n_done; /* for the headers: [3/12] */
+        size_t stage; /* index of the current one */
+        size_t n_steps, n_done; /* for headers such as [3/12] */
         usec_t began, step_began;
-        uint64_t bytes; /* of the layer that was flattened */
+        uint64_t bytes; /* of the flattened layer */
 
-        /* What is under way. */
-        bool again; /* the step begins once more when it is over */
-        sd_event_source *failed; /* with an error that is told in the next turn of the loop */
+        /* The pending operation. */
+        bool again; /* repeat the step at its end */
+        sd_event_source *failed; /* reports `error` in the next turn of the loop */
         Error error;
         Acquisition *acquisition;
-        size_t acquiring; /* for which stage */
+        size_t acquiring; /* its stage */
         FileOp *op;
-        int read_fd;    /* of what is looked at */
-        char **reading; /* where its content goes */
-        char *data;     /* that is written */
+        int read_fd;    /* of the file being read */
+        char **reading; /* where to store its content */
+        char *data;     /* being written */
         Helper *helpers[2];
         unsigned n_helpers;
-        Error broken; /* of the first that could not pass on what it had */
+        Error broken; /* the first helper's, if it could not pass on its data (EPIPE) */
         FileOp *channels[2];
         char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */
         Feed feed; /* of a RUN */
-        size_t turn; /* bytes of it that were logged in this one */
+        size_t turn; /* bytes of it logged in this turn */
         BuildResult result;
-        char last_line[256]; /* of what it said */
+        char last_line[256]; /* of its output */
 
-        /* What came of it. */
+        /* Its result. */
         FileEntry entry;
         bool found;
         Strv names;
-        struct BuildCopy *copy; /* under way */
+        struct BuildCopy *copy; /* the current one */
         char *passwd, *group;
-        size_t n_accounts; /* of those two that have been read */
+        size_t n_accounts; /* how many of the two have been read */
 
         Build *prev, *next;
 };
@@ -126,54 +127,57 @@ static inline const PlanStage *build_plan_stage(const Build *b) {
 static inline const char *build_tenant(const Build *b) {
         return b->tenant ? b->tenant : "";
 }
-const PlanStep *build_step(const Build *b); /* NULL: all are done */
+const PlanStep *build_step(const Build *b); /* the next step; NULL: all are done */
 
 /* build.c */
-int build_begin(BuildPart *part, Build *b, const Sequence *sequence, Error *reterr); /* STEP_WAITS, for the step of the outer one that begins it */
-void build_heard(Build *b, const Error *error); /* what was under way is over */
-int build_again(Build *b, int r); /* what was begun is a part of the step, which begins once more */
-void build_stop(void *part); /* SequenceStep.cancel: what is under way is dropped, nobody hears of it any more */
+/* Returns STEP_WAITS, for the step of the outer sequence that starts it. */
+int build_begin(BuildPart *part, Build *b, const Sequence *sequence, Error *reterr);
+void build_heard(Build *b, const Error *error); /* the pending operation has ended */
+int build_again(Build *b, int r); /* the operation is one part of the step: repeat the step at its end */
+void build_stop(void *part); /* SequenceStep.cancel: drops the pending operation, with no further callbacks */
 int build_drop(void *part, Error *why); /* SequenceStep.undo of the first step: the same */
-bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template; stage-base.c */
-const char *build_profile(const Build *b); /* of its sandboxes: the one that its caller is bound to, else the configured one; "": none */
-BuildNetwork build_default_network(const Build *b); /* of a build that names none, and has no profile; stage-sandbox.c */
+bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template (stage-base.c) */
+/* The profile of its sandboxes: the one that binds the caller, else the configured one; "": none. */
+const char *build_profile(const Build *b);
+BuildNetwork build_default_network(const Build *b); /* if the build names none and has no profile (stage-sandbox.c) */
 int build_sandbox(Build *b, size_t stage, Sandbox **ret, Error *reterr); /* -EPIPE: it is gone */
 
-/* read.c: the first steps of the whole. */
+/* read.c: the first steps of `whole`. */
 int build_survey(void *part, Error *reterr);
 int build_plan(void *part, Error *reterr);
-/* Where the files of a COPY are: the context, or the archive that it names. -ENOENT: it did not come along. */
+/* The files for a COPY: the context, or the archive that it names. -ENOENT: the archive was not sent. */
 int build_files(const Build *b, const PlanStep *step, const BuildContext **ret, int *ret_fd, Error *reterr);
 
-/* stage.c: begins the next, if there is one. */
+/* stage.c: starts the next stage, if any. */
 int build_next_stage(void *part, Error *reterr);
-/* stage-base.c: what the current stage stands on. */
+/* stage-base.c: the base of the current stage. */
 int stage_base(void *part, Error *reterr);
-/* stage-sandbox.c: a sandbox of that stage as it is now. */
+/* stage-sandbox.c: makes a sandbox for the current state of that stage, unless it has one. */
 int stage_need_sandbox(Build *b, size_t stage, Error *reterr);
-int stage_leave(void *part, Error *reterr); /* the current one's sandbox goes, unless others copy out of it */
+int stage_leave(void *part, Error *reterr); /* deletes the current stage's sandbox unless other stages copy from it */
 
-/* keep.c: the disk as it is becomes a snapshot with the step's key. */
+/* keep.c: saves the disk as a snapshot with the step's key. */
 int stage_keep(Build *b, Error *reterr);
 
-/* finish.c: the last steps of the whole. */
+/* finish.c: the last steps of `whole`. */
 int build_find_user(void *part, Error *reterr);
 int build_flatten(void *part, Error *reterr);
 int build_register(void *part, Error *reterr);
 
-/* ops.c: steps, or parts of them. As guest root, in the sandbox of a stage. */
-int ops_stat(Build *b, size_t stage, const char *path, Error *reterr);  /* found, entry */
-int ops_list(Build *b, size_t stage, const char *path, Error *reterr);  /* names */
-int ops_mkdir(Build *b, size_t stage, const char *path, const Account *owner, Error *reterr); /* with what is missing on the way; owner NULL: root */
-int ops_read(Build *b, size_t stage, const char *path, char **ret, Error *reterr); /* NULL: there is none */
+/* ops.c: steps, or parts of them. They act as guest root in the sandbox of a stage. */
+int ops_stat(Build *b, size_t stage, const char *path, Error *reterr);  /* sets found and entry */
+int ops_list(Build *b, size_t stage, const char *path, Error *reterr);  /* sets names */
+/* Also makes missing parents. owner NULL: root. */
+int ops_mkdir(Build *b, size_t stage, const char *path, const Account *owner, Error *reterr);
+int ops_read(Build *b, size_t stage, const char *path, char **ret, Error *reterr); /* NULL: it does not exist */
 int ops_write(Build *b, size_t stage, const char *path, uint32_t mode, const Account *owner, char *data_take, Error *reterr);
-void build_abandon(Build *b); /* what is under way: nobody hears of it any more */
+void build_abandon(Build *b); /* drops the pending operation, with no further callbacks */
 
-/* helpers: starts one, on a worker of the sandbox or on none. All that were started are waited for. */
+/* Starts a helper, with or without a worker in the sandbox. The step waits for all started helpers. */
 typedef struct HelperRequest {
         const char *const *arguments;
-        bool works;   /* on a worker, which does `operation` at `path`, … */
-        size_t stage; /* … in the sandbox of this stage */
+        bool works;   /* with a worker that does `operation` at `path` */
+        size_t stage; /* in the sandbox of this stage */
         FileOperation operation;
         const char *path;
         int in, out, list; /* -EBADF: none */
@@ -181,33 +185,34 @@ typedef struct HelperRequest {
 int helper_run(Build *b, const HelperRequest *request, Error *reterr);
 int helper_run_pair(Build *b, HelperRequest *from, HelperRequest *to, Error *reterr); /* with a pipe between them */
 
-/* step-*.c: what a step does. */
+/* step-*.c: the actions of steps. */
 extern const Sequence step_run, step_copy, step_from, step_workdir;
-extern const Sequence step_user; /* who USER is, for the template: b->passwd, b->group */
-/* First steps of most of them. */
+extern const Sequence step_user; /* looks up USER for the template, in b->passwd and b->group */
+/* The first steps of most of them. */
 int build_need_sandbox(void *part, Error *reterr);
-int build_read_accounts(void *part, Error *reterr); /* of the current stage, where the step has to do with them */
+int build_read_accounts(void *part, Error *reterr); /* of the current stage, if the step needs them */
 int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr);
-void build_step_end(void *part, const Error *error); /* stage.c: of those that change files */
-void build_step_leave(void *part, const Error *error); /* stage.c: of others */
+void build_step_end(void *part, const Error *error); /* stage.c: for steps that change files */
+void build_step_leave(void *part, const Error *error); /* stage.c: for other steps */
 
 /* One COPY or ADD. */
 typedef struct BuildCopy {
-        Strv sources;       /* variables replaced */
-        char *destination;  /* absolute; a slash at its end says directory */
-        char *directory;    /* the same without that slash */
-        bool is_directory;  /* there is one */
+        Strv sources;       /* with variables replaced */
+        char *destination;  /* absolute; a slash at the end means a directory */
+        char *directory;    /* the same without the slash */
+        bool is_directory;  /* it exists as a directory */
         int archive;        /* with its files; borrowed */
         bool has_owner, has_mode;
         Account owner;
         uint32_t mode;
         Selection selection;
-        size_t next;        /* source, archive or text */
-        bool asked;         /* COPY --from: about that one */
+        size_t next;        /* index of the next source, archive or text */
+        bool asked;         /* COPY --from: that one has been looked up */
         uint32_t *modes;    /* COPY --from: of the sources */
 } BuildCopy;
 BuildCopy *build_copy_free(BuildCopy *c);
-/* The options of the archive program for its owner and mode; `keep`: owners stay as they are when none was said. */
+/* Appends the options of the archive program for owner and mode. `keep`: without --chown, owners stay as in
+ * the archive. */
 void copy_options(const BuildCopy *c, bool keep, char owner[static 32], char mode[static 16], const char **arguments, size_t *n);
 static inline const Account *copy_owner(const BuildCopy *c) {
         return c->has_owner ? &c->owner : NULL;
@@ -215,13 +220,14 @@ static inline const Account *copy_owner(const BuildCopy *c) {
 static inline bool copy_means_directory(const BuildCopy *c) {
         return c->destination[strlen(c->destination) - 1] == '/';
 }
-int copy_refuse_file(const BuildCopy *c, Error *reterr); /* a file cannot be the destination of several */
-/* Their first steps. */
+int copy_refuse_file(const BuildCopy *c, Error *reterr); /* the error for several sources and a file as destination */
+/* The first steps of both. */
 int copy_words(void *part, Error *reterr);
 int copy_find_owner(void *part, Error *reterr);
 int copy_look(void *part, Error *reterr);
-void copy_looked(Build *b); /* for the step after that one */
+void copy_looked(Build *b); /* for the step after copy_look() */
 
-/* book.c, lines.c: records of builds hear of their makings. */
+/* book.c, lines.c: events of makings that have a record. */
 void build_record_changed(Making *making, void *userdata);
-void build_record_scan(struct BuildRecord *record, const Making *making, const MakingInfo *info, usec_t at); /* lines that have come since the last time */
+/* Adds the new lines of the log. */
+void build_record_scan(struct BuildRecord *record, const Making *making, const MakingInfo *info, usec_t at);

@@ -1,4 +1,5 @@
-/* keep.c: the disk as it is after a step, copied and published, under the step's key. Nothing of the guest runs between steps. */
+/* keep.c: copies the disk after a step and publishes it under the step's key. No process of the guest runs
+ * between steps. */
 
 #include <errno.h>
 #include <string.h>

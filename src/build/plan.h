@@ -1,8 +1,9 @@
-/* plan.h: what a build will do, before anything of it is done.
+/* plan.h: the steps of a build, before any is done.
  *
- * A Dockerfile (dockerfile.h), a recipe (recipe.h) and a list of steps (steps.h) all become this: stages, each with a base and steps. A step is as it was written:
- * its variables are replaced when its turn comes (scope.h), because their values depend on the base's environment, which nobody knows yet.
- * FROM is the exception: it may only name what was said before the first stage.
+ * A Dockerfile (dockerfile.h), a recipe (recipe.h) and a list of steps (steps.h) all become a plan: stages,
+ * each with a base and steps. Steps are kept as written. Their variables are replaced only when they run
+ * (scope.h), because the values depend on the base's environment, which is unknown until then.
+ * FROM is the exception: it may use only variables that were set before the first stage.
  * Pure. Must not know: sandboxes, images, files, the loop. */
 #pragma once
 
@@ -15,13 +16,13 @@
 #define PLAN_TEXT_MAX   (1 << 20) /* of a Dockerfile or a recipe */
 #define PLAN_STAGES_MAX 64
 #define PLAN_STEPS_MAX  1024      /* of all stages together */
-#define PLAN_WORDS_MAX  4096      /* of one step */
+#define PLAN_WORDS_MAX  4096      /* per step */
 
 typedef enum PlanKind {
         PLAN_RUN,
         PLAN_COPY,
         PLAN_ADD,
-        PLAN_ENV,        /* words: names and values, in turn */
+        PLAN_ENV,        /* words: alternating names and values */
         PLAN_ARG,        /* words: NAME or NAME=default */
         PLAN_LABEL,      /* as ENV */
         PLAN_WORKDIR,
@@ -34,37 +35,41 @@ typedef enum PlanKind {
         PLAN_VOLUME,
         PLAN_HEALTHCHECK,
         PLAN_MAINTAINER,
-        PLAN_START,      /* of a recipe: what is started, as a shell command */
-        PLAN_READY,      /* of a recipe: what tells whether it is ready */
+        PLAN_START,      /* of a recipe: the start command, a shell command */
+        PLAN_READY,      /* of a recipe: the command that tests whether it is ready */
         _PLAN_KIND_MAX,
         _PLAN_KIND_INVALID = -22,
 } PlanKind;
 
-const char *plan_kind_name(PlanKind kind); /* as it is written: "RUN" */
+const char *plan_kind_name(PlanKind kind); /* as in the file: "RUN" */
 
-/* A text that stands in the file itself: <<EOF, or a recipe's content. */
+/* A text embedded in the file: a heredoc, or the content in a recipe. */
 typedef struct PlanFile {
         char *name;  /* the delimiter */
         char *data;
-        bool expand; /* variables in it are replaced when it is copied */
-        bool strip;  /* <<-: leading tabs are taken off */
+        bool expand; /* replace its variables when it is copied */
+        bool strip;  /* <<-: remove leading tabs */
 } PlanFile;
 
 typedef struct PlanStep {
         PlanKind kind;
         unsigned line;
-        char *text;  /* as written, on one line, for people */
-        bool exec;   /* RUN, CMD, ENTRYPOINT: words are the program and its arguments; else words has one: a line for the shell */
-        Strv words;  /* COPY, ADD: sources and, last, the destination */
-        bool literal; /* of COPY: the words are what they are, no variables and no patterns: a recipe's. Of ENV: quotes are no quotes */
-        char *chown, *chmod; /* COPY, ADD; NULL: nothing was said */
-        char *from_text; /* COPY --from= as written; NULL: the context's files are meant */
-        int from;    /* … the stage that it is; -1: the context */
-        char *archive; /* COPY: which of the archives that came along its files are in; NULL: the context */
-        char *user;  /* RUN: who runs it, whoever the stage's user is; NULL: that one */
-        char *becomes; /* RUN: who the stage's user is afterwards; NULL: who it was */
-        bool own;    /* COPY, WORKDIR: what is made belongs to the stage's user, and not to root */
-        bool force;  /* is done, with all that follow, whatever the cache has */
+        char *text;  /* as written, on one line, for display */
+        /* RUN, CMD, ENTRYPOINT: the words are a program and its arguments. Else the only word is a line for
+         * the shell. */
+        bool exec;
+        Strv words;  /* COPY, ADD: sources, and the destination last */
+        /* COPY: no variables and no patterns in the words (from a recipe). ENV: quotes are ordinary
+         * characters. */
+        bool literal;
+        char *chown, *chmod; /* COPY, ADD; NULL: not given */
+        char *from_text; /* COPY --from= as written; NULL: from the context */
+        int from;    /* the stage it means; -1: the context */
+        char *archive; /* COPY: the archive with its files; NULL: the context */
+        char *user;  /* RUN: user that runs it, instead of the stage's; NULL: the stage's */
+        char *becomes; /* RUN: the stage's user from then on; NULL: unchanged */
+        bool own;    /* COPY, WORKDIR: new files belong to the stage's user, not to root */
+        bool force;  /* do not use the cache for it and the steps after it */
         PlanFile *files;
         size_t n_files; /* RUN, COPY, ADD */
 } PlanStep;
@@ -72,15 +77,15 @@ typedef struct PlanStep {
 typedef struct PlanStage {
         char *name;  /* AS; NULL: none */
         char *base;  /* an image, or "host" and the like; NULL: the stage `parent` */
-        int parent;  /* -1: base */
-        char *user, *workdir; /* where the base says nothing; NULL: root, and "/" */
-        Strv shell;  /* as by SHELL; empty: { "/bin/sh", "-c" } */
+        int parent;  /* -1: `base` is used */
+        char *user, *workdir; /* defaults if the base has none; NULL: root, and "/" */
+        Strv shell;  /* as set by SHELL; empty: { "/bin/sh", "-c" } */
         unsigned line;
         char *text;
         PlanStep *steps;
         size_t n_steps;
-        bool needed;   /* for the target */
-        bool borrowed; /* nobody wrote it: COPY --from=IMAGE */
+        bool needed;   /* by the target */
+        bool borrowed; /* not written in the file: made for COPY --from=IMAGE */
 } PlanStage;
 
 typedef struct Plan {
@@ -89,12 +94,12 @@ typedef struct Plan {
         size_t target;
         char escape;     /* of its variables: '\\' or '`' */
         Strv globals;    /* ARG before the first FROM, with their values: "K=V" */
-        Strv declared;   /* names of all ARGs, for those who were given one that nobody asked for */
-        Strv warnings;   /* what was read and does nothing; one sentence each */
+        Strv declared;   /* names of all ARGs, to warn of given ones that are not used */
+        Strv warnings;   /* about input that has no effect; one sentence each */
 } Plan;
 
 typedef struct PlanOptions {
-        const char *file;      /* for complaints: "Dockerfile" */
+        const char *file;      /* for error messages: "Dockerfile" */
         const char *target;    /* NULL: the last stage */
         const Strv *arguments; /* "K=V"; may be NULL */
 } PlanOptions;
@@ -106,21 +111,22 @@ static inline void plan_freep(Plan **p) {
 }
 #define _cleanup_plan_ _cleanup_(plan_freep)
 
-/* Both: what was added, or NULL: no memory, or too many (the caller says which by its count). */
+/* Both return the new object, or NULL: out of memory, or too many (the caller checks the count). */
 PlanStage *plan_add_stage(Plan *p);
 PlanStep *plan_add_step(Plan *p, PlanStage *stage);
 int plan_warn(Plan *p, const char *format, ...) _printf_(2, 3);
 
-/* A stage by its name (in any case) or number, among the first n. -1: none. */
+/* Finds a stage among the first n by its name (case-insensitive) or number. -1: not found. */
 int plan_find_stage(const Plan *p, const char *name, size_t n);
 
-/* To be called once all is read: who COPY --from= means, and which stages the target needs. -ENOENT: there is no such target. */
+/* Call it after parsing: resolves COPY --from=, and finds the stages that the target needs. -ENOENT: no such
+ * target. */
 int plan_choose(Plan *p, const PlanOptions *options, Error *reterr);
 
-/* Steps that the target needs, FROM counted. */
+/* The number of steps that the target needs, including FROM. */
 size_t plan_count_steps(const Plan *p);
 
-/* A value of one of the platform's arguments (TARGETARCH, …), of this machine; NULL: it is none of them. */
+/* The value of a platform argument (TARGETARCH, …) on this machine; NULL: not a platform argument. */
 const char *plan_platform_argument(const char *name);
-/* HTTP_PROXY and its like, which need no ARG and are in no key. */
+/* HTTP_PROXY and the like. These need no ARG and are in no key. */
 bool plan_is_proxy_argument(const char *name);

@@ -1,4 +1,4 @@
-/* read.c: what is to be built: the files that came along, the Dockerfile, recipe or steps, the plan. */
+/* read.c: reads the input of a build: the uploaded files, the Dockerfile, recipe or steps; makes the plan. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* recipes.c: recipes that come with the program. Packages are the distribution's own: what is signed by it, and nothing from elsewhere. */
+/* recipes.c: the built-in recipes. Packages are the distribution's own: it signs them, and nothing comes from
+ * elsewhere. */
 
 #include <string.h>
 

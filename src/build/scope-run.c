@@ -1,4 +1,4 @@
-/* scope-run.c: what a step is run as, and the key that it is remembered by. */
+/* scope-run.c: command, environment and cache key of a step. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* select.c: which files of the context a COPY means, and where each goes. */
+/* select.c: selects the files of the context for a COPY, and their destinations. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* stage-base.c: what a stage stands on: another stage, the host, or an image, which may have to be fetched. */
+/* stage-base.c: the base of a stage: another stage, the host, or an image, which may have to be pulled. */
 
 #include <errno.h>
 #include <stdio.h>

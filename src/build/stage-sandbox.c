@@ -1,4 +1,5 @@
-/* stage-sandbox.c: the sandbox of a stage: when it is needed, with what the settings and the request say; and when nobody needs it any more. */
+/* stage-sandbox.c: creates the sandbox of a stage when it is needed, by the settings and the request, and
+ * deletes it after its last use. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* stage.c: stages in their order, each from its base to its last step. */
+/* stage.c: runs the stages in order, each from its base to its last step. */
 
 #include <errno.h>
 #include <stdio.h>

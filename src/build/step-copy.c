@@ -1,4 +1,4 @@
-/* step-copy.c: COPY and ADD: files of the context, archives that are unpacked, texts of the file itself. */
+/* step-copy.c: COPY and ADD: files of the context, archives to unpack, embedded texts. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* step-from.c: COPY --from: out of one sandbox into another: worker, pack, pipe, graft, worker. */
+/* step-from.c: COPY --from: copies from one sandbox to another: worker, pack, pipe, graft, worker. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* step-run.c: RUN and WORKDIR; who USER is. */
+/* step-run.c: RUN and WORKDIR; the lookup of USER. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
-/* blobs.c: DIR/blobs: compressed layers, manifests and configurations, as cove-registry keeps them: sha256-HEX, or with .part while they come.
+/* blobs.c: DIR/blobs: compressed layers, manifests and configurations, as cove-registry stores them:
+ * sha256-HEX, or with .part while they are fetched.
  *
- * What a tenant pulls or imports comes to a directory of its own, of-TENANT, and gets a second name among all when it is complete. So a blob counts only for
- * whoever has shown that it has it, in every byte: who only knows a digest gets nothing by it. */
+ * A tenant's pulls and imports go to a directory of its own, of-TENANT. A complete blob gets a hard link in
+ * the common directory. So a tenant can use a blob only after it has fetched or sent every byte of it; to
+ * know the digest is not enough. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* charge.c: what tenants' templates take, in the ledger, whose header has the rule: layers and disks by template, blobs by the tenant that has fetched them. */
+/* charge.c: charges templates to tenants by the rule in core/ledger.h: layers and disks to the templates that
+ * use them, blobs to the tenant that has fetched them. */
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* child.c: cove-registry, started for one thing: reports on its stdout, one line on stderr when it fails (registry/registry.h). */
+/* child.c: runs cove-registry for one job: reports on its stdout, one line on stderr if it fails
+ * (registry/registry.h). */
 
 #include <errno.h>
 #include <stdio.h>

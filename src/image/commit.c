@@ -1,9 +1,9 @@
-/* commit.c: a sandbox's disk as it is now becomes a template.
+/* commit.c: makes a template from the current disk of a sandbox.
  *
- *      hold       everything in it stands still
- *      copy       of its disk (O(1))
- *      release    and from here on it does not notice
- *      keep       on a layer: flattened to one more; on the host: the copy itself is the beginning of later disks
+ *      hold       freezes everything in the sandbox
+ *      copy       copies its disk (O(1))
+ *      release    thaws it; it is not affected from here on
+ *      keep       on a layer: the copy is flattened to another layer; on the host: the copy is the initial disk of later sandboxes
  *      register   image and name in one transaction */
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* copy.c: images own what they are made of. */
+/* copy.c: copies and frees images. */
 
 #include <errno.h>
 

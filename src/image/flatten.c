@@ -1,4 +1,4 @@
-/* flatten.c: what a sandbox has changed becomes a layer. */
+/* flatten.c: makes a layer from the changes of a sandbox. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
-/* gc.c: what nobody uses goes.
+/* gc.c: removes unused layers and trees.
  *
- * In use: the layers of images that have a name, of sandboxes that have not ended, of snapshots, and what makings under way hold, each with all its parents; the disk
- * trees of named images and of the cache. A row is marked, its tree removed, the row removed: so a death in between is gone on with after the next start. */
+ * In use are the layers of images with a name, of sandboxes that have not ended, of snapshots, and those that
+ * running makings hold, each with all its parents; and the disk trees of named images and of the cache. gc
+ * marks the row, removes the tree and then the row, so that an interrupted removal is continued after the
+ * next start. */
 
 #include <errno.h>
 #include <stdio.h>

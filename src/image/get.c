@@ -1,4 +1,4 @@
-/* get.c: pulls and imports as they are asked for. */
+/* get.c: starts pulls and imports, and gets images for FROM. */
 
 #include <errno.h>
 #include <stdio.h>

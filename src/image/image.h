@@ -1,16 +1,21 @@
-/* image.h: templates: what sandboxes start from, by name.
+/* image.h: templates: named starting points of sandboxes.
  *
- * A template is a name and tag of a tenant's (or everybody's: "") that point to an image: a digest with a configuration and a root directory. That is a layer tree
- * (pulled, imported, built on one), or the host's with a snapshot as the beginning of the disk (built on "host"). Layer trees are named by their chain id, as OCI
- * has it: sha256(parent chain + " " + diff id), so each is unpacked once, whatever number of images has it, and each stands on a copy of its parent.
+ * A template is a name and tag of a tenant (or, with the tenant "", of all tenants) that point to an image: a
+ * digest with a configuration and a root directory. The root directory is a layer tree (pulled, imported, or
+ * built on one), or the host's with a snapshot as the initial disk (built on "host"). Layer trees are named
+ * by their chain id, as in OCI: sha256(parent chain + " " + diff id). So each layer is unpacked only once for
+ * all images that have it, on a copy of its parent.
  *
- * A *making* is one piece of long work on a template: pull, import, build, commit, push. It has an id, a status, a log that can be read from any byte and followed, progress, and
- * an end that is told once. Makings survive nothing: after a restart those under way are failed ("interrupted"), what they left is swept, and doing it again finds
- * finished layers and blobs where they are.
+ * A *making* is one long job on a template: pull, import, build, commit, push. It has an id, a status,
+ * progress, a log that can be read from any byte and followed, and an end that is reported once. Makings do
+ * not survive the daemon: after a restart the unfinished ones are failed ("interrupted"), their leftovers are
+ * swept, and a repeated job reuses finished layers and blobs.
  *
- * In use is a layer that a template, a sandbox, a snapshot, a build step of the cache or a making under way names; gc removes the rest: row first marked, then tree, then row, so that a
- * death in between is gone on with. Blobs (DIR/blobs) likewise.
- * May use: core, trees.h, config, json. Must not know: HTTP, SQL, btrfs, tar, how registries speak. */
+ * A layer is in use if a template, a sandbox, a snapshot, a build step in the cache or a running making names
+ * it. gc removes the others: it marks the row, removes the tree and then the row, so that an interrupted
+ * removal is continued. The same holds for blobs (DIR/blobs).
+ * May use: core, trees.h, config, json.
+ * Must not know: HTTP, SQL, btrfs, tar, registry protocols. */
 #pragma once
 
 #include "base/sequence.h"
@@ -20,73 +25,81 @@
 #include "core/trees.h"
 
 typedef struct Images Images;
-#define IMAGE_STRINGS_MAX 1024 /* variables, words, labels of one */
+#define IMAGE_STRINGS_MAX 1024 /* environment variables, arguments or labels of one image */
 
 typedef struct Making Making;
 
 typedef enum MakingKind { MAKING_PULL, MAKING_IMPORT, MAKING_BUILD, MAKING_COMMIT, MAKING_PUSH, MAKING_GC, _MAKING_KIND_MAX } MakingKind;
 typedef enum MakingStatus { MAKING_RUNNING, MAKING_DONE, MAKING_FAILED, MAKING_CANCELLED, _MAKING_STATUS_MAX } MakingStatus;
 
-typedef struct ImageConfig { /* what of an OCI configuration counts here */
+typedef struct ImageConfig { /* the parts of an OCI configuration that cove uses */
         Strv env;
-        char *workdir, *user; /* user as text; uid, gid, home: resolved when it was made */
+        char *workdir, *user; /* user as written; uid, gid, home: resolved when the image was made */
         uint32_t uid, gid;
         char *home;
         Strv entrypoint, cmd, exposed, labels /* "k=v" */;
-        char *start_command, *ready_command; /* of a YAML recipe; NULL: none */
+        char *start_command, *ready_command; /* from a YAML recipe; NULL: none */
 } ImageConfig;
 void image_config_done(ImageConfig *c);
-int image_config_copy(const ImageConfig *from, ImageConfig *to); /* its lists can grow. Of an empty one: as one begins */
+/* Sets the limits of the lists in `to`, so that they can grow. A copy of an empty configuration initializes
+ * one. */
+int image_config_copy(const ImageConfig *from, ImageConfig *to);
 
 typedef struct Image {
-        char digest[72];  /* "sha256:" and hex: of the manifest for what came from elsewhere, of its description for what was built here */
-        char layer[TREE_NAME_MAX + 1]; /* "": base */
-        char *base;       /* "host" or a --template, when there is no layer */
-        char *snapshot;   /* tree of the disk's beginning; NULL: none */
+        /* "sha256:" and hex: of the manifest if the image was fetched or imported, of its description
+         * (image_digest()) if it was made here */
+        char digest[72];
+        char layer[TREE_NAME_MAX + 1]; /* "": `base` is used */
+        char *base;       /* "host" or a --template, if there is no layer */
+        char *snapshot;   /* tree of the initial disk; NULL: none */
         ImageConfig config;
-        char *source;     /* for people: "docker.io/library/python:3.12", "Dockerfile", "import" */
-        char *layers;     /* JSON: [{digest, diffId, chain, size, mediaType}], from the bottom up; what push needs */
-        char *config_digest; /* of the blob with its configuration; NULL: none yet */
+        char *source;     /* for display: "docker.io/library/python:3.12", "Dockerfile", "import" */
+        char *layers;     /* JSON: [{digest, diffId, chain, size, mediaType}], from the bottom up, for push */
+        char *config_digest; /* of the configuration blob; NULL: none yet */
         uint64_t bytes;   /* unpacked */
         usec_t created_at;
 } Image;
 void image_done(Image *image);
 
-int images_new(Manager *m, Images **ret, Error *reterr); /* hangs itself in as the manager's template keeper; reads the store; sweeps */
+/* Registers itself as the manager's template keeper, reads the store and sweeps. */
+int images_new(Manager *m, Images **ret, Error *reterr);
 Images *images_free(Images *i);
 
-/* What there is, for surfaces. All borrowed until the loop turns. */
+/* Queries for the surfaces. All results are borrowed until the loop turns. */
 typedef struct TemplateInfo {
-        const char *tenant; /* "": everybody's */
+        const char *tenant; /* "": all tenants */
         const char *name, *tag;
         usec_t updated_at;
         const Image *image;
         uint64_t bytes;        /* of its layers, unpacked */
-        uint64_t shared_bytes; /* of those, what other images have too */
-        const char *problem;   /* why it cannot be used now, and the cure; NULL: it can */
+        uint64_t shared_bytes; /* the part of it that other images share */
+        const char *problem;   /* why it cannot be used now, and the remedy; NULL: it can */
 } TemplateInfo;
-/* In order of names. tenant: whose are seen beside everybody's; NULL: all there are. each < 0 ends it. */
+/* In the order of names. tenant: its own templates and the shared ones; NULL: all. A negative return of
+ * `each` ends the walk. */
 int images_each(Images *i, const char *tenant, int (*each)(const TemplateInfo *info, void *userdata), void *userdata);
-/* NAME[:TAG], or a digest of at least twelve digits that only one has. -ENOENT names the nearest; -EINVAL: it cannot be a name; -EEXIST: several have it. */
+/* NAME[:TAG], or a unique digest prefix of at least twelve digits. -ENOENT: the error names similar ones;
+ * -EINVAL: not a valid name; -EEXIST: the prefix is not unique. */
 int images_get_info(Images *i, const char *tenant, const char *name, TemplateInfo *ret, Error *reterr);
-int images_remove(Images *i, const char *tenant, const char *name, Error *reterr); /* the name; the image goes with the next gc. -EPERM: everybody's */
-/* Whether templates can be kept at all. -EOPNOTSUPP: with the reason and the cure. */
+/* Removes the name; the next gc removes the image. -EPERM: the template is shared by all tenants. */
+int images_remove(Images *i, const char *tenant, const char *name, Error *reterr);
+/* Whether templates can be stored at all. -EOPNOTSUPP with the reason and the remedy. */
 int images_check_depot(Images *i, Error *reterr);
 
-/* Long work; each is a making that runs. auth: "user:password" or "bearer TOKEN"; NULL: none. */
+/* Long jobs; each returns a running making. auth: "user:password" or "bearer TOKEN"; NULL: none. */
 typedef struct ImagePull {
         const char *reference;
-        const char *name;     /* NULL: as it is called there */
+        const char *name;     /* NULL: its name in the registry */
         const char *platform; /* NULL: this machine's */
         const char *auth;
 } ImagePull;
 int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making **ret, Error *reterr);
-int images_import(Images *i, const Principal *who, const char *name, Spool *archive /* a tar; a reference is taken */, Making **ret, Error *reterr);
+int images_import(Images *i, const Principal *who, const char *name, Spool *archive /* a tar; takes a reference */, Making **ret, Error *reterr);
 int images_push(Images *i, const Principal *who, const char *name, const char *reference, const char *auth, Making **ret, Error *reterr);
 int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *name, Making **ret, Error *reterr);
-int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr); /* who NULL: the timer */
+int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr); /* who NULL: started by the timer */
 
-/* What gc would remove at this moment. */
+/* What gc would remove now. */
 typedef struct ImagesWaste {
         unsigned images, layers, snapshots, cache, blobs;
         uint64_t bytes, blob_bytes;
@@ -99,14 +112,14 @@ typedef struct ImagesStats {
         uint64_t layer_bytes, blob_bytes;
 } ImagesStats;
 void images_stats(Images *i, ImagesStats *ret);
-/* Told once at the start, and whenever a making has ended (else NULL). For whoever counts. */
+/* Called once by images_observe() with NULL, and for each making that has ended. */
 typedef void (*ImagesObserver)(Images *i, const Making *ended, void *userdata);
 void images_observe(Images *i, ImagesObserver observer, void *userdata);
 
-/* Makings: what every kind has. */
+/* Makings: the part that all kinds share. */
 extern const ShapeNames making_kind_names, making_status_names;
 const char *making_kind_name(int kind);
-int making_kind_from_name(const char *name); /* -EINVAL, also below */
+int making_kind_from_name(const char *name); /* -EINVAL; also making_status_from_name() */
 const char *making_status_name(int status);
 int making_status_from_name(const char *name);
 
@@ -117,11 +130,11 @@ typedef struct MakingInfo { /* borrowed until the loop turns */
         usec_t created_at, ended_at;
 } MakingInfo;
 void making_info(const Making *k, MakingInfo *ret);
-const char *making_tenant(const Making *k); /* "": of none */
+const char *making_tenant(const Making *k); /* "": none */
 int makings_each(Images *i, const char *tenant /* NULL: all */, int (*each)(Making *k, void *userdata), void *userdata); /* the newest first */
-int making_open_log(const Making *k); /* the caller's to close */
+int making_open_log(const Making *k); /* the caller closes */
 
-/* Told when its log grows, when it gets on, and at its end, after which it is not told again. */
+/* `changed` is called when the log grows, on progress and at the end, but not after the end. */
 typedef struct MakingWatch {
         void (*changed)(Making *k, void *userdata);
         void *userdata;
@@ -129,66 +142,74 @@ typedef struct MakingWatch {
         struct MakingWatch *prev, *next;
 } MakingWatch;
 void making_watch(Making *k, MakingWatch *watch);
-void making_unwatch(MakingWatch *watch); /* also when it never watched */
+void making_unwatch(MakingWatch *watch); /* may be called without making_watch() */
 
 int making_new(Images *i, const Principal *who, MakingKind kind, const char *template_name /* NAME[:TAG] */, Making **ret, Error *reterr);
 const char *making_id(const Making *k);
-void making_log(Making *k, const char *format, ...) __attribute__((format(printf, 2, 3))); /* a line of its log */
+void making_log(Making *k, const char *format, ...) __attribute__((format(printf, 2, 3))); /* adds a line to its log */
 void making_log_bytes(Making *k, const void *data, size_t size);
 void making_progress(Making *k, const char *stage, uint64_t done, uint64_t total);
 bool making_is_cancelled(const Making *k);
-void making_end(Making *k, const Image *image /* what it made; may be NULL */, const Error *error);
+void making_end(Making *k, const Image *image /* the result; may be NULL */, const Error *error);
 Making *making_find(Images *i, const Principal *who, const char *id);
 void making_cancel(Making *k);
 
-/* A sequence that works for a making: the first member of the object that its steps are called with. One may begin another within a step, as a build
- * does that fetches what it stands on: that step has no cancel, it awaits the end of the inner one. Cancelling the making cancels all of them. */
+/* A sequence that works for a making. It is the first member of the object that its steps get. A step may
+ * start another sequence, as a build does to fetch its base: such a step has no cancel and waits for the end
+ * of the inner sequence. Cancelling the making cancels all of them. */
 typedef struct MakingWork {
         SequenceRun run;
         Images *images;
-        Making *making;                  /* NULL: for whoever waits for it */
+        Making *making;                  /* NULL: not part of a making; it works for its waiters */
         TreeCall *call;                  /* that the step waits for */
-        char scratch[TREE_NAME_MAX + 1]; /* that it has made; "": none */
+        char scratch[TREE_NAME_MAX + 1]; /* a scratch tree that it has made; "": none */
         sd_event_source *deferred;
-        void (*release)(void *work); /* at the daemon's end: its memory */
-        const char *cancelled;       /* what is said of it then; NULL: that it was */
+        void (*release)(void *work); /* frees its memory when the daemon ends */
+        const char *cancelled;       /* the error after a cancel; NULL: a default text */
         struct MakingWork *prev, *next;
 } MakingWork;
-/* As sequence_start(): on failure the work is the caller's again. images, making and release are set. */
+/* As sequence_start(): after a failure the caller owns the work. The caller sets images, making and release. */
 int making_work_start(MakingWork *w, const Sequence *sequence, Error *reterr);
-void making_work_done(MakingWork *w); /* it has ended; also when it never started. Nobody hears of its call any more */
-/* For tables: Sequence.defer; SequenceStep.cancel of a step that runs cove-tree; SequenceStep.undo of one that makes a scratch. */
+/* Call it at the end, or for a work that was never started. A pending call is forgotten, and its answer
+ * dropped. */
+void making_work_done(MakingWork *w);
+/* For tables: Sequence.defer; SequenceStep.cancel of a step that runs cove-tree; SequenceStep.undo of a step
+ * that makes a scratch. */
 void making_work_defer(void *work);
 void making_work_cancel_run(void *work);
 int making_work_drop_scratch(void *work, Error *why);
-/* Ends of what a step waits for. */
+/* Callback for the end of a tree call. */
 void making_work_on_tree(const TreeAnswer *answer, const Error *error, void *work);
-/* Steps: a scratch, empty (from NULL) or a copy; the same published, after which there is none. A layer that is there already is as good. */
-int making_work_make_scratch(MakingWork *w, const char *tenant, const TreeRef *from, Error *reterr); /* tenant: whose quota of disk it counts for */
+/* Steps: make a scratch tree, empty (from NULL) or a copy; publish it, which moves it away. An existing layer
+ * of that name counts as success. tenant: its disk quota pays. */
+int making_work_make_scratch(MakingWork *w, const char *tenant, const TreeRef *from, Error *reterr);
 int making_work_publish(MakingWork *w, TreeKind kind, const char *name, Error *reterr);
-static inline int making_work_waits(int r) { /* what a call gave that answers later */
+static inline int making_work_waits(int r) { /* the result of a step whose call was started and answers later */
         return r < 0 ? r : STEP_WAITS;
 }
 
-/* Used by build/ and by the surfaces. All answer exactly once by done. */
+/* For build/ and the surfaces. Each calls `done` exactly once. */
 typedef void (*ImageDone)(const Image *image, const Error *error, void *userdata);
 
-/* Digest or NAME[:TAG]; NULL: there is none. Borrowed until the loop turns. */
+/* By digest or NAME[:TAG]; NULL: not found. Borrowed until the loop turns. */
 const Image *images_find(Images *i, const char *tenant, const char *name);
-/* FROM: the one that is there, or pulled into this making's log. auth: as of a pull. */
+/* For FROM: the existing image, or a pull that logs to this making. auth: as of a pull. */
 int images_get(Images *i, Making *k, const char *reference, const char *auth, ImageDone done, void *userdata, Error *reterr);
-/* Takes the image's contents; its layer or snapshot tree is there. Points NAME:TAG at it, in one transaction. */
+/* Takes the image's contents; its layer or snapshot tree must exist. Points NAME:TAG at it, in one
+ * transaction. */
 int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr);
-/* Another name for what is there. -ENOENT: there is no such image. */
+/* Adds a name to an existing image. -ENOENT: no such image. */
 int images_tag(Images *i, const char *tenant, const char *name_and_tag, const char *digest, Error *reterr);
-/* A layer out of what a persistent sandbox, standing on a layer, has changed: copied parent, flatten, publish. chain: its name, given by the caller (hex). */
+/* Makes a layer from the changes of a persistent sandbox that stands on a layer: copies the parent, flattens,
+ * publishes. chain: the layer's name, chosen by the caller (hex). */
 int images_flatten(Images *i, Making *k, const char *parent_layer, TreeKind disk_kind, const char *disk_name, const char *chain, ImageDone done, void *userdata, Error *reterr);
 
-/* Before a disk is published as TREE_SNAPSHOT for an image or a step: from here on there is a row of it, and it goes unless images_put() or images_cache_put() takes it over.
- * Disowned: publishing it has failed, and nobody knows how far it came. */
+/* Call it before a disk is published as TREE_SNAPSHOT for an image or a step. It writes a row, and the
+ * snapshot will be removed unless images_put() or images_cache_put() takes it over. Disown it if publishing
+ * has failed: the tree may or may not exist then. */
 int images_snapshot_announce(Images *i, const char *name);
 void images_snapshot_disown(Images *i, const char *name);
 
 /* The cache of build steps: key (hex SHA-256 over what goes in) → a snapshot tree. */
-int images_cache_get(Images *i, const char *tenant, const char *key, char ret_snapshot[TREE_NAME_MAX + 1]); /* 1, 0 */
+int images_cache_get(Images *i, const char *tenant, const char *key, char ret_snapshot[TREE_NAME_MAX + 1]); /* 1 if found, else 0 */
 int images_cache_put(Images *i, const char *tenant, const char *key, const char *snapshot); /* takes the snapshot over */

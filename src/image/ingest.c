@@ -1,12 +1,12 @@
-/* ingest.c: an image from a registry or an archive becomes layers and a row.
+/* ingest.c: turns an image from a registry or an archive into layers and a row.
  *
  *      ready      rows and trees agree (reconcile.c)
  *      fetch      cove-registry: blobs, manifest, configuration
  *      layers     each from the bottom up (layers.c)
- *      inspect    who its user is
+ *      inspect    looks the image's user up
  *      register   image and name in one transaction
  *
- * What was finished when it ends early stays: blobs, and layers with their rows. */
+ * If it ends early, finished blobs, and finished layers with their rows, are kept. */
 
 #include <errno.h>
 #include <fcntl.h>

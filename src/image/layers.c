@@ -1,10 +1,11 @@
-/* layers.c: layer trees that are made and removed, each by one at a time.
+/* layers.c: makes and removes layer trees, each layer in one job at a time.
  *
  *      unpack    blob · scratch, a copy of the parent or empty · cove-tree unpack · publish under its chain id · row
- *      remove    row is marked · tree · row
+ *      remove    mark the row · tree · row
  *
- * Whoever wants a layer that is being unpacked waits for it; of one that is being removed, too, and then makes it anew. So nobody counts on a tree that is about
- * to go, and no tree is made twice. When the last who wanted it has gone, the work ends. */
+ * A request for a layer that is being unpacked waits for it. A request for one that is being removed waits
+ * too, and then makes it anew. So no request relies on a tree that is about to be removed, and no tree is
+ * made twice. When the last waiter has left, the job ends. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* load.c: the store's rows as objects. */
+/* load.c: loads the store's rows into objects. */
 
 #include <errno.h>
 #include <stdio.h>

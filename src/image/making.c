@@ -1,4 +1,4 @@
-/* making.c: pieces of long work: their rows, logs, watchers and ends. */
+/* making.c: makings, which are long jobs: their rows, logs, watchers and ends. */
 
 #include <errno.h>
 #include <fcntl.h>

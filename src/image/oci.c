@@ -1,4 +1,5 @@
-/* oci.c: what of an OCI configuration counts here, in and out. Strangers wrote it: what has another type than it should is left out, what is too much refused. */
+/* oci.c: reads and writes the parts of an OCI configuration that cove uses. The input is untrusted: fields of
+ * the wrong type are ignored, excess is refused. */
 
 #include <errno.h>
 #include <stdio.h>

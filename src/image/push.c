@@ -1,7 +1,8 @@
-/* push.c: a template goes to a registry.
+/* push.c: pushes a template to a registry.
  *
- * Layers that have their blob go as they are; those that were made here, or whose blob was removed, are packed first (cove-tree pack, what differs from the parent). If all was as
- * it came, the manifest is the one it came with; else cove-registry describes what there is now. */
+ * Layers with a blob are sent unchanged. Layers that were made here, or whose blob was removed, are packed
+ * first (cove-tree pack: the differences from the parent). If all blobs are the original ones, the original
+ * manifest is sent; else cove-registry describes the image anew. */
 
 #include <errno.h>
 #include <fcntl.h>

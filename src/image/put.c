@@ -1,4 +1,4 @@
-/* put.c: rows that come and go; the store first, then what is in memory. */
+/* put.c: adds and removes rows; the store first, then the copy in memory. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
-/* reconcile.c: after a start, rows and trees agree again, before anything is made.
+/* reconcile.c: after a start, makes rows and trees agree before the first job.
  *
- *      marked row           its removal goes on
- *      tree without a row   was published when we were cut off: it is whole, and gets its row
- *      row without a tree   somebody has taken the depot away: the row goes, and what stood on it says so
- *      snapshot with a marked row   a build or a commit was cut off before it took it over: it goes. One that no row speaks of stays (core/quarantine.h)
+ *      marked row           its removal is continued
+ *      tree without a row   it was published when the daemon was interrupted: it is complete, and gets its row
+ *      row without a tree   the depot was removed: the row is deleted, and templates on it report the problem
+ *      snapshot with a marked row   a build or a commit was interrupted before it took it over: it is removed. One without a row stays (core/quarantine.h)
  *
- * The depot is made at its first use, so nobody is asked for trees where no row speaks of any until something is to be made. */
+ * The depot is created at its first use. So if no row names a tree, the list of trees is requested only
+ * before the first job. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
-/* rows.h: rows of templates, images, layers, the cache of builds and makings. As core/store.h. */
+/* rows.h: rows of templates, images, layers, the build cache and makings. See core/store.h. */
 #pragma once
 
 #include "core/store.h"
 #include "image/image.h"
 
-#define MAKING_ID_LENGTH 25 /* "m" and 24 hexadecimal digits, by chance */
+#define MAKING_ID_LENGTH 25 /* "m" and 24 random hexadecimal digits */
 
 typedef struct StoreTemplate {
-        char *tenant; /* "": everybody's */
+        char *tenant; /* "": all tenants */
         char *name, *tag;
         char digest[sizeof(((Image *) NULL)->digest)];
         usec_t updated_at;
@@ -15,7 +15,7 @@ typedef struct StoreTemplate {
 
 typedef struct StoreLayer {
         char chain[TREE_NAME_MAX + 1], parent[TREE_NAME_MAX + 1];
-        char *diff_id, *digest, *media_type; /* NULL: was made here, and not packed yet */
+        char *diff_id, *digest, *media_type; /* NULL: made here and not packed yet */
         uint64_t blob_bytes, bytes;
         usec_t created_at;
         bool removing;
@@ -37,7 +37,7 @@ typedef struct StoreMaking {
         char id[MAKING_ID_LENGTH + 1];
         char *tenant;
         int kind;   /* MakingKind */
-        char *name; /* NAME[:TAG]; NULL: it is about none */
+        char *name; /* NAME[:TAG]; NULL: not about a template */
         int status; /* MakingStatus */
         int error_code;
         char *error;
@@ -54,7 +54,8 @@ STORE_DONE(store_layer_done, layer_table, StoreLayer);
 STORE_DONE(store_cache_done, build_cache_table, StoreCache);
 STORE_DONE(store_making_done, making_table, StoreMaking);
 
-/* put: makes it, or changes what may change. each: rows may be taken from (their texts set to NULL). */
+/* put: inserts the row, or updates its mutable columns. each: the callback may take strings from the row (and
+ * set them to NULL). */
 STORE_WRITE(store_image_put, store_put, image_table, Image);
 STORE_DELETE(store_image_delete, image_table); /* -ENOENT: a template points to it */
 STORE_EACH(store_image_each, image_table, Image);
@@ -67,14 +68,14 @@ STORE_WRITE(store_layer_put, store_put, layer_table, StoreLayer);
 STORE_DELETE(store_layer_delete, layer_table);
 STORE_EACH(store_layer_each, layer_table, StoreLayer);
 
-/* Layers that snapshots of sandboxes stand on, each once. */
+/* Calls `each` once for each layer that a snapshot of a sandbox stands on. */
 int store_layers_of_snapshots(Store *s, int (*each)(const char *layer, void *userdata), void *userdata);
 
 STORE_WRITE(store_image_snapshot_put, store_put, image_snapshot_table, StoreImageSnapshot);
 STORE_DELETE(store_image_snapshot_delete, image_snapshot_table);
 STORE_EACH(store_image_snapshot_each, image_snapshot_table, StoreImageSnapshot);
 int store_image_snapshot_exists(Store *s, const char *name); /* 1, 0 */
-/* For whoever sweeps TREE_SNAPSHOT: 1: some row speaks of it, of an image, a build or a sandbox; 0: none does. */
+/* For sweeping TREE_SNAPSHOT: 1 if a row of an image, a build or a sandbox names the snapshot, else 0. */
 int store_snapshot_is_owned(Store *s, const char *name);
 
 STORE_WRITE(store_cache_put, store_put, build_cache_table, StoreCache);

@@ -1,4 +1,5 @@
-/* work.c: what sequences that work for a making have in common: their place in it, turns of the loop, scratch trees. */
+/* work.c: shared by all sequences that work for a making: their place in it, turns of the loop, scratch
+ * trees. */
 
 #include <errno.h>
 #include <string.h>

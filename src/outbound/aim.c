@@ -1,4 +1,4 @@
-/* aim.c: where a request goes: addresses, redirects, origins. */
+/* aim.c: the destination of a request: addresses, redirects, origins. */
 
 #include <errno.h>
 #include <stdio.h>

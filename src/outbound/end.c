@@ -1,4 +1,4 @@
-/* end.c: how a request has ended, as an errno and in words. */
+/* end.c: the result of a request, as an errno and a text. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* internal.h: what outbound's files share. Includes curl.h: for files of this folder only. */
+/* internal.h: shared by outbound's files. Includes curl.h, so no other room may include it. */
 #pragma once
 
 #include <curl/curl.h>
@@ -12,13 +12,13 @@ struct OutboundRequest {
         OutboundRequest *prev, *next;
         CURL *easy;
         struct curl_slist *headers, *recipients;
-        char *url; /* where it is now */
+        char *url; /* the current one, after redirects */
         IpReach reach, reach_elsewhere;
         unsigned redirects_max, redirects;
         bool may_proxy, proxied;
         bool mail;
-        bool forbidden; /* an address was one that it may not have */
-        int error;      /* why we ended it; 0: we did not */
+        bool forbidden; /* an address was not allowed */
+        int error;      /* why we ended the request; 0: we did not */
         bool finished;  /* its done is being called */
 
         usec_t stall_usec, moved_at;
@@ -31,39 +31,40 @@ struct OutboundRequest {
         size_t size, sent;
         int body_fd;
 
-        char *answer; /* one byte more than answer_max, for a NUL */
+        char *answer; /* allocated with one extra byte for a NUL */
         size_t answer_size, answer_room, answer_max;
-        bool cut; /* there was more */
+        bool cut; /* the response was longer */
 
         char words[CURL_ERROR_SIZE];
         OutboundDone done;
         void *userdata;
 };
 
-/* The first refusal of libcurl's sticks. */
+/* Once an option has failed, the following ones are skipped. */
 #define SET(rc, q, option, value)                                                                            \
         do {                                                                                                 \
                 if ((rc) == CURLE_OK)                                                                        \
                         (rc) = curl_easy_setopt((q)->easy, (option), (value));                               \
         } while (0)
 
-/* Everything of the request but its place in the loop. Takes spec->body_fd in any case. */
+/* Sets up everything but the place in the loop. Takes spec->body_fd, also on failure. */
 int request_new(const OutboundSpec *spec, OutboundRequest **ret, Error *reterr);
 OutboundRequest *request_free(OutboundRequest *q);
 
-/* aim.c: where it goes. */
+/* aim.c: the destination. */
 
-/* Sets the URL, what may be reached there, and by which proxy. -EPERM: what is known before any look-up forbids it. */
+/* Sets the URL, the allowed addresses and the proxy. -EPERM: forbidden already, before any lookup. */
 int request_aim(OutboundRequest *q, const char *url, Error *reterr);
-/* It has been answered. 1: by a redirect that is to be followed, and it is aimed there; 0: that was all; negative: it may not go there, see q->error. */
+/* Call it at the end of a response. 1: a redirect to follow, and the request is aimed at the new URL; 0: the
+ * request is complete; negative: the redirect is not allowed, see q->error. */
 int request_follow(OutboundRequest *q);
-bool request_will_follow(const OutboundRequest *q); /* what is being answered is of no interest */
-int request_refuse(OutboundRequest *q, int error, const char *words); /* returns the error */
-const char *request_forbidden_words(const OutboundRequest *q); /* the same, whoever listens there */
-CURLcode request_guard(OutboundRequest *q); /* nothing is connected to that was not asked about */
+bool request_will_follow(const OutboundRequest *q); /* the response is a redirect, and its body is ignored */
+int request_refuse(OutboundRequest *q, int error, const char *words); /* returns `error` */
+const char *request_forbidden_words(const OutboundRequest *q); /* the same text whether or not anything listens there */
+CURLcode request_guard(OutboundRequest *q); /* installs the checks that allow no connection to an unchecked address */
 
-/* proxy.c: the environment's for this; NULL: none. */
+/* proxy.c: the environment's proxy for this URL; NULL: none. */
 const char *proxy_for(CURLU *url);
 
-/* What has become of it. The answer's bytes stay the request's. */
+/* Fills the result. The bytes of the response stay the request's. */
 void request_result(OutboundRequest *q, CURLcode code, OutboundResult *ret);

@@ -1,7 +1,7 @@
-/* outbound.c: libcurl's multi handle as sources of the loop.
+/* outbound.c: libcurl's multi handle in the event loop.
  *
- * libcurl says which descriptors it wants to be woken for and when its next timer runs out; the loop wakes it. What has ended is
- * collected after each such call, never inside of one of libcurl's callbacks. */
+ * libcurl says which descriptors and which timer it waits for; the loop watches them and calls libcurl.
+ * Requests that have ended are collected after each such call, never from within a callback of libcurl. */
 
 #include "outbound/outbound.h"
 

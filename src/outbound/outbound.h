@@ -1,16 +1,19 @@
-/* outbound.h: the one door to libcurl, and the one way of our programs to others: requests, and mail.
+/* outbound.h: outgoing HTTP requests and mail. The one door to libcurl, and the only way of our programs to
+ * other servers.
  *
- * Everything goes through the loop; nothing waits. A request is tried once: trying again is delivery.h's. Its maker says which addresses it may reach, how
- * many redirects are followed, whether there may be a proxy, whose certificates count, how long it may take and how much may come back; who says nothing
- * gets the least. The rest is the same for all:
+ * All requests run in the loop; no call blocks. A request is tried once; delivery.h does retries. The caller
+ * says which addresses the request may reach, how many redirects are followed, whether a proxy may be used,
+ * which CAs are trusted, how long the request may take and how large the response may be. The defaults are
+ * the strictest. The rest is the same for all requests:
  *
- *      The address that a name has led to is asked about (base/address.h) and then connected to; it is not looked up again. A connection that was
- *      left open by another request is asked about as well. What is refused was not touched, and is told in the same words whoever listens there.
- *      Each redirect is a request of its own: it is asked about anew, leads from https to https only, has no name or password in it, and
- *      takes credentials along only where scheme, host and port stay the same.
- *      TLS from 1.2 on; http, https, smtp and smtps only; a head of 256 KiB at most.
+ *      The address that a name resolves to is checked (base/address.h), and then that address is connected to; the name is not looked up again.
+ *      A reused connection of another request is checked as well. A forbidden address is not contacted, and the error is the same whether
+ *      or not anything listens there.
+ *      Each redirect is a request of its own: its address is checked anew. It leads from https to https only, contains no user name or
+ *      password, and keeps credentials only if scheme, host and port are the same.
+ *      TLS 1.2 or later; http, https, smtp and smtps only; response headers of 256 KiB at most.
  *
- * Names are looked up in threads of libcurl's: the only ones that the daemon has.
+ * libcurl looks names up in threads: the only threads of the daemon.
  * Must not know: alerts, agents, registries, what is being sent. */
 #pragma once
 
@@ -29,22 +32,23 @@ typedef struct Outbound Outbound;
 typedef struct OutboundRequest OutboundRequest;
 
 int outbound_new(sd_event *event, Outbound **ret, Error *reterr);
-Outbound *outbound_free(Outbound *o); /* what is under way is cut off without a word */
+Outbound *outbound_free(Outbound *o); /* cuts off requests that are under way; their done is not called */
 
 typedef struct OutboundResult {
-        int error;       /* 0, or a negative errno: there was no answer. -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, -EPROTO, … */
-        char text[256];  /* what went wrong, for a person; "" when nothing did */
-        unsigned status; /* HTTP; of mail: 0 when it went well, else what the server refused with, or 0 */
-        usec_t retry_after_usec; /* what the server asked for; 0: nothing */
-        bool final;      /* it would be the same again */
-        const char *body; /* terminated by a NUL beyond its size; only for the call */
+        int error;       /* 0, or a negative errno: no response. -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, -EPROTO, … */
+        char text[256];  /* the failure, for messages; "" if none */
+        unsigned status; /* HTTP status; for mail: 0 on success, else the server's code, or 0 */
+        usec_t retry_after_usec; /* the server's Retry-After; 0: none */
+        bool final;      /* a retry would fail the same way */
+        const char *body; /* NUL-terminated after `size` bytes; valid during the call only */
         size_t size;
 } OutboundResult;
 
-/* Exactly once, never before the call that asked has returned. */
+/* Called exactly once, never before outbound_send() has returned. */
 typedef void (*OutboundDone)(const OutboundResult *result, void *userdata);
 
-/* The answer as it comes. name NULL: a head begins, as one does after each redirect. A negative errno ends the request with it. */
+/* The response as it arrives. name NULL: a new head begins, also after each redirect. A negative errno from
+ * OutboundData ends the request. */
 typedef void (*OutboundHeader)(const char *name, const char *value, void *userdata);
 typedef int (*OutboundData)(unsigned status, const void *data, size_t size, void *userdata);
 
@@ -54,19 +58,19 @@ typedef struct OutboundSpec {
         const char *const *headers; /* "Name: value", NULL-terminated; NULL: none */
         const void *body;        /* copied */
         size_t size;
-        int body_fd;             /* instead of body, if >= 0: a file, sent from its beginning; taken (closed by us, also on failure) */
-        /* Where to. What is out of reach is -EPERM, and final. */
-        IpReach reach, reach_elsewhere; /* of the URL, and of what it redirects to */
-        unsigned redirects_max;  /* of GET and HEAD; 0: a redirect is an answer like others */
-        bool proxy;              /* by the one that the environment names, if any (proxy.c): then it is the proxy that looks names up */
-        const char *ca;          /* authorities that count beside the system's; NULL: none */
-        bool unchecked;          /* any certificate will do */
-        /* How long, how much. */
+        int body_fd;             /* >= 0: a file, sent from its beginning in place of body; always closed by us */
+        /* Destination. An address out of reach is -EPERM, and final. */
+        IpReach reach, reach_elsewhere; /* of the URL, and of its redirects */
+        unsigned redirects_max;  /* for GET and HEAD; 0: a redirect is a response like others */
+        bool proxy;              /* use the environment's proxy, if any (proxy.c); the proxy then looks names up */
+        const char *ca;          /* CAs that are trusted beside the system's; NULL: none */
+        bool unchecked;          /* accept any certificate */
+        /* Limits. */
         usec_t timeout_usec;     /* 0: 10 s (B2 153); USEC_INFINITY: none */
-        usec_t stall_usec;       /* for which nothing may move; 0: any */
-        size_t answer_max;       /* 0: 64 KiB; what is beyond is cut off */
-        OutboundHeader on_header; /* NULL: nobody asks */
-        OutboundData on_data;    /* NULL: into the result */
+        usec_t stall_usec;       /* longest time without any byte; 0: no limit */
+        size_t answer_max;       /* 0: 64 KiB; the rest is cut off */
+        OutboundHeader on_header; /* NULL: not needed */
+        OutboundData on_data;    /* NULL: collect in the result */
         /* S3 and the like: "aws:amz:REGION:s3" with user:secret; libcurl signs. */
         const char *sigv4, *access_key, *secret_key;
         /* Mail. */
@@ -78,12 +82,12 @@ typedef struct OutboundSpec {
 
 #define OUTBOUND_SPEC(where) { .body_fd = -EBADF, .reach = (where) }
 
-/* -EINVAL: the URL, a header or an address cannot be. -EBUSY: too much is under way. */
+/* -EINVAL: the URL, a header or an address is invalid. -EBUSY: too many requests are under way. */
 int outbound_send(Outbound *o, const OutboundSpec *spec, OutboundDone done, void *userdata, OutboundRequest **ret, Error *reterr);
-void outbound_cancel(OutboundRequest *r); /* done is not called any more */
-uint64_t outbound_sent(const OutboundRequest *r); /* of the body */
+void outbound_cancel(OutboundRequest *r); /* done is not called */
+uint64_t outbound_sent(const OutboundRequest *r); /* bytes of the body */
 
-/* URLs. What is returned is the caller's; NULL: no memory, or no URL. */
+/* URLs. The caller frees the returned strings; NULL: out of memory, or not a URL. */
 bool outbound_same_origin(const char *a, const char *b); /* scheme, host and port */
 char *outbound_url_join(const char *base, const char *location);
 char *outbound_escape(const char *text); /* for a query */

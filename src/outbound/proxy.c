@@ -1,4 +1,4 @@
-/* proxy.c: by which proxy a request goes. The environment is looked at here and nowhere else. */
+/* proxy.c: chooses the proxy of a request. The only file that reads the proxy variables of the environment. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* request.c: one request as options of libcurl, and its end as an errno and words. */
+/* request.c: one request as options of libcurl. */
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* blob-part.c: one blob on its way. */
+/* blob-part.c: one partial blob. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* blobdir-internal.h: what the directory's two files share. */
+/* blobdir-internal.h: shared by blobdir.c and blob-part.c. */
 #pragma once
 
 #include "registry/blobdir.h"

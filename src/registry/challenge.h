@@ -1,4 +1,4 @@
-/* challenge.h: what a registry says with 401: WWW-Authenticate. Pure. */
+/* challenge.h: parses the WWW-Authenticate header of a registry's 401. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@ typedef enum ChallengeScheme {
 
 typedef struct Challenge {
         ChallengeScheme scheme;
-        char realm[1024], service[256], scope[1024]; /* "": not said */
+        char realm[1024], service[256], scope[1024]; /* "": absent */
 } Challenge;
 
-/* -EBADMSG: nobody can read it, or a part of it is too long. */
+/* -EBADMSG: it cannot be parsed, or a part of it is too long. */
 int challenge_parse(const char *text, Challenge *ret);

@@ -1,7 +1,9 @@
-/* confine.h: how cove-registry shuts itself in.
+/* confine.h: the confinement of cove-registry.
  *
- * It hears strangers and takes apart what they send. It needs the network (pull, push), the directory of blobs, and to read what names and certificates
- * are looked up with; nothing else can be opened where the kernel has Landlock. No process, no program, no privilege; memory has a ceiling. */
+ * It talks to untrusted servers and parses what they send. It keeps: the network (pull, push), the directory
+ * of blobs, and read access to the files that name lookup and certificate checks need. Where the kernel has
+ * Landlock, it can open nothing else. It can start no process, execute nothing and gain no privilege; memory
+ * has a ceiling. */
 #pragma once
 
 #include "confine/program.h"

@@ -1,7 +1,9 @@
-/* contents.h: what is in an image archive, once it has gone by: each member's content as a blob or, when it is a small document, as text.
+/* contents.h: the contents of an image archive after it has been read: each member as a blob or, for a small
+ * document, as text.
  *
- * A blob that is named by its digest must have it. Blobs which no image that is taken from the archive needs stay in the directory as any others do, until they are
- * collected. Must not know: what the documents say. */
+ * A blob that is named by its digest must match it. Blobs that the chosen image does not need stay in the
+ * directory like all others, until gc removes them.
+ * Must not know: what the documents say. */
 #pragma once
 
 #include "registry/blobdir.h"
@@ -10,15 +12,15 @@
 
 typedef struct Content {
         char *name;
-        char *target; /* a link; NULL: none */
-        char *text;   /* a small document, terminated; NULL: a blob */
+        char *target; /* of a link; NULL: not a link */
+        char *text;   /* a small document, NUL-terminated; NULL: the content is a blob */
         uint64_t size;
         Digest digest;
 } Content;
 
 typedef struct Contents {
         const Blobdir *blobs;
-        uint64_t max_bytes; /* of blobs together */
+        uint64_t max_bytes; /* limit for all blobs together */
         Output *output;
         Content *items;
         size_t n, room;
@@ -26,15 +28,15 @@ typedef struct Contents {
         uint64_t bytes;
 } Contents;
 
-/* The member that is current. */
+/* Reads the current member. */
 int contents_take(Contents *a, Members *m, const Member *member, Error *reterr);
 void contents_done(Contents *a);
 #define _cleanup_contents_ _cleanup_(contents_done)
 
-/* By name, through links; NULL: there is none. */
+/* Looks a member up by name and follows links; NULL: not found. */
 const Content *contents_find(const Contents *a, const char *name);
-/* Its text, whichever way it was kept; NULL with the error. The caller frees. */
+/* The text of a member, whether it is kept as text or as a blob; NULL with an error. The caller frees. */
 char *contents_text(const Contents *a, const char *name, size_t max, size_t *ret_size, Error *reterr);
 
-/* Whether a name says that this is an archive of images, and no root directory. */
+/* Whether a member of this name shows that the archive contains images and is not a root directory. */
 bool contents_is_sign(const char *name);

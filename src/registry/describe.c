@@ -1,4 +1,4 @@
-/* describe.c: configuration and manifest out of parts, for what was built here. */
+/* describe.c: writes configuration and manifest for images that were built here. */
 
 #include <errno.h>
 #include <stdlib.h>

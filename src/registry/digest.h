@@ -15,19 +15,19 @@ typedef struct Digest {
         char text[DIGEST_SIZE + 1];
 } Digest;
 
-/* Small letters only, as the specification has it. */
+/* Only lower-case hex, as the specification demands. */
 bool digest_is_valid(const char *text);
-/* The same for its beginning; what follows is the caller's. */
+/* As above, for the beginning of `text`; the caller checks what follows. */
 bool digest_is_prefix(const char *text);
 const char *digest_hex(const Digest *d);
 
 typedef struct Hasher {
-        void *context; /* NULL: nothing there */
+        void *context; /* NULL: not begun */
 } Hasher;
 
-int hasher_begin(Hasher *h); /* also: anew */
+int hasher_begin(Hasher *h); /* may be called again to start over */
 int hasher_add(Hasher *h, const void *data, size_t size);
-/* What came so far; more can follow. */
+/* The digest of the bytes so far; more may follow. */
 int hasher_digest(const Hasher *h, Digest *ret);
 void hasher_done(Hasher *h);
 #define _cleanup_hasher_ _cleanup_(hasher_done)

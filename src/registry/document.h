@@ -1,4 +1,4 @@
-/* document.h: JSON that strangers wrote: bounded in size by whoever reads it, in depth here, no name twice. */
+/* document.h: untrusted JSON. The caller limits its size; this limits its depth and refuses duplicate names. */
 #pragma once
 
 #include "base/error.h"
@@ -6,10 +6,10 @@
 
 #define DOCUMENT_DEPTH_MAX 32
 
-/* One object; NULL with -EBADMSG in the error, which says where. */
+/* Parses one object; NULL with -EBADMSG in the error, which names the position. */
 json_t *document_parse(const char *data, size_t size, Error *reterr);
-/* The same for one list. */
+/* Parses one array. */
 json_t *document_parse_list(const char *data, size_t size, Error *reterr);
 
-/* A text member: "" when it is absent or null. -EBADMSG: no text, or longer than fits. */
+/* A string member: "" if it is absent or null. -EBADMSG: not a string, or too long for `ret`. */
 int document_text(json_t *object, const char *key, char *ret, size_t room, Error *reterr);

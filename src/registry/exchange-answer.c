@@ -1,4 +1,4 @@
-/* exchange-answer.c: what comes back, as it comes. */
+/* exchange-answer.c: the response of an exchange, as it arrives. */
 
 #include <errno.h>
 #include <stdlib.h>

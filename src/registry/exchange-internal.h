@@ -1,4 +1,4 @@
-/* exchange-internal.h: what exchange's files share. */
+/* exchange-internal.h: shared by exchange.c and exchange-answer.c. */
 #pragma once
 
 #include "registry/exchange.h"

@@ -1,7 +1,8 @@
-/* fetch.h: several blobs at once, out of a registry into the directory.
+/* fetch.h: fetches several blobs from a registry into the directory.
  *
- * Four at a time. Each goes on where an earlier attempt broke off, is bounded by the size that the manifest has, and gets its name when size and digest
- * are right. Somebody else's who is fetching the same one is waited for. The first failure ends all of it; what has come stays. */
+ * Four at a time. Each fetch resumes where an earlier attempt stopped, is limited to the size in the
+ * manifest, and the blob gets its name only if size and digest match. If another process fetches the same
+ * blob, waits for it. The first failure ends all fetches; the bytes so far are kept. */
 #pragma once
 
 #include "registry/blobdir.h"

@@ -1,4 +1,4 @@
-/* import-docker.c: what `docker save` writes. */
+/* import-docker.c: imports the archive that `docker save` writes. */
 
 #include <errno.h>
 #include <fcntl.h>

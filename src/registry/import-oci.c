@@ -1,4 +1,4 @@
-/* import-oci.c: the layout that OCI has for directories. */
+/* import-oci.c: imports an OCI image layout. */
 
 #include <errno.h>
 #include <stdlib.h>

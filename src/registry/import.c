@@ -1,7 +1,8 @@
-/* import.c: an image out of a tar that comes by: an archive of images, or a root directory.
+/* import.c: imports an image from a tar stream: an archive of images, or a root directory.
  *
- * What it is shows at the first file in nearly every case. Until then, and for what seems to be a root directory to its end, the bytes are kept as they come, since a root
- * directory becomes a layer as it is. When signs of an archive come late in that, the kept bytes are read once more. */
+ * The first file shows the kind in nearly every case. Until then, the raw bytes are saved, and to the end for
+ * an apparent root directory, because a root directory becomes a layer unchanged. If signs of an archive come
+ * late in that, the saved bytes are read again. */
 
 #include "registry/import.h"
 

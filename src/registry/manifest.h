@@ -1,7 +1,8 @@
-/* manifest.h: manifests and indexes of images, OCI's and docker's, and platforms.
+/* manifest.h: manifests and indexes of images, in the formats of OCI and docker, and platforms.
  *
- * What is read was written by strangers: everything is bounded and checked, and what cannot be used is refused by name (schema 1, layers that are elsewhere, digests
- * other than SHA-256, artifacts that are no images). Pure. Must not know: HTTP, files. */
+ * The input is untrusted: everything is bounded and checked. Unsupported input is refused by name: schema 1,
+ * foreign layers, digests other than SHA-256, artifacts that are not images.
+ * Pure. Must not know: HTTP, files. */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +17,7 @@
 #define MEDIA_OCI_INDEX    "application/vnd.oci.image.index.v1+json"
 #define MEDIA_OCI_MANIFEST "application/vnd.oci.image.manifest.v1+json"
 #define MEDIA_OCI_CONFIG   "application/vnd.oci.image.config.v1+json"
-#define MEDIA_OCI_LAYER    "application/vnd.oci.image.layer.v1.tar" /* +gzip, +zstd */
+#define MEDIA_OCI_LAYER    "application/vnd.oci.image.layer.v1.tar" /* or with +gzip, +zstd */
 #define MEDIA_DOCKER_LIST     "application/vnd.docker.distribution.manifest.list.v2+json"
 #define MEDIA_DOCKER_MANIFEST "application/vnd.docker.distribution.manifest.v2+json"
 #define MANIFEST_ACCEPT       MEDIA_OCI_INDEX ", " MEDIA_OCI_MANIFEST ", " MEDIA_DOCKER_LIST ", " MEDIA_DOCKER_MANIFEST
@@ -28,36 +29,36 @@ typedef struct Platform {
 int platform_parse(const char *text, Platform *ret, Error *reterr); /* OS/ARCH[/VARIANT] */
 void platform_of_machine(Platform *ret);
 const char *platform_print(const Platform *p, char *ret, size_t room);
-/* How well what there is fits what is wanted: 0 not at all. */
+/* How well a platform fits the wanted one; 0: not at all. */
 unsigned platform_match(const Platform *wanted, const Platform *have);
 
 typedef struct Descriptor {
         Digest digest;
         uint64_t size;
         char type[128];
-        Platform platform; /* of an index' entry; os "": not said */
-        char name[256];    /* of an index' entry: what an archive calls it; "" */
-        char full_name[256]; /* containerd's and docker's annotation; "" */
-        bool attestation;  /* about an image, none itself */
+        Platform platform; /* of an index entry; os "": not given */
+        char name[256];    /* of an index entry: its name in an archive; "": none */
+        char full_name[256]; /* the annotation of containerd and docker; "": none */
+        bool attestation;  /* metadata about an image, not an image */
 } Descriptor;
 
 typedef struct Manifest {
         bool is_index;
-        char type[128];    /* its own word, or what its parts say */
+        char type[128];    /* its mediaType, or derived from its fields */
         Descriptor config; /* of an image */
-        Descriptor *items; /* layers from the bottom up; or entries */
+        Descriptor *items; /* layers from the bottom up, or entries of an index */
         size_t n;
         uint64_t size; /* of the layers together */
 } Manifest;
 
-/* type: what the server said that it is; "" when nobody did. */
+/* type: the server's Content-Type; "": unknown. */
 int manifest_read(const char *data, size_t size, const char *type, Manifest *ret, Error *reterr);
 void manifest_done(Manifest *m);
 #define _cleanup_manifest_ _cleanup_(manifest_done)
 
-/* The entry for a platform; -ENOENT names those there are. */
+/* Finds the entry for a platform. -ENOENT: the error lists the available ones. */
 int manifest_choose(const Manifest *index, const Platform *wanted, const Descriptor **ret, Error *reterr);
 
-bool manifest_layer_is_plain(const char *type); /* no compression: its digest is its diff id */
-/* OCI's name for docker's type of a layer; others stay as they are. */
+bool manifest_layer_is_plain(const char *type); /* not compressed: its digest is its diff id */
+/* OCI's name for docker's type of a layer; other types are returned unchanged. */
 const char *manifest_layer_oci_type(const char *type);

@@ -1,4 +1,4 @@
-/* platform.c: which machine an image is for. */
+/* platform.c: platforms of images. */
 
 #include <errno.h>
 #include <stdio.h>

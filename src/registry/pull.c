@@ -1,4 +1,4 @@
-/* pull.c: an image out of a registry. */
+/* pull.c: pulls an image from a registry. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* push.c: an image of the directory into a registry: what it lacks, then the manifest. */
+/* push.c: pushes an image from the directory to a registry: the missing blobs, then the manifest. */
 
 #include <errno.h>
 #include <stdio.h>

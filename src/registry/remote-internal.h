@@ -1,8 +1,8 @@
-/* remote-internal.h: what remote's files share. */
+/* remote-internal.h: shared by remote.c and remote-login.c. */
 #pragma once
 
 #include "registry/remote.h"
 
-/* COVE_REGISTRY_AUTH: "user:password" or "bearer TOKEN"; wiped from the environment. */
+/* Reads COVE_REGISTRY_AUTH ("user:password" or "bearer TOKEN") and wipes it from the environment. */
 int remote_take_credentials(Remote *r, Error *reterr);
 void remote_forget(char **secret);

@@ -1,4 +1,4 @@
-/* remote-login.c: who we are. */
+/* remote-login.c: authentication at a registry. */
 
 #include <errno.h>
 #include <stdio.h>

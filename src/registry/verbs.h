@@ -1,4 +1,4 @@
-/* verbs.h: what cove-registry can do, each in a file of its own, and what they are given. */
+/* verbs.h: the verbs of cove-registry, each in a file of its own, and their arguments. */
 #pragma once
 
 #include "base/strv.h"
@@ -20,18 +20,18 @@ typedef struct Arguments {
         bool insecure, outside;
         uint64_t stall;         /* seconds */
         Reference reference;    /* of pull and push */
-        Remote *remote;         /* likewise, open; others have none */
+        Remote *remote;         /* of pull and push, open; NULL for the others */
         Blobdir blobs;            /* open */
-        Platform platform;      /* this machine's, if nothing else was said */
+        Platform platform;      /* by default this machine's */
         uint64_t max_bytes;
         Digest manifest;        /* push */
         ImportFormat format;    /* import */
-        const char *wanted;     /* import: which of several; NULL: the first */
+        const char *wanted;     /* import: the image to choose; NULL: the first */
         int config_fd;          /* describe; open */
         Strv layers;            /* describe */
 } Arguments;
 
 int verb_pull(const Arguments *a, Error *reterr);
 int verb_push(const Arguments *a, Error *reterr);
-int verb_import(void *arguments, Error *reterr);   /* as ProgramVerb has them */
+int verb_import(void *arguments, Error *reterr);   /* a ProgramVerb */
 int verb_describe(void *arguments, Error *reterr);

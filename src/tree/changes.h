@@ -1,4 +1,4 @@
-/* changes.h: differences for people, a line of JSON each (tree.h). */
+/* changes.h: differences for display, one JSON object per line (tree.h). */
 #pragma once
 
 #include "base/error.h"
@@ -6,11 +6,11 @@
 
 typedef struct Changes {
         const TreeOptions *options;
-        const char *top; /* before every path: "/" */
+        const char *top; /* prefix of every path: "/" */
         uint64_t n;
-        uint64_t patch_bytes; /* of all so far */
+        uint64_t patch_bytes; /* total so far */
         bool cut;        /* --limit was reached */
 } Changes;
 
-/* What a delta walk calls. -ECANCELED: enough, with `cut`. */
+/* The callback of a delta walk. -ECANCELED: the limit is reached; `cut` is set. */
 int changes_take(const Delta *d, void *userdata, Error *reterr);

@@ -5,9 +5,9 @@
 
 typedef enum Sameness {
         SAME,
-        SAME_CONTENT, /* something about it differs */
+        SAME_CONTENT, /* only the metadata differs */
         DIFFERENT,
 } Sameness;
 
-/* Two that are there. Negative errno. */
+/* Compares two existing files. Negative errno on failure. */
 int compare_sides(const DeltaSide *now, const DeltaSide *before, DeltaCount count);

@@ -1,8 +1,9 @@
-/* confine.h: how cove-tree shuts itself in.
+/* confine.h: the confinement of cove-tree.
  *
- * It takes apart what strangers made, with large libraries, as somebody who may write any id. What is left to it: the descriptors that it was
- * started with, files below its trees (Landlock; those that are only looked at cannot be written), capabilities about files, memory with a
- * ceiling, threads. No process, nothing executed, no socket, no mount, nobody signalled. */
+ * It parses untrusted data with large libraries, and may write any user and group id. It keeps: the
+ * descriptors that it was started with; files below its trees (Landlock; read-only trees cannot be written);
+ * file capabilities such as CAP_CHOWN; threads; memory with a ceiling. It can create no process or socket,
+ * execute nothing, mount nothing and signal no process. */
 #pragma once
 
 #include "confine/program.h"

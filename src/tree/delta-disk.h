@@ -1,24 +1,27 @@
-/* delta-disk.h: the disk of a sandbox, of which a part is the jail's own (jail/furniture.h); delta.h's own.
+/* delta-disk.h: tells the jail's own files on a sandbox's disk (jail/furniture.h) from the guest's. Private
+ * to delta*.c.
  *
  *      on a template     upper-root is the overlay's upper of "/"
- *      on the host       root/ is "/" but for the places of overlays, whose uppers are upper-usr and its like */
+ *      on the host       root/ is "/" except for the mount points of overlays; their uppers are upper-usr etc. */
 #pragma once
 
 #include "tree/delta.h"
 
 typedef enum DiskJudgement {
-        DISK_GUEST,   /* nothing of ours: compare with what it stands on, if there is something */
-        DISK_OURS,    /* is as we made it; a directory may have something in it */
-        DISK_NOTHING, /* is not looked at, nor what is below it */
-        DISK_BEFORE,  /* as we made it, it was *ret */
+        DISK_GUEST,   /* not made by the jail: compare it with the base, if the base has it */
+        DISK_OURS,    /* unchanged since the jail made it; a directory may contain other files */
+        DISK_NOTHING, /* ignored, with everything below it */
+        DISK_BEFORE,  /* the jail made it as *ret: compare it with that */
 } DiskJudgement;
 
-/* now: NULL: it is not there any more. */
-/* on_host: the disk stands on the host's files; in_root: and this is its root directory, not the upper of an overlay in it. */
+/* now: NULL if the file no longer exists. on_host: the disk has the host's files as its base. in_root: the
+ * path is in the root directory of such a disk, not in the upper of one of its overlays. */
 DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path, const DeltaSide *now, DeltaSide *ret);
 
-/* Of the host's: "upper-etc-alternatives" for the place of an overlay; false: the path is none. */
+/* On the host: the upper directory of an overlay's mount point, such as "upper-etc-alternatives". false: the
+ * path is no such mount point. */
 bool disk_upper_name(const char *path, char *ret, size_t size);
 
-/* What was in a directory of the host's template when it was made, and may be gone: calls for each name. */
+/* On the host: calls `function` for each file that the jail put into `directory` when it made the disk. The
+ * guest may have deleted it since. */
 int disk_each_furniture(const char *directory, int (*function)(const char *name, void *userdata), void *userdata);

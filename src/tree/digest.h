@@ -1,4 +1,4 @@
-/* digest.h: SHA-256 of streams, as images name them. The only door to OpenSSL here. */
+/* digest.h: SHA-256 of streams, in the notation of images. The only door to OpenSSL in this room. */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 typedef struct TreeDigest TreeDigest;
 
-/* Once, at the start, while files can still be opened. */
+/* Call it once at the start, while files can still be opened. */
 int digest_prepare(void);
 
 TreeDigest *digest_new(void); /* NULL: out of memory */

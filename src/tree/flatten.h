@@ -1,7 +1,8 @@
-/* flatten.h: what a disk has changed, carried over into the tree that it stands on (a copy of it, of course).
+/* flatten.h: applies the changes of a disk to a copy of the tree that is its base.
  *
- * Files by sharing their blocks where the file system can; permissions, owners, times, attributes and hard links among them. What stands in the way
- * is replaced, never written into. Sockets and devices are left out. */
+ * File content is shared (reflink) where the file system supports it. Permissions, owners, times, attributes
+ * and hard links among the files are kept. An existing file is replaced, never written into. Sockets and
+ * devices are left out. */
 #pragma once
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* inspect.h: what is to be known of a root directory before something runs in it. */
+/* inspect.h: facts about a root directory that are needed before anything runs in it. */
 #pragma once
 
 #include "base/error.h"

@@ -1,6 +1,8 @@
-/* layer-writer.h: entries as a tar stream, compressed, with both digests. With layer-reader the only doors to libarchive here.
+/* layer-writer.h: writes entries as a compressed tar stream, and computes both digests. Only this file and
+ * layer-reader may use libarchive in this room.
  *
- * Plain headers, extended ones where they are needed; no times but the modification's, whole seconds; no names of users. The same entries give the same bytes.
+ * Uses plain headers, and extended ones where needed. The only time is the mtime, in whole seconds. User and
+ * group names are omitted. The same entries always give the same bytes.
  * Must not know: where entries come from. */
 #pragma once
 
@@ -13,10 +15,11 @@
 typedef struct LayerWriter LayerWriter;
 
 int layer_writer_new(int fd, Compression compression, LayerWriter **ret, Error *reterr);
-LayerWriter *layer_writer_free(LayerWriter *w); /* without an end: the stream stays visibly cut off */
+LayerWriter *layer_writer_free(LayerWriter *w); /* without an end: the stream is recognizably cut off */
 void layer_writer_freep(LayerWriter **w);
 
-/* target: of a link; hard: a name of what was put before. content: of a regular file, -EBADF: it is empty; its attributes go with it. */
+/* target: of a link. hard: the target is the path of an earlier entry. content: descriptor of a regular file,
+ * which also supplies the extended attributes; -EBADF: the file is empty. */
 typedef struct LayerPut {
         const char *path, *target;
         bool hard;

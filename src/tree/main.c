@@ -1,4 +1,4 @@
-/* cove-tree: what is in trees; tree.h has the command line and the descriptors. */
+/* cove-tree: works on the content of trees; tree.h has the command line and the descriptors. */
 #include "tree/tree.h"
 
 #include <sys/stat.h>

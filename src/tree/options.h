@@ -1,4 +1,4 @@
-/* options.h: the command line of cove-tree, as tree.h has it. Must not know: what the verbs do. */
+/* options.h: the command line of cove-tree; tree.h documents it. Must not know: what the verbs do. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,19 +17,19 @@ typedef enum TreeVerb {
         _TREE_VERB_MAX,
 } TreeVerb;
 
-#define TREE_ENTRIES_DEFAULT (8 * 1000 * 1000) /* what a tree may be made of when nobody says */
+#define TREE_ENTRIES_DEFAULT (8 * 1000 * 1000) /* the default of --max-entries */
 #define TREE_PATHS_MAX       256
 
 typedef struct TreeOptions {
         ProgramArguments words; /* its verb is a TreeVerb */
-        unsigned n_trees;       /* that were given */
-        const char *digest, *diff_id; /* checked to look like one */
+        unsigned n_trees;       /* number of trees passed */
+        const char *digest, *diff_id; /* with a valid form */
         uint64_t max_bytes, max_entries;
         Compression compression;
         const char *user;
         bool patch, names, upper;
         uint64_t limit;
-        const char *paths[TREE_PATHS_MAX]; /* cleaned; the arguments themselves, changed in place */
+        const char *paths[TREE_PATHS_MAX]; /* cleaned in place: these are the argument strings themselves */
         unsigned n_paths;
 } TreeOptions;
 
@@ -44,6 +44,6 @@ typedef struct TreeOptions {
 #define TREE_OPTIONS 11
 extern const ProgramOption tree_option_table[TREE_OPTIONS];
 
-/* Whether a clean path is one of --path, below one, or (directories on the way) above one. */
+/* Whether a clean path is one of --path or below one (wants), or is a directory on the way to one (leads_to). */
 bool tree_options_wants(const TreeOptions *o, const char *path);
 bool tree_options_leads_to(const TreeOptions *o, const char *path);

@@ -1,7 +1,7 @@
-/* pack.h: differences as an OCI layer.
+/* pack.h: writes differences as an OCI layer.
  *
- * What is new or changed as it is, with the directories on the way; what is gone as whiteouts. Sockets and devices are left out, and names that would be
- * whiteouts themselves: counted. */
+ * Added and changed files are written whole, with their parent directories; deleted files become whiteouts.
+ * Sockets, devices and names that would themselves be whiteouts are left out and counted. */
 #pragma once
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ typedef struct PackCounts {
         uint64_t left_out;
 } PackCounts;
 
-/* What a delta walk calls, with a Packer as userdata. */
+/* packer_take() is the callback of a delta walk, with a Packer as userdata. */
 typedef struct Packer Packer;
 int packer_new(int fd, Compression compression, Packer **ret, Error *reterr);
 Packer *packer_free(Packer *p);

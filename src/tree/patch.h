@@ -1,4 +1,4 @@
-/* patch.h: what has changed in a text. The only door to libgit2.
+/* patch.h: diffs of text files. The only door to libgit2.
  *
  * Must not know: trees. */
 #pragma once
@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Once, at the start, while files can still be opened. */
+/* Call it once at the start, while files can still be opened. */
 int patch_prepare(void);
 
-/* UTF-8 without a NUL. */
+/* Whether the data is UTF-8 without a NUL. */
 bool patch_is_text(const char *data, size_t size);
 
-/* A unified diff, as git has it; NULL data: there was, or is, no such file. The caller frees. */
+/* Makes a unified diff in git's format. NULL data: the file does not exist on that side. The caller frees. */
 int patch_make(const char *path, const char *before, size_t n_before, const char *now, size_t n_now, char **ret);

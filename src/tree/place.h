@@ -1,8 +1,9 @@
-/* place.h: names below a tree, whoever has chosen them.
+/* place.h: access to files below a tree by untrusted names.
  *
- * Everything is reached from the tree's descriptor, and nothing leads out of it: links are followed as if the tree were the root
- * directory (openat2), magic ones not at all. A path is taken as a directory, opened and remembered, and a last name, which is never followed.
- * Nobody else changes the tree meanwhile.
+ * All access starts at the tree's descriptor and cannot leave the tree: symbolic links are resolved as if the
+ * tree were the root directory (openat2 with RESOLVE_IN_ROOT), and magic links are refused. A path is split
+ * into its directory, which is opened and cached, and a last component, which is never followed.
+ * No other process changes the tree meanwhile.
  * Must not know: archives, layers. */
 #pragma once
 
@@ -12,30 +13,31 @@
 
 #include "base/error.h"
 
-/* path_clean_below(), and -ENAMETOOLONG: longer than PATH_MAX, or a part longer than NAME_MAX. */
+/* As path_clean_below(). -ENAMETOOLONG: the path exceeds PATH_MAX, or a component NAME_MAX. */
 int place_clean(char *path);
 
-/* The directory opened last: most names that follow are in it too. */
+/* Caches the directory opened last, because most names that follow are in the same one. */
 typedef struct Places {
         int tree;
         char *parent; /* NULL: none */
         int parent_fd;
-        struct stat st; /* of it */
+        struct stat st; /* of the parent */
 } Places;
 
 void places_init(Places *p, int tree); /* the descriptor stays the caller's */
 void places_done(Places *p);
-void places_forget(Places *p); /* something on its way may have changed */
+void places_forget(Places *p); /* call it if a part of the cached path may have changed */
 
-/* The directory that a clean path is in, which stays theirs; the last part in ret_name ("." for ""). With make, missing ones are made.
- * -ENOTDIR: something on its way is none. */
+/* Opens the directory of a clean path. The descriptor stays owned by `p`. ret_name gets the last component
+ * ("." for ""). make: creates missing directories. -ENOTDIR: a part of the path is not a directory. */
 int places_parent(Places *p, const char *path, bool make, const char **ret_name, Error *reterr);
 
-/* Below the tree; links are followed, within it. The caller closes. */
+/* Opens a file below the tree. Links are followed within the tree. The caller closes. */
 int place_open(int tree, const char *path, int flags);
 
-/* name and everything below it, of which nothing is followed. keep, when given, may say of each that it stays: what is below is looked at
- * nevertheless, and directories that are not empty then stay too. -ENOENT: there was none. Depth has a limit: -ELOOP. */
+/* Removes `name` and everything below it, and follows no links. If `keep` returns true for an entry, the
+ * entry stays. Its content is still visited, and directories that are not empty then stay too. -ENOENT: no
+ * such file. -ELOOP: the tree is too deep. */
 typedef bool (*PlaceKeep)(const struct stat *directory, const char *name, void *userdata);
 int place_remove(int dirfd, const char *name, PlaceKeep keep, void *userdata);
-int place_empty(int dirfd, PlaceKeep keep, void *userdata); /* what is in it */
+int place_empty(int dirfd, PlaceKeep keep, void *userdata); /* removes the content only */

@@ -1,4 +1,4 @@
-/* report.h: what cove-tree tells (tree.h): how far it is, and its result. */
+/* report.h: the reports of cove-tree (tree.h): progress and result. */
 #pragma once
 
 #include <stdint.h>
@@ -8,11 +8,11 @@
 
 #define REPORT_FD 3
 
-void report_init(void); /* whether anybody listens */
+void report_init(void); /* checks whether descriptor 3 is open */
 
-/* Counts, and tells at most ten times a second. */
+/* Reports the counts, at most ten times a second. */
 void report_progress(uint64_t entries, uint64_t bytes);
 
-/* Between the two, members are written. */
+/* The caller writes the members of the result between these two calls. */
 void report_begin_result(JsonWriter *w);
 int report_end_result(JsonWriter *w, Error *reterr);

@@ -1,6 +1,7 @@
-/* seen.h: which names a layer has brought, so that its whiteouts take away only what was there before it.
+/* seen.h: the set of names that the current layer has created, so that its whiteouts remove only older files.
  *
- * A name is its directory's inode and itself; of it a hash of 64 bits is kept. Must not know: what a whiteout is. */
+ * A name is identified by its directory's inode and its text. Only a 64-bit hash of it is kept.
+ * Must not know: what a whiteout is. */
 #pragma once
 
 #include <sys/stat.h>

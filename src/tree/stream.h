@@ -1,7 +1,7 @@
-/* stream.h: the bytes of a layer, read, hashed as they come and as they are inside, and uncompressed, all by a thread of its own, so that
- * it goes on while files are written.
+/* stream.h: reads, decompresses and hashes a layer, in a thread of its own, while the caller writes files.
+ * Both the compressed and the uncompressed bytes are hashed.
  *
- * A few blocks lie between the two; nothing else grows.
+ * A few blocks are buffered between the two threads; memory is bounded.
  * Must not know: tar, trees. */
 #pragma once
 
@@ -15,18 +15,19 @@
 typedef struct TreeStream TreeStream;
 
 typedef struct StreamSummary {
-        char digest[DIGEST_TEXT_SIZE];  /* of what came */
-        char diff_id[DIGEST_TEXT_SIZE]; /* of what was in it */
+        char digest[DIGEST_TEXT_SIZE];  /* of the bytes as read */
+        char diff_id[DIGEST_TEXT_SIZE]; /* of the uncompressed bytes */
         Compression compression;
         uint64_t size, inner_size;
 } StreamSummary;
 
 int tree_stream_new(int fd, TreeStream **ret, Error *reterr);
-TreeStream *tree_stream_free(TreeStream *s); /* at any time */
+TreeStream *tree_stream_free(TreeStream *s); /* may be called at any time */
 void stream_freep(TreeStream **s);
 
-/* The next block, there until the next call; 0 at the end. */
+/* The next block, valid until the next call; 0 at the end. */
 ssize_t stream_next(TreeStream *s, const void **ret, Error *reterr);
 
-/* Takes what is left, at most `rest` bytes of it: padding behind the archive. */
+/* Reads the rest of the stream, the padding after the archive. More than `rest` bytes are an error
+ * (-EBADMSG). */
 int stream_finish(TreeStream *s, uint64_t rest, StreamSummary *ret, Error *reterr);

@@ -1,4 +1,5 @@
-/* unpack-times.h: the times of directories, which every file that comes into one changes: kept until the end. */
+/* unpack-times.h: remembers the mtimes of directories and sets them at the end, because every file that is
+ * created in a directory changes its mtime. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,7 @@
 typedef struct DirectoryTime {
         char *path; /* may lead through links */
         dev_t dev;
-        ino_t ino;  /* which one it was */
+        ino_t ino;  /* identifies the directory at `path` */
         struct timespec mtime;
 } DirectoryTime;
 
@@ -20,5 +21,5 @@ typedef struct DirectoryTimes {
 } DirectoryTimes;
 
 int directory_times_add(DirectoryTimes *t, const char *path, const struct stat *st, const struct timespec *mtime);
-int directory_times_set(const DirectoryTimes *t, int tree, Error *reterr); /* of those that are still there */
+int directory_times_set(const DirectoryTimes *t, int tree, Error *reterr); /* skips those that are gone or replaced */
 void directory_times_done(DirectoryTimes *t);

@@ -1,15 +1,15 @@
-/* unpack.h: a layer laid over a tree.
+/* unpack.h: applies a layer to a tree.
  *
- *      names          cleaned; those that lead upwards are refused, absolute ones are below the tree
- *      what is there  is replaced, never written into (its inode may be that of another tree's file); only directories stay, with new metadata
- *      whiteouts      ".wh.NAME" and ".wh..wh..opq" take away what was there before this layer, wherever in the layer they come
- *      links          hard ones to what the tree has; symbolic ones as they are: whoever follows them follows them below the tree
- *      devices        are left out, and counted: a sandbox has its own; sockets cannot be in a tar
- *      ids            0 to 65535, what a sandbox has; others are refused
- *      attributes     attributes.h
- *      bounds         -EFBIG for bytes (holes count, too), -E2BIG for entries
+ *      names       are cleaned. Names that lead upwards are refused; absolute ones are taken below the tree
+ *      replacing   an existing file is replaced, never written into: another tree may share its inode. Only directories stay, with new metadata
+ *      whiteouts   ".wh.NAME" and ".wh..wh..opq" remove only what was there before this layer, wherever in the layer they appear
+ *      links       hard links must name a file in the tree. Symbolic links are stored unchanged; they are followed below the tree only
+ *      devices     are left out and counted: a sandbox has its own. Sockets cannot be in a tar
+ *      ids         0 to 65535, the range of a sandbox; others are refused
+ *      attributes  see attributes.h
+ *      limits      -EFBIG for bytes (holes count too), -E2BIG for entries
  *
- * Directories get their times when everything is in. Nothing is synced: whoever publishes the tree does that. */
+ * Directories get their times at the end. Nothing is synced: the caller that publishes the tree does that. */
 #pragma once
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* verbs.c: what cove-tree does, a verb each, and the program that they make up. */
+/* verbs.c: the verbs of cove-tree, and its definition as a program. */
 #include "tree/tree.h"
 
 #include <errno.h>

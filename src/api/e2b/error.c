@@ -1,4 +1,4 @@
-/* error.c: answers that every service of the dialect has in common. */
+/* error.c: answers that all services of this surface share. */
 
 #include <errno.h>
 #include <stdarg.h>

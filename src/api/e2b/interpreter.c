@@ -1,7 +1,8 @@
-/* interpreter.c: "port 49999" of a sandbox: E2B's code interpreter, over the contexts that every surface has.
+/* interpreter.c: "port 49999" of a sandbox: E2B's code interpreter, on top of the contexts that all surfaces
+ * share.
  *
- * A sandbox has a Python and a JavaScript context from its beginning, as far as anybody can see: they are listed, and begun with the first code that goes to them. Errors are plain
- * text here, as the interpreter's own are. */
+ * To clients, a sandbox has a Python and a JavaScript context from the beginning: both are listed, but start
+ * with the first code for them. Errors are plain text here, as the interpreter's own are. */
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,7 +1,9 @@
-/* keys.c: the daemon's keys as E2B's API keys and access tokens, which are the same thing here. By admins, as with every other surface.
+/* keys.c: the daemon's keys as E2B's API keys and access tokens, which are the same here. For admins only, as
+ * on every other surface.
  *
- * An admin is of no team: X-Team-ID says whose keys are meant, the name of a tenant; without it, everybody's are listed and a new one belongs to nobody. The id
- * is a UUID, derived from the key's own. At rest there is a hash, so that only the beginning of a key can be shown. */
+ * An admin belongs to no team: X-Team-ID selects the team by the name of a tenant. Without it, all keys are
+ * listed, and a new key belongs to no tenant. The id is a UUID, derived from the key's own id. Only a hash is
+ * stored, so only the beginning of a key can be shown. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* proxy.c: ports that something inside listens on, by E2B's rules, and what E2B's proxy says when nobody can answer. */
+/* proxy.c: ports that are served inside, by E2B's rules, and the answers of E2B's proxy if there is no
+ * response. */
 
 #include <errno.h>
 #include <stdio.h>

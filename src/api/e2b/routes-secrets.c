@@ -1,4 +1,4 @@
-/* routes-secrets.c: secrets, and whether anybody is there. */
+/* routes-secrets.c: routes of secrets and the health check. */
 
 #include "api/e2b/template/templates.h"
 #include "vault/vault.h"

@@ -1,4 +1,4 @@
-/* routes-teams.c: teams and their keys. */
+/* routes-teams.c: routes of teams and their keys. */
 
 #include "api/e2b/template/templates.h"
 

@@ -1,4 +1,4 @@
-/* secrets.c: the vault as E2B's secrets: metadata comes back, a value never does. */
+/* secrets.c: the vault as E2B's secrets: metadata can be read, values cannot. */
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* sign.c: what opens a place without a key: derived from the daemon's own, so that nothing has to be kept. */
+/* sign.c: signatures that grant access without a key. They are derived from the daemon's key, so none is
+ * stored. */
 
 #include <stdio.h>
 #include <stdlib.h>

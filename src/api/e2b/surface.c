@@ -1,4 +1,4 @@
-/* surface.c: what this surface registers: its tables of routes, who claims a request, and the state that it keeps. */
+/* surface.c: the definition of this surface: its tables of routes, the claiming of requests, and its state. */
 
 #include <errno.h>
 #include <stdlib.h>

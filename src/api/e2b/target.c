@@ -1,10 +1,12 @@
-/* target.c: which sandbox and port a request is for, and whether it may go there.
+/* target.c: finds the sandbox and port of a request, and checks access.
  *
- * In this order: a host's name that says both; headers that say both, under any other name (E2B's proxy looks at them where the name cannot say it; here the daemon
- * may have a name of its own); a token, which says whose it is. What no one of them leads to a sandbox is for the control plane.
+ * The address is, in this order: a host name with both; headers with both, under any other name (E2B's proxy
+ * uses the headers if the name cannot have the address; here the daemon may have a name of its own); a token,
+ * which has the sandbox's id. A request without any of these is for the control plane.
  *
- * Names below previews.domain are those of native previews too, and those are private. So which rules there are depends on whom it is about: a sandbox that this
- * surface has made follows E2B's (ports are everybody's, unless network.allowPublicTraffic was false), all others the native ones. */
+ * Names below previews.domain are also those of native previews, which are private. So the rules depend on
+ * the sandbox: one that this surface has made follows E2B's rules (ports are public unless
+ * network.allowPublicTraffic was false), all others follow the native ones. */
 
 #include <errno.h>
 #include <stdio.h>

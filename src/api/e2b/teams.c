@@ -1,6 +1,7 @@
-/* teams.c: teams, of which everybody sees his own: who it is, and how many sandboxes it has had at a time.
+/* teams.c: teams: each caller sees only its own, with the number of sandboxes over time.
  *
- * Nothing is counted for it: every sandbox says since when it belongs to somebody and when it ended, for as long as the daemon remembers it. */
+ * No counters are kept for it: every sandbox has the times at which it was assigned and at which it ended,
+ * for as long as the daemon remembers it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* token.c: what opens a sandbox's services: derived from the daemon's key, so that nothing has to be kept.
+/* token.c: tokens for a sandbox's services. They are derived from the daemon's key, so none is stored.
  *
- * The key is the one that signs links to previews; what is signed begins with another word for each kind, so that none can stand for another. */
+ * The key is the one that signs preview links. The signed text begins with a different word for each kind of
+ * token, so that no token can be used as another kind. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* values.c: fields of bodies that have a form of their own. */
+/* values.c: fields of bodies with a syntax of their own. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,73 +1,76 @@
-/* answer.h: what the answers of many handlers have in common: pages of a listing, what has gone, what is not there, where an object is.
+/* answer.h: helpers for answers: pages of a listing, deletions, missing rooms, locations of objects.
  *
- * A handler answers by api_show(): the route names the shape, so that what is answered is what is documented.
+ * Handlers answer with api_show(): the route names the shape, so that answers match the documentation.
  * Must not know: any object. */
 #pragma once
 
 #include "api/native/native.h"
 #include "api/page.h"
 
-/* A part of the daemon that may be missing: NULL has answered 501, with these words. */
+/* Returns `room`, a part of the daemon that may be missing. NULL: answered with 501 and these words. */
 void *native_room(ApiRequest *q, void *room, const char *words);
 
-/* Whose objects: the caller's own tenant ("": none); an admin may name another by ?tenant=. NULL: answered. */
+/* The tenant of the objects: the caller's own ("": none), or ?tenant= of an admin. NULL: answered. */
 const char *native_tenant(ApiRequest *q);
 
-/* A page of a listing. Its objects are added in their order, one more than fit is refused, and says that there are more. */
+/* A page of a listing. The caller adds objects in order; the first one that does not fit is refused, and
+ * marks that there are more. */
 typedef struct NativePage {
         ApiRequest *q;
         const Shape *shape;    /* of one object; NULL: the route's answer */
-        uint64_t limit, most;  /* what ?limit= says instead, and may say */
+        uint64_t limit, most;  /* the default and the maximum of ?limit= */
         uint64_t cursor_min, cursor_max;
-        bool counts;           /* the cursor is how many objects the pages before have told */
-        uint64_t from, n_seen; /* the cursor, a number */
+        bool counts;           /* the cursor is the number of objects on the earlier pages */
+        uint64_t from, n_seen; /* from: the cursor, if it is a number */
         json_t *list;
-        char next[API_PLACE_BYTES]; /* the cursor behind the last object */
+        char next[API_PLACE_BYTES]; /* the cursor after the last object */
         bool more;
 } NativePage;
 
 #define NATIVE_PAGE(request, standard, maximum, ...) { .q = (request), .limit = (standard), .most = (maximum), __VA_ARGS__ }
-#define NATIVE_ALL(request, ...)                     { .q = (request), .limit = UINT64_MAX, .list = json_array(), __VA_ARGS__ } /* no pages */
+/* Without pages. */
+#define NATIVE_ALL(request, ...)                     { .q = (request), .limit = UINT64_MAX, .list = json_array(), __VA_ARGS__ }
 
 void native_page_done(NativePage *p);
 #define _cleanup_page_ _cleanup_(native_page_done)
 
-/* Reads ?limit= and, with cursor_max, ?cursor=. Negative: answered. */
+/* Reads ?limit= and, if cursor_max is set, ?cursor=. Negative: answered. */
 int native_page_begin(NativePage *p);
-/* -ECANCELED: the page is full; -ENOMEM. `place`, or moment and id: where the next page goes on, behind this object. */
+/* -ECANCELED: the page is full; -ENOMEM. `place`, or time and id: the cursor after this object. */
 int native_page_add(NativePage *p, const void *object, uint64_t place);
 int native_page_add_at(NativePage *p, const void *object, usec_t at, const char *id);
-int native_page_put(NativePage *p, json_t *object, uint64_t place); /* the same of what is shown already; takes it */
-void native_page_go_on(NativePage *p, uint64_t place);              /* there may be more, behind that place */
-/* r: how the listing ended; a full page is no failure. */
+int native_page_put(NativePage *p, json_t *object, uint64_t place); /* the same for an object as JSON; takes it */
+void native_page_go_on(NativePage *p, uint64_t place);              /* there may be more after that place */
+/* Answers with the page. r: the result of the listing; a full page is not a failure. */
 void native_page_answer(NativePage *p, int r);
-/* The same as an object: by the route's answer, whose fields are members of the page. */
+/* The same, but as an object in the shape of the route's answer, whose fields are members of NativePage. */
 void native_page_show(NativePage *p, int r);
 
-/* {id or name, deleted}; `what` is of the path, or of the object. */
+/* {id or name, deleted}. `what` belongs to the path or the object. */
 typedef struct NativeDeleted {
         const char *what;
         bool deleted;
 } NativeDeleted;
 extern const Shape native_deleted_answer, native_deleted_name_answer;
-/* r: what removing it said, with its text. */
+/* r and text: the result of the deletion. */
 void native_answer_deleted(ApiRequest *q, const char *what, int r, const char *text);
 
-/* Where an object is: /api/COLLECTION/ID. */
+/* The Location of an object: /api/COLLECTION/ID. */
 void native_add_location(ApiRequest *q, const char *collection, const char *id);
 int native_show_at(ApiRequest *q, unsigned status, const char *collection, const char *id, const void *object);
 
-/* A call of the core that answers later, or has failed at once; and what it then says: the object, or an error. */
+/* native_begun(): the result of starting a core call that answers later. native_ended(): its result, the
+ * object or an error. */
 void native_begun(ApiRequest *q, int r, const Error *error);
 void native_ended(ApiRequest *q, const void *object, const Error *error);
 
-/* Forms that several answers have. */
+/* Formats that several answers use. */
 json_t *native_show_true(const ShapeField *f, const void *object);
-json_t *native_show_presence(const ShapeField *f, const void *object); /* of a bool: "ready", or "missing" */
+json_t *native_show_presence(const ShapeField *f, const void *object); /* for a bool: "ready" or "missing" */
 extern const ShapeNames native_presence;
 
-/* sandbox/sandbox-json.c: objects that several areas answer with. */
+/* sandbox/sandbox-json.c: objects in the answers of several areas. */
 extern const Shape native_sandbox_answer, native_execution_answer, native_execution_result_answer;
 
-/* "a,b" of ?name= as bits; 0: none was given. Negative: answered, with the names that there are. */
-int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, bool or_nothing /* is no filter, and no mistake */, unsigned *ret);
+/* Parses "a,b" in ?name= into bits; 0: absent. Negative: answered, with the valid names. */
+int native_query_bits(ApiRequest *q, const char *name, const ShapeNames *names, bool or_nothing /* accept an empty value, as no filter */, unsigned *ret);

@@ -1,7 +1,7 @@
-/* native.h: the native surface, and what all of its files share.
+/* native.h: the native surface: definitions for all of its files.
  *
- * A file has handlers and, at its end, the table of their routes; routes.c lists the tables. A handler reads: parse, ask the object, answer
- * (answer.h); rights, {id} and {eid} are settled before it.
+ * Each file has handlers and, at its end, the table of their routes; routes.c lists the tables. A handler
+ * parses, calls the object and answers (answer.h). Access, {id} and {eid} are resolved before it is called.
  * Must not know: libmicrohttpd, how sandboxes are made. */
 #pragma once
 
@@ -10,9 +10,10 @@
 extern const ApiSurface native_surface;
 extern const ApiRoute *const native_tables[];
 
-/* What a JSON body may have at most; what streams has no ceiling of its own. */
+/* The maximum of a JSON body. Streams have no limit here. */
 #define NATIVE_BODY_MAX  ((size_t) 4 << 20)
-#define NATIVE_STDIN_MAX ((size_t) 16 << 20) /* of one request */
+#define NATIVE_STDIN_MAX ((size_t) 16 << 20) /* per request */
 
-/* admin/secrets.c: 422 with every variable whose secret is missing; of both environments, the second over the first, which may be NULL. */
+/* admin/secrets.c: answers 422 with all variables whose secrets are missing. `env` overrides `below`, which
+ * may be NULL. */
 int native_secrets_missing(ApiRequest *q, const char *tenant, const Strv *below, const Strv *env, const char *message);

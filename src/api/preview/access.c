@@ -1,4 +1,4 @@
-/* access.c: who may see a preview. */
+/* access.c: access control of previews. */
 
 #include <string.h>
 #include <strings.h>

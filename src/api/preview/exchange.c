@@ -1,4 +1,4 @@
-/* exchange.c: one request to a port inside, and its answer. */
+/* exchange.c: one request to a port inside, and its response. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* link.c: what a preview's URL looks like, and how one is signed. */
+/* link.c: URLs of previews, and their signatures. */
 
 #include <stdio.h>
 #include <stdlib.h>

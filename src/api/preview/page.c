@@ -1,4 +1,4 @@
-/* page.c: what is said when nobody inside can answer: to a browser as a page, to others as JSON. */
+/* page.c: errors of previews: a page for a browser, JSON for others. */
 
 #include <stdarg.h>
 #include <stdio.h>

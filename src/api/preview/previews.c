@@ -1,4 +1,4 @@
-/* previews.c: which ports are public, and the key that signs links. */
+/* previews.c: public ports, and the key that signs links. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-/* request.c: the head of a request as it goes inside.
+/* request.c: the head of a request for the server inside.
  *
- * Credentials of ours stay out here, whichever way the request has come and whether they have opened anything: a header, a cookie or a parameter of the query
- * that has one in it goes no further. Those of the program inside pass. What belongs to one connection only (RFC 9110, section 7.6.1) is ours to
- * say anew. */
+ * Our credentials are always removed, however the request came and whether or not they were used: a header,
+ * cookie or query parameter that contains one is not forwarded. Credentials of the program inside are.
+ * Headers that belong to one connection only (RFC 9110, section 7.6.1) are written anew. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* response.c: the answer of a port inside: its head checked and passed on, its framing taken off. */
+/* response.c: the response of a port inside: checks and forwards its head, removes its framing. */
 
 #include <errno.h>
 #include <stdio.h>

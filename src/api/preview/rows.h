@@ -1,4 +1,4 @@
-/* rows.h: rows of public ports. As core/store.h. */
+/* rows.h: rows of public ports. See core/store.h. */
 #pragma once
 
 #include "core/sandbox.h"

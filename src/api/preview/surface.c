@@ -1,4 +1,5 @@
-/* surface.c: what this surface registers. It has no routes: the address of a request says that it is for a preview. */
+/* surface.c: the definition of this surface. It has no routes: the address of a request shows that it is for
+ * a preview. */
 
 #include "api/preview/preview.h"
 

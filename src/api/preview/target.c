@@ -1,4 +1,4 @@
-/* target.c: which sandbox and which port a request is for. */
+/* target.c: finds the sandbox and port of a request. */
 
 #include <string.h>
 #include <strings.h>

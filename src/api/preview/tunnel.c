@@ -1,4 +1,4 @@
-/* tunnel.c: bytes both ways between a client and a port inside, after an upgrade. */
+/* tunnel.c: forwards bytes in both directions between a client and a port inside, after an upgrade. */
 
 #include <errno.h>
 #include <stdlib.h>

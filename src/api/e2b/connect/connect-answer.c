@@ -1,4 +1,5 @@
-/* connect-answer.c: a call on its way out: one answer, or a stream of envelopes with what it takes to keep it up. */
+/* connect-answer.c: answers of a call: a single one, or a stream of envelopes with its deadline and
+ * keepalive. */
 
 #include <errno.h>
 #include <stdarg.h>

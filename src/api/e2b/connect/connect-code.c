@@ -1,4 +1,4 @@
-/* connect-code.c: codes of the protocol, their names, their status in HTTP, and which of them an errno is. */
+/* connect-code.c: the protocol's codes, with their names and HTTP status, and the code of an errno. */
 
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-/* connect-codec.c: messages and envelopes as bytes, in either codec. */
+/* connect-codec.c: encodes and decodes messages and envelopes, in both codecs. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* connect-head.c: what the head of a request says about a call: method, codec, user, deadline. */
+/* connect-head.c: reads the head of a call: method, codec, user, deadline. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* connect-internal.h: what the files of Connect share: one call, from its first byte to its last. Private to connect*.c. */
+/* connect-internal.h: shared by the files of Connect: one call, from its first byte to its last. Private to
+ * connect*.c. */
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -10,7 +11,7 @@
 struct ConnectCall {
         ApiRequest *q;
         const ConnectMethod *method;
-        bool json; /* else binary */
+        bool json; /* else binary protobuf */
         char *user;
         bool has_deadline;
         usec_t deadline_usec;
@@ -19,13 +20,13 @@ struct ConnectCall {
         bool has_message, held, body_ended;
 
         Text out;
-        size_t sent; /* of out */
+        size_t sent; /* bytes of out */
         bool started, ended, broken;
-        bool was_high; /* more than CONNECT_HIGH waited: drained() is due */
+        bool was_high; /* the backlog was above CONNECT_HIGH: drained() is due */
         void (*drained)(ConnectCall *c, void *state);
         sd_event_source *deadline, *keepalive;
-        sd_event_source *begin; /* of the answer, when all has been said that is to be said at once */
-        Text ping; /* an envelope */
+        sd_event_source *begin; /* starts the answer after everything available has been queued */
+        Text ping; /* an encoded envelope */
         usec_t ping_usec;
 
         void *state;
@@ -36,13 +37,13 @@ const char *connect_code_name(ConnectCode code);
 unsigned connect_code_status(ConnectCode code);
 ConnectCode connect_code_from_errno(int r);
 
-/* connect-codec.c: by the codec of the call. */
+/* connect-codec.c: encodes and decodes with the codec of the call. */
 int connect_decode(const ConnectMethod *method, bool json, const void *data, size_t size, ProtobufCMessage **ret, Error *reterr);
 int connect_encode(Text *t, bool json, const ProtobufCMessage *message);
 int connect_encode_envelope(Text *t, bool json, const ProtobufCMessage *message);
-int connect_encode_end(Text *t, ConnectCode code, const char *message); /* code 0: it went well */
+int connect_encode_end(Text *t, ConnectCode code, const char *message); /* code 0: success */
 
-/* connect-head.c: what a request's head says. Each answers when it will not do. */
+/* connect-head.c: parses the head of a request. If it is invalid, answers. */
 int connect_read_head(ConnectCall *c);
 
 /* connect-answer.c */

@@ -1,4 +1,5 @@
-/* connect-json-read.c: JSON text as a message. What callers send is not believed: every value is looked at before it is kept. */
+/* connect-json-read.c: reads a message from JSON text. The input is untrusted: every value is checked before
+ * it is stored. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* connect-json-write.c: a message as JSON text. */
+/* connect-json-write.c: writes a message as JSON text. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* connect-methods.c: all services there are. */
+/* connect-methods.c: the list of all services. */
 
 #include "api/e2b/connect/connect.h"
 

@@ -1,4 +1,4 @@
-/* connect-time.c: moments as texts. */
+/* connect-time.c: formats and parses times. */
 
 #include <errno.h>
 #include <stdio.h>

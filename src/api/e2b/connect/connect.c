@@ -1,4 +1,4 @@
-/* connect.c: a call on its way in: its body as messages, handed to its method. */
+/* connect.c: receives a call: reads messages from its body and passes them to its method. */
 
 #include "api/e2b/connect/connect-internal.h"
 

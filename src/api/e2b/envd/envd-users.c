@@ -1,4 +1,4 @@
-/* envd-users.c: who a user of a sandbox is, and what a path means to it. */
+/* envd-users.c: looks up users of a sandbox, and resolves paths for them. */
 
 #include <errno.h>
 #include <stdio.h>

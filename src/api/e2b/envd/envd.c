@@ -1,4 +1,4 @@
-/* envd.c: the routes of envd, and the small ones of its plain HTTP. */
+/* envd.c: the routes of envd, and the small handlers of its plain HTTP. */
 
 #include "api/e2b/envd/envd.h"
 

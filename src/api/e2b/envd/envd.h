@@ -1,8 +1,8 @@
-/* envd.h: what envd's services share: users and paths inside.
+/* envd.h: shared by envd's services: users and paths in the sandbox.
  *
- * Users are those of the sandbox's own /etc/passwd, as it is at that moment; the sandbox's user is known without a look. Nothing else of a path is resolved here than
- * "~" and what is relative: links are the worker's business, inside.
- * Must not know: HTTP's details, Connect's. */
+ * Users are looked up in the sandbox's current /etc/passwd; the sandbox's own user may be known without that.
+ * Only "~" and relative paths are resolved here: the worker inside resolves links.
+ * Must not know: details of HTTP and Connect. */
 #pragma once
 
 #include "api/e2b/connect/connect.h"
@@ -19,34 +19,39 @@ typedef struct EnvdUser {
 } EnvdUser;
 
 typedef struct EnvdLookup EnvdLookup;
-/* r: 0; -ENOENT: there is no such user; else a negative errno. Once; possibly before the call returns. */
+/* r: 0; -ENOENT: no such user; else a negative errno. Called once, possibly before envd_user_lookup()
+ * returns. */
 typedef void (*EnvdLookupDone)(int r, const EnvdUser *user, void *userdata);
-/* name NULL or "": the sandbox's own. ret is NULL when done has been called already; else it is the caller's to free, by the function below, done or not (also from within done). */
+/* name NULL or "": the sandbox's own user. *ret is NULL if done has been called already. Else the caller must
+ * free it with envd_lookup_cancel(), also after done, and may do so from within done. */
 int envd_user_lookup(Sandbox *sb, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **ret, Error *reterr);
 EnvdLookup *envd_lookup_cancel(EnvdLookup *l);
 
-/* Absolute and clean: "" → the working directory; "~", "~/x" → home; relative → below home. -EINVAL: "~other", too long, a NUL. */
+/* Makes a path absolute and clean: "" → the working directory; "~", "~/x" → home; relative → below home.
+ * -EINVAL: "~other", too long, a NUL. */
 int envd_path(const EnvdUser *user, const char *workdir, const char *text, char **ret);
 
-/* filesystem-watchers.c: what clients watch without a stream; the surface's, made with it. */
+/* filesystem-watchers.c: watchers for clients without a stream; they belong to the surface. */
 typedef struct FsWatchers FsWatchers;
 FsWatchers *fs_watchers_new(void);
 FsWatchers *fs_watchers_free(FsWatchers *all);
 FsWatchers *fs_watchers_of(const Api *api);
 
-/* An operation on behalf of a user: done by root inside, as envd does it, and what it makes is the user's. Where a sandbox has one user only, by that one. */
+/* Fills in an operation for a user. As in envd, root does it, and new files belong to the user. In a sandbox
+ * with only one user, that user does it. */
 void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation operation, FileRequest *ret);
-/* The request's sandbox, looked up again: it may have gone while something was waited for. NULL: it has. */
+/* The request's sandbox, looked up again after a wait. NULL: it has gone. */
 Sandbox *envd_sandbox(const ApiRequest *q);
-/* A failed operation's errno, as Go's libraries put it, so that texts are those that clients know. */
+/* An errno in the words of Go's libraries, which clients know. */
 const char *envd_strerror(int error);
 
-/* /files, of a user that does not exist; of an operation that failed. */
+/* /files: answers that the user does not exist, or with the error of an operation. */
 void envd_files_refuse_user(ApiRequest *q, int r, const char *name);
-/* /files, on behalf of a user: envd_user_lookup() into the request's state, if it is not over at once. Answers when it cannot. */
+/* /files: calls envd_user_lookup() and stores the lookup in *at, unless it is over at once. Answers on
+ * failure. */
 void envd_files_lookup(ApiRequest *q, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **at);
 
-/* Routes of envd's plain HTTP, for the table in envd.c. */
+/* Handlers of envd's plain HTTP; envd.c has the routes. */
 void envd_files_get(ApiRequest *q);
 void envd_files_post(ApiRequest *q);
 ssize_t envd_files_post_data(ApiRequest *q, const void *data, size_t size);

@@ -1,4 +1,5 @@
-/* files-auth.c: who may use /files. The token of the sandbox does, or a signature over path, operation, user and token, which can be given to somebody who has not got it. */
+/* files-auth.c: access to /files: with the sandbox's token, or with a signature over path, operation, user
+ * and token, which can be given to others without revealing the token. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* files-compose.c: one file out of several, which go. The pieces are read one after the other into a file that takes its place when all are in it; so whatever fails, nothing has
- * happened. */
+/* files-compose.c: joins the uploaded parts into one file and deletes them. The parts are read in order into
+ * a new file, which takes its place only when it is complete. So a failure changes nothing. */
 
 #include <errno.h>
 #include <stdlib.h>

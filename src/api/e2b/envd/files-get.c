@@ -1,4 +1,4 @@
-/* files-get.c: the bytes of a file, for envd's clients. The worker inside opens it; the kernel sends it. */
+/* files-get.c: downloads of envd's clients. The worker inside opens the file; the kernel sends it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* files-gzip.c: bodies that are compressed. The one door to zlib's inflate. */
+/* files-gzip.c: compressed bodies. The one door to zlib's inflate. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* files-post.c: files that come, one as a body or several in a form. Nothing of them is kept here: they go on as fast as the sandbox takes them. */
+/* files-post.c: uploads, one file as the body or several in a form. Nothing is stored here: data is passed on
+ * as fast as the sandbox takes it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* files-write.c: one file of an upload: opened, filled as fast as the worker inside takes it, committed. */
+/* files-write.c: one file of an upload: opens it, writes as fast as the worker inside takes the data, commits
+ * it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* filesystem-entry.c: what is in a sandbox, as envd's clients see it. */
+/* filesystem-entry.c: converts files of a sandbox to the entries of envd's API. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* filesystem-watch.c: changes in a directory as a stream. The worker inside watches; a caller that does not read holds up its own watch only. */
+/* filesystem-watch.c: changes in a directory as a stream. The worker inside watches; a client that does not
+ * read delays only its own watch. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* filesystem-watchers.c: changes in a directory, kept until somebody asks for them: for clients that cannot hold a stream.
+/* filesystem-watchers.c: changes in a directory, queued until the client polls them: for clients that cannot
+ * hold a stream.
  *
- * A watcher belongs to its sandbox and goes with it, or when nobody has asked for long. What it keeps is bounded: beyond that it fails, and says so, as a queue of the
- * kernel does. */
+ * A watcher belongs to its sandbox. It is deleted with the sandbox, or if it is not polled for long. Its
+ * queue is bounded: on overflow the watcher fails with an error, as the kernel's queue does. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* filesystem.c: the methods of filesystem.Filesystem, and those of them that have one answer. */
+/* filesystem.c: the methods of filesystem.Filesystem, and the handlers of those with one answer. */
 
 #include "api/e2b/envd/filesystem.h"
 

@@ -1,4 +1,5 @@
-/* process-input.c: SendInput and StreamInput. An answer says that the kernel has taken all of it; a client that sends faster than the program reads waits. */
+/* process-input.c: SendInput and StreamInput. The answer means that the kernel has taken all of the input. A
+ * client that sends faster than the program reads has to wait. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* process-signal.c: SendSignal. Who has killed a process finds it gone afterwards: the answer waits for its end, for a moment. */
+/* process-signal.c: SendSignal. A client that kills a process expects it to be gone afterwards: the answer
+ * waits a moment for its end. */
 
 #include <errno.h>
 #include <signal.h>

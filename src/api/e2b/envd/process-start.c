@@ -1,4 +1,4 @@
-/* process-start.c: Start: who it runs as, where, with which environment; the rest is the execution's. */
+/* process-start.c: Start: user, directory and environment of a process; the execution does the rest. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* process-stream.c: an execution as the events of a stream: start, data, end.
+/* process-stream.c: an execution as a stream of events: start, data, end.
  *
- *      feed                  what it writes, from the beginning or from now on; its start; its end
- *      sandbox's watch       it is killed, or stands still: the connection goes, and who asks again is told why
- *      drained               the client has read: on with what has been written meanwhile
+ *      feed                  output, from the beginning or from now on; start; end
+ *      sandbox's watch       the sandbox is killed or paused: the connection is closed, and a client that calls again gets the reason
+ *      drained               the client has read: continue with later output
  *
- * The output itself stays in the journals (core/feed.h) until the client takes it. */
+ * The output stays in the journals (core/feed.h) until the client takes it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* process.c: the methods of process.Process, which processes there are, and what is asked of one at once. */
+/* process.c: the methods of process.Process, the list of processes, and the handlers that answer at once. */
 
 #include "api/e2b/envd/process.h"
 #include "context/context.h"

@@ -1,4 +1,5 @@
-/* control.h: what the files of the control plane of sandboxes share: every handler that e2b_control_routes names. */
+/* control.h: shared by the files of the control plane of sandboxes: every handler that e2b_control_routes
+ * names. */
 #pragma once
 
 #include "api/e2b/e2b.h"
@@ -12,10 +13,10 @@ void e2b_sandbox_refresh(ApiRequest *q);
 /* create.c */
 void e2b_sandbox_create(ApiRequest *q);
 void e2b_sandbox_create_v2(ApiRequest *q);
-void e2b_create_failed(ApiRequest *q, const Error *error); /* how a failed create, fork or the like is told */
-int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret); /* has answered 400 when it is negative */
+void e2b_create_failed(ApiRequest *q, const Error *error); /* answers with the error of a failed create, fork etc. */
+int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret); /* negative: has answered 400 */
 
-/* connect-sandbox.c */
+/* pause.c */
 void e2b_sandbox_pause(ApiRequest *q);
 void e2b_sandbox_resume(ApiRequest *q);
 void e2b_sandbox_connect(ApiRequest *q);
@@ -39,9 +40,9 @@ void e2b_sandbox_snapshot(ApiRequest *q);
 void e2b_snapshot_list(ApiRequest *q);
 void e2b_sandbox_fork(ApiRequest *q);
 
-/* values.c: fields of bodies. */
+/* values.c: fields of JSON bodies. */
 typedef enum E2bFlag { E2B_UNSAID, E2B_OFF, E2B_ON } E2bFlag;
 int e2b_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* E2bFlag */
-int e2b_field_any(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);    /* json_t *, an own reference */
-int e2b_field_seconds(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int64_t; whole seconds, of any sign */
+int e2b_field_any(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);    /* json_t *, a new reference */
+int e2b_field_seconds(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int64_t; whole seconds, positive or negative */
 int e2b_field_texts(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);  /* {"k": "v"} as JSON text */

@@ -1,4 +1,4 @@
-/* create.c: POST /sandboxes: what it says, and what kind of sandbox that makes. */
+/* create.c: POST /sandboxes: parses the body and makes the spec of the sandbox. */
 
 #include <errno.h>
 #include <stdio.h>

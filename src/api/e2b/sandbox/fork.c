@@ -1,4 +1,4 @@
-/* fork.c: POST /sandboxes/{id}/fork: more of the same, each with a copy of its disk. */
+/* fork.c: POST /sandboxes/{id}/fork: makes copies of a sandbox, each with a copy of its disk. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* list.c: GET /v2/sandboxes and GET /sandboxes.
  *
- * In order of startedAt, and of ids among those of the same moment; the newest first unless it is said otherwise. A token names the last one that was told. */
+ * In the order of startedAt, then of ids; by default the newest first. A page token names the last sandbox
+ * returned. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* logs.c: what has happened in a sandbox: its events. What commands have printed is theirs who have run them, and of the native API. */
+/* logs.c: the events of a sandbox as its logs. The output of commands goes only to the clients that run them,
+ * and to the native API. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* metrics.c: what sandboxes use and have used. */
+/* metrics.c: current and past resource usage of sandboxes. */
 
 #include <errno.h>
 #include <math.h>

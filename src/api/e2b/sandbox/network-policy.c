@@ -1,12 +1,14 @@
-/* network-policy.c: {allowOut, denyOut} as a policy of ours.
+/* network-policy.c: converts {allowOut, denyOut} to our policy.
  *
- * There, what is allowed beats what is denied, and what nobody names is allowed. Here, what is denied wins, and what nobody names is denied. So:
+ * In E2B's API, allowed destinations override denied ones, and unnamed ones are allowed. In our policies,
+ * denied ones override, and unnamed ones are denied. So the result is:
  *
- *      everything is denied     what is allowed, and nothing else
- *      packages                 likewise, and "packages", unless the caller denies everything himself
- *      else                     everything that is public, without what is denied and not allowed again: ranges are cut
+ *      everything is denied     the allowed destinations only
+ *      packages                 the same, plus "packages", unless the caller denies everything
+ *      else                     all public destinations except those that are denied and not allowed again: ranges are split
  *
- * Special addresses (this machine's, private ones) are out of reach either way, unless the operator opens them. */
+ * Special addresses (this machine's, private ones) cannot be reached in any case, unless the operator opens
+ * them. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* network.c: PUT /sandboxes/{id}/network: what it reaches from now on. What is not said is not kept. */
+/* network.c: PUT /sandboxes/{id}/network: replaces what it may reach. Options that the body omits are reset. */
 
 #include <errno.h>
 #include <string.h>

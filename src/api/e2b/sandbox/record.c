@@ -1,4 +1,5 @@
-/* record.c: what was said at a sandbox's creation and only this surface understands, as the text that the core keeps for it. */
+/* record.c: options from a sandbox's creation that only this surface understands, as the text that the core
+ * stores for it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* routes-control.c: the control plane of sandboxes. Both generations of its paths are there: SDKs of all ages are about. */
+/* routes-control.c: routes of the control plane of sandboxes. Both generations of paths are present, for SDKs
+ * of any age. */
 
 #include "api/e2b/sandbox/control.h"
 

@@ -1,4 +1,4 @@
-/* sandbox-json.c: sandboxes as the dialect tells of them. */
+/* sandbox-json.c: sandboxes in the JSON of E2B's API. */
 
 #include <errno.h>
 #include <stdlib.h>

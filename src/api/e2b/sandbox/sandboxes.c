@@ -1,4 +1,4 @@
-/* sandboxes.c: one sandbox: its details, its end, how long it lives. */
+/* sandboxes.c: one sandbox: details, kill, timeout. */
 
 #include <errno.h>
 #include <stdlib.h>

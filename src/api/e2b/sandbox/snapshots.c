@@ -1,4 +1,4 @@
-/* snapshots.c: snapshots of sandboxes, which the dialect treats as templates. */
+/* snapshots.c: snapshots of sandboxes, which E2B's API treats as templates. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
-/* wake.c: a request waits until its sandbox can be asked.
+/* wake.c: requests that wait until their sandbox can handle them.
  *
- * A sandbox that is paused in memory, and may be woken by traffic, is: by the first request, and all that come meanwhile wait for the same. One without its memory
- * is not: what it did would be lost without anybody having said so. */
+ * The first request wakes a sandbox that is paused in memory and may be woken by traffic; requests that
+ * arrive meanwhile wait for the same. A sandbox that was paused without its memory is not woken: its
+ * processes would be lost without the client having agreed to that. */
 
 #include <errno.h>
 #include <stdlib.h>

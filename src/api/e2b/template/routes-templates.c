@@ -1,4 +1,4 @@
-/* routes-templates.c: templates, their builds, tags and files. */
+/* routes-templates.c: routes of templates, their builds, tags and files. */
 
 #include "api/e2b/template/templates.h"
 #include "build/plan.h"

@@ -1,4 +1,4 @@
-/* templates-build.c: a build is asked for, and begun. */
+/* templates-build.c: requests and starts builds. */
 
 #include <errno.h>
 #include <stdio.h>

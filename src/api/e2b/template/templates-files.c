@@ -1,4 +1,5 @@
-/* templates-files.c: files that come along with a build: a link to send them to, and how they come. Kept by uploads.h. */
+/* templates-files.c: uploads of files for a build: the upload link, and the upload itself. uploads.h stores
+ * them. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* templates-find.c: names and ids of templates, and which there is. */
+/* templates-find.c: names, ids and lookup of templates. */
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* templates-resolve.c: what a templateID is. */
+/* templates-resolve.c: resolves a templateID. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* templates-status.c: how a build gets on, and its log. */
+/* templates-status.c: status and log of a build. */
 
 #include <errno.h>
 #include <stdio.h>

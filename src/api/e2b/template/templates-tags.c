@@ -1,4 +1,4 @@
-/* templates-tags.c: tags of templates, and whether there is one of a name. */
+/* templates-tags.c: tags of templates, and the check whether a name exists. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* templates.c: templates as E2B lists them; one with its builds; removed. */
+/* templates.c: lists, shows (with builds) and removes templates. */
 
 #include <errno.h>
 #include <stdio.h>

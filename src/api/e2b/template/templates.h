@@ -1,14 +1,16 @@
-/* templates.h: what the files about templates, volumes and secrets of this dialect share.
+/* templates.h: shared by the files about E2B templates, volumes and secrets.
  *
- * A template of E2B's is a name with tags; each tag is a build. Ours is a name and tag that point at an image: the names are the same, its "default" is the tag of that name, or
- * "latest" where only that is there. Its id is derived from whose it is and what it is called, so that it is the same for ever and kept nowhere. Which build a tag came
- * from, and what sandboxes of it shall have, is in the book of builds (build/book.h); of a template that was made otherwise, the id of its "build" is derived from its digest.
+ * An E2B template is a name with tags, and each tag is a build. Our template is a name and tag that point to
+ * an image. The names are the same. E2B's tag "default" is our tag "default", or "latest" if only that
+ * exists. The template id is derived from tenant and name, so it never changes and is not stored. The build
+ * records (build/book.h) have the build of a tag and the resources of its sandboxes. For a template that was
+ * made otherwise, the build id is derived from its digest.
  *
- *      templates-find.c     names, ids, which there is          templates-build.c    asked for, begun
- *      templates.c          list, one, removed                  templates-status.c   how it gets on, its log
- *      templates-tags.c     tags and aliases                    templates-files.c    files that come along
+ *      templates-find.c     names, ids, lookup                  templates-build.c    request and start of builds
+ *      templates.c          list, get, remove                   templates-status.c   progress and log of builds
+ *      templates-tags.c     tags and aliases                    templates-files.c    uploaded files
  *
- * Must not know: how templates are built, how the native surface looks. */
+ * Must not know: how templates are built, the formats of the native surface. */
 #pragma once
 
 #include "api/e2b/e2b.h"
@@ -17,64 +19,66 @@
 #include "image/names.h"
 
 #define E2B_DEFAULT_TAG     "default"
-#define E2B_TEMPLATE_ID_MAX 21 /* 20 of [a-z0-9], and a NUL */
+#define E2B_TEMPLATE_ID_MAX 21 /* 20 characters of [a-z0-9], and a NUL */
 #define E2B_SIGNATURE_SIZE  49
 
-/* Of the caller. */
-const char *e2b_own_tenant(const ApiRequest *q); /* "": nobody's */
-const char *e2b_team(const ApiRequest *q);       /* what stands before the slash in names of his */
+/* For the caller. */
+const char *e2b_own_tenant(const ApiRequest *q); /* "": no tenant */
+const char *e2b_team(const ApiRequest *q);       /* the part of its names before the slash */
 
-/* sign.c: 48 digits that only this daemon can make; kind keeps apart what is signed for different things. */
+/* sign.c: 48 digits that only this daemon can make. `kind` separates the purposes of signatures. */
 void e2b_sign(const Api *api, const char *kind, const char *text, char ret[static E2B_SIGNATURE_SIZE]);
 
-/* [team/]name[:tag], in any case. tag is "default" where none was said. -EINVAL. */
+/* Parses [team/]name[:tag], in any case. tag is "default" if none is given. -EINVAL. */
 typedef struct E2bName {
         TemplateName name;
         bool tagged;
 } E2bName;
 int e2b_name_parse(const char *text, const char *team, E2bName *ret, Error *reterr);
-/* Lower-cased into ret; -EINVAL: no tag, or one that could be a build's id. */
+/* Writes the tag in lower case to ret; -EINVAL: not a tag, or one that could be a build's id. */
 int e2b_tag_parse(const char *text, char ret[static TEMPLATE_TAG_MAX + 1], Error *reterr);
 bool e2b_is_uuid(const char *text);
 
-/* A template that there is, or that is being built for the first time. */
+/* A template that exists, or is being built for the first time. */
 typedef struct E2bFound {
-        char tenant[ACCESS_NAME_MAX + 1]; /* "": everybody's */
+        char tenant[ACCESS_NAME_MAX + 1]; /* "": all tenants */
         char name[TEMPLATE_NAME_MAX + 1];
-        char tag[TEMPLATE_TAG_MAX + 1];   /* that was asked for */
+        char tag[TEMPLATE_TAG_MAX + 1];   /* the requested one */
         bool tagged;
-        bool spawners; /* the daemon was started with it */
-        bool own;      /* and may be changed */
+        bool spawners; /* a template that the daemon was started with */
+        bool own;      /* the caller may change it */
 } E2bFound;
 void e2b_template_id(const char *tenant, const char *name, char ret[static E2B_TEMPLATE_ID_MAX]);
-/* By name or id. -ENOENT, -EINVAL: nothing was answered. */
+/* By name or id. -ENOENT, -EINVAL: not answered yet. */
 int e2b_template_look(ApiRequest *q, const char *text, E2bFound *ret, Error *reterr);
-/* The same; has answered when it is negative. own: 403 for everybody's. */
+/* The same, but answers on failure. own: 403 for a template of all tenants. */
 int e2b_template_need(ApiRequest *q, const char *text, bool own, E2bFound *ret);
 
-/* One tag of it: its digest and time; "default" is "latest" where only that is there. 1; 0: there is none. */
+/* One tag of a template, with digest and time. "default" means "latest" if only that exists. Returns 1; 0: no
+ * such tag. */
 typedef struct E2bTag {
         char tag[TEMPLATE_TAG_MAX + 1];
         char digest[DIGEST_LENGTH + 1];
         usec_t updated_at;
 } E2bTag;
 int e2b_template_tag(ApiRequest *q, const E2bFound *t, const char *tag, E2bTag *ret);
-/* The id of the build that a digest came from. */
+/* The id of the build that made a digest. */
 void e2b_build_of(ApiRequest *q, const E2bFound *t, const char *digest, char ret[static BUILD_ID_LENGTH + 1]);
 BuildRecord *e2b_build_need(ApiRequest *q); /* by both parameters of the path; NULL: answered */
-const BuildRecord *e2b_record_of(ApiRequest *q, const E2bFound *t, const char *digest); /* NULL: it was not made by this dialect */
+/* NULL: not built through this API. */
+const BuildRecord *e2b_record_of(ApiRequest *q, const E2bFound *t, const char *digest);
 
-/* NULL: answered: 501. */
+/* NULL: answered with 501. */
 Images *e2b_images(ApiRequest *q);
 Builds *e2b_builds(ApiRequest *q);
 
-/* surface.c: what it has of its own. */
+/* surface.c: state of the surface. */
 E2bUploads *e2b_uploads_of(const Api *api);
 
 /* templates-files.c */
-int e2b_upload_open(ApiRequest *q, const char *hash); /* a descriptor; -ENOENT: it did not come */
+int e2b_upload_open(ApiRequest *q, const char *hash); /* returns a descriptor; -ENOENT: not uploaded */
 void e2b_upload_link(ApiRequest *q);
-int e2b_upload_identify(ApiRequest *q); /* ApiRoute.identify: by the link */
+int e2b_upload_identify(ApiRequest *q); /* ApiRoute.identify: by the signed link */
 void e2b_upload_begin(ApiRequest *q);
 ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size);
 

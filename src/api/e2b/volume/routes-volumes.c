@@ -1,4 +1,4 @@
-/* routes-volumes.c: volumes, and what is in them. */
+/* routes-volumes.c: routes of volumes and their files. */
 
 #include "api/e2b/volume/volumes.h"
 

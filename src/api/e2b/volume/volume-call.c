@@ -1,4 +1,4 @@
-/* volume-call.c: who may look into a volume, and the sandbox through which it is looked into. */
+/* volume-call.c: access control for the files of a volume, and the helper sandbox for operations on them. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* volume-files.c: what is in a volume: looked at, changed, read, written. */
+/* volume-files.c: operations on the files of a volume. */
 
 #include <errno.h>
 #include <fcntl.h>

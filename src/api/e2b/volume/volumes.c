@@ -1,4 +1,4 @@
-/* volumes.c: volumes: made, listed, shown, removed. */
+/* volumes.c: creates, lists, shows and removes volumes. */
 
 #include <errno.h>
 #include <stdio.h>

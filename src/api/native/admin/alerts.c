@@ -1,4 +1,4 @@
-/* alerts.c: alerts: what is wrong, by which rules, told where; taking care of one; trying a channel. */
+/* alerts.c: alerts: the current ones, rules and channels; acknowledgement; channel tests. */
 
 #include <errno.h>
 #include <stdlib.h>

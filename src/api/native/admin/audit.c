@@ -1,6 +1,6 @@
-/* audit.c: GET /api/audit and /api/audit/verify, by admins.
+/* audit.c: GET /api/audit and /api/audit/verify, for admins.
  *
- * The log can be large: it is read in slices, and others have their turn between two of them. */
+ * The log can be large: it is read in slices, so that other requests get their turns. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* cleanup.c: runs of the cleaners, asked for by a person, and how the cleaners themselves do. */
+/* cleanup.c: clean-up on request, and the state of the cleaners. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,9 @@
-/* cleanup.h: what the handlers of clean-up, health and diagnosis share. */
+/* cleanup.h: shared by the handlers of clean-up, health checks and diagnosis. */
 #pragma once
 
 #include "api/native/native.h"
 #include "reaper/reaper.h"
 
-Reaper *cleanup_reaper(ApiRequest *q); /* NULL: answered 501 */
-void cleanup_keep(ApiRequest *q);      /* the reaper has it as userdata; forgotten when the client goes */
+Reaper *cleanup_reaper(ApiRequest *q); /* NULL: answered with 501 */
+/* The request is the reaper's userdata: makes the reaper forget it if the client leaves. */
+void cleanup_keep(ApiRequest *q);

@@ -1,4 +1,4 @@
-/* config.c: the configuration that is in force, and reading it again. */
+/* config.c: shows the current configuration, and reloads it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* depot.c: GET /api/depot, POST /api/depot/shrink: what all that outlives sandboxes takes of the disk. */
+/* depot.c: GET /api/depot, POST /api/depot/shrink: disk usage of everything that outlives sandboxes. */
 
 #include "api/native/routes/routes.h"
 #include "core/provider.h"

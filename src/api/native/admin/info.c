@@ -1,4 +1,4 @@
-/* info.c: what this daemon is, and whether it is well. */
+/* info.c: information about the daemon, and its health. */
 
 #include <stdio.h>
 

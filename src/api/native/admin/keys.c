@@ -1,4 +1,4 @@
-/* keys.c: keys, by admins. */
+/* keys.c: management of keys, for admins. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* profiles.c: which profiles there are, and what they allow. */
+/* profiles.c: lists profiles and what they allow. */
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* quarantine.c: what the store has no record of: listed, removed, restored. */
+/* quarantine.c: what the store has no record of (core/quarantine.h): lists, removes and restores it. */
 
 #include <string.h>
 

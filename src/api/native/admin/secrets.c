@@ -1,4 +1,4 @@
-/* secrets.c: secrets, by name: set, listed, removed; never read back. */
+/* secrets.c: sets, lists and removes secrets by name; values cannot be read. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* telemetry.c: GET /api/telemetry: how the export of traces and metrics goes. */
+/* telemetry.c: GET /api/telemetry: the state of the export of traces and metrics. */
 
 #include "api/native/routes/routes.h"
 #include "config/config.h"

@@ -1,4 +1,4 @@
-/* tenants.c: tenants and their quotas, by admins. */
+/* tenants.c: tenants and their quotas, for admins. */
 
 #include <errno.h>
 #include <stdlib.h>

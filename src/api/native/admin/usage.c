@@ -1,4 +1,4 @@
-/* usage.c: what tenants hold of the machine. An admin sees all of them, a tenant itself. */
+/* usage.c: resource usage of tenants. An admin sees all of them, a tenant only itself. */
 
 #include <errno.h>
 

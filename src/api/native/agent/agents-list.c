@@ -1,4 +1,4 @@
-/* agents-list.c: looking at agent executions and at their queue, and what can be asked of them. */
+/* agents-list.c: shows agent executions and their queue; cancel, retry and delete. */
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* agents.c: POST /api/agents/execute, and waiting for the end of an execution.
  *
- * The execution is in the store before anybody waits for it: a client that goes away takes nothing with it. That the program has failed
- * is not a failure of the request, which is answered with 200. */
+ * The execution is in the store before a client waits for it, so a client that leaves does not affect it. A
+ * failure of the program is not a failure of the request, which is answered with 200. */
 
 #include "api/native/agent/agents.h"
 

@@ -1,23 +1,23 @@
-/* agents.h: what the handlers of agent executions share among themselves. */
+/* agents.h: shared by the handlers of agent executions. */
 #pragma once
 
 #include "agent/agent.h"
 #include "api/native/native.h"
 
-/* Keeps the request until the execution has ended, or for so long (USEC_INFINITY: for ever), and answers with what it is by then. The
- * execution goes on when its client does not wait any more. */
+/* Keeps the request until the execution has ended, at most wait_usec (USEC_INFINITY: no limit), and answers
+ * with its state. The execution continues if the client leaves. */
 int agent_answer_end(ApiRequest *q, const char *id, usec_t wait_usec);
 
-/* Answers with the execution as it is. */
+/* Answers with the current state of the execution. */
 int agent_answer(ApiRequest *q, unsigned status, const char *id);
 
-/* What a call of the room said. */
+/* Answers with an error of the agents room. */
 int agent_error(ApiRequest *q, int r, const Error *error);
 
 /* NULL: answered with 501. */
 Agents *agent_room(ApiRequest *q);
 
-/* agents-list.c: the handlers whose routes are agents.c's. */
+/* agents-list.c: handlers; agents.c has the routes. */
 void native_agent_list(ApiRequest *q);
 void native_agent_get(ApiRequest *q);
 void native_agent_logs(ApiRequest *q);

@@ -1,4 +1,4 @@
-/* artifacts.c: what was kept after an end: list, download, delete. */
+/* artifacts.c: lists, downloads and deletes artifacts. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,8 @@
  *      from the client  binary: bytes for stdin · text: {"type":"resize","cols","rows"}, {"type":"signal","signal"},
  *                       {"type":"eof"}
  *
- * The journal is read no faster than the socket takes it, and the socket no faster than the command takes its input. */
+ * The journal is read no faster than the socket takes the data, and the socket no faster than the command
+ * takes its input. */
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* contexts.c: interpreters that stay, and code for them. */
+/* contexts.c: interpreters that keep their state, and running code in them. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* exec-control.c: looking at executions, signals, terminal sizes. */
+/* exec-control.c: shows executions; signals and terminal sizes. */
 
 #include <errno.h>
 #include <stdio.h>

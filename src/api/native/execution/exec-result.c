@@ -1,4 +1,4 @@
-/* exec-result.c: an execution, when it has ended, as one JSON answer. */
+/* exec-result.c: the result of an ended execution as one JSON answer. */
 
 #include <errno.h>
 #include <signal.h>

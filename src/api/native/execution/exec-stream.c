@@ -5,7 +5,8 @@
  *      {"type":"stdout","data64":"/w==","offset":4}       bytes that are not UTF-8
  *      {"type":"exit", …the execution object}             exactly once, last
  *
- * As lines (NDJSON), or as server-sent events whose id is the cursor behind them: bytes of stdout, ":", bytes of stderr. */
+ * As lines (NDJSON), or as server-sent events. The id of such an event is the cursor after it: bytes of
+ * stdout, ":", bytes of stderr. */
 
 #include <errno.h>
 #include <inttypes.h>

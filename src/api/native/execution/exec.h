@@ -1,12 +1,13 @@
-/* exec.h: what the handlers of executions share among themselves. */
+/* exec.h: shared by the handlers of executions. */
 #pragma once
 
 #include "api/native/native.h"
 #include "api/native/values.h"
 #include "core/feed.h"
 
-/* The handlers whose routes are exec-control.c's. native_exec_stdin_data() takes the pieces of a streamed body: how many bytes it wants
- * now, 0 to be asked again after http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */
+/* Handlers; exec-control.c has the routes. native_exec_stdin_data() gets the pieces of a streamed body and
+ * returns how many bytes it takes; 0: pass them again after http_request_continue(); negative: it has
+ * answered. At the end of the body it is called once with size 0. */
 void native_exec(ApiRequest *q);
 void native_exec_output(ApiRequest *q);
 void native_exec_stdin(ApiRequest *q);
@@ -21,12 +22,12 @@ extern const Shape native_exec_shape, native_stdin_written_answer, native_stdin_
 /* exec-result.c: keeps the request until the execution has ended, and answers with its result. */
 typedef struct ResultOptions {
         bool output;         /* with stdout and stderr */
-        bool bind;           /* the command ends when its client goes away */
-        usec_t timeout_usec; /* then the answer is what it is by then; USEC_INFINITY: wait for ever */
+        bool bind;           /* end the command if the client leaves */
+        usec_t timeout_usec; /* then answer with the current state; USEC_INFINITY: no timeout */
 } ResultOptions;
 int result_answer(ApiRequest *q, Execution *x, const ResultOptions *options);
 
-/* exec-stream.c: answers with events, up to and including the end. */
+/* exec-stream.c: answers with a stream of events, up to and including the end. */
 typedef enum EventFormat {
         EVENTS_NDJSON,
         EVENTS_SSE,
@@ -34,33 +35,33 @@ typedef enum EventFormat {
 } EventFormat;
 typedef struct EventOptions {
         EventFormat format;
-        uint64_t from[_STREAM_MAX]; /* FEED_SKIP: not this one */
+        uint64_t from[_STREAM_MAX]; /* offsets; FEED_SKIP: omit the stream */
         bool start;                 /* begin with the start event */
         bool bind;
-        bool no_follow; /* end with what there is */
+        bool no_follow; /* end after the existing output */
 } EventOptions;
 int events_answer(ApiRequest *q, Execution *x, const EventOptions *options);
 extern const char *const event_types[_EVENTS_MAX]; /* media types */
 
-/* The end of an execution as JSON text, without a newline, for who tells it after the execution may be gone. */
+/* The end of an execution as JSON text, without a newline. It can be sent after the execution is gone. */
 typedef struct ExecEnd {
         char *text;
         size_t size;
-        int error; /* there was no memory to write it */
+        int error; /* out of memory */
 } ExecEnd;
 void exec_end_take(ExecEnd *e, const Execution *x);
 
-/* attach.c: makes a WebSocket of the request, for output and input. The handshake has been checked. */
+/* attach.c: turns the request into a WebSocket for output and input. The handshake must have been checked. */
 typedef struct AttachOptions {
         uint64_t from;
         bool start; /* begin with the start message */
         bool bind;
 } AttachOptions;
-int attach_check(ApiRequest *q); /* answers and returns < 0 when it is no handshake */
+int attach_check(ApiRequest *q); /* answers and returns < 0 if it is not a valid handshake */
 int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options);
 
 #define EXEC_OUTPUT_LOST \
         "This sandbox was given secrets that cannot be read, so they cannot be hidden in what it prints: it is not shown (see `cove health`)"
 
-/* What feed_open() says, as an answer. */
+/* Answers with an error of feed_open(). */
 int exec_answer_feed_error(ApiRequest *q, const Execution *x, int r);

@@ -6,7 +6,7 @@
  *      {"serial":7,"time":"…","type":"exec.start","execution":"e1","text":"/bin/ls"}
  *      {"serial":null,"time":"…","type":"exec.stdout","execution":"e1","text":"README.md"}
  *
- * The time of output is when its stream was last written to: nobody knows better. */
+ * The time of output is that of the last write to its stream: no better one is known. */
 
 #include <errno.h>
 #include <inttypes.h>

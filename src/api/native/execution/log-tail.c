@@ -1,7 +1,8 @@
-/* log-tail.c: where the last n entries begin.
+/* log-tail.c: finds the start of the last n entries.
  *
- * From the end to the beginning: the output of what runs, then the events, each end of an execution with its output before
- * it. Journals are read backwards, and not for ever: beyond a budget the tail begins where the budget ended. */
+ * It searches from the end to the beginning: the output of running executions, then the events, each end of
+ * an execution with its output before it. Journals are read backwards, up to a budget; if that is used up,
+ * the tail begins there. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,26 +1,27 @@
-/* logs.h: what the files of GET …/logs share: what happened in a sandbox, with what its commands wrote in between.
+/* logs.h: shared by the files of GET …/logs: the events of a sandbox, interleaved with the output of its
+ * commands.
  *
- * Events come from the store, output from the journals. A journal has no times, so the output of an execution stands before
- * its end, or, while it runs, behind everything else; who follows gets it as it comes.
- * Memory is bounded: a sandbox has a thousand events at most, and output passes through in pieces. */
+ * Events come from the store, output from journals. A journal has no times, so the output of an execution is
+ * placed before its end event; while it runs, after everything else. A following client gets it as it
+ * arrives. Memory is bounded: a sandbox has at most a thousand events, and output is passed on in pieces. */
 #pragma once
 
 #include "api/native/native.h"
 #include "base/text.h"
 #include "core/feed.h"
 
-#define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is told in pieces */
+#define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is split */
 #define LOG_TAIL_MAX 100000
 
 typedef struct LogEvent {
-        uint64_t serial; /* 0: none, for output */
+        uint64_t serial; /* 0: output, which has none */
         usec_t at;
-        char *type, *execution, *text; /* the last two may be NULL */
+        char *type, *execution, *text; /* execution and text may be NULL */
 } LogEvent;
 
 void log_event_done(LogEvent *e);
 
-/* What is to be told, the oldest first. */
+/* The events to send, the oldest first. */
 typedef struct LogQueue {
         LogEvent *events;
         size_t n, room, first;
@@ -28,31 +29,32 @@ typedef struct LogQueue {
 } LogQueue;
 
 void log_queue_done(LogQueue *q);
-/* What the store has beyond last_serial. */
+/* Adds the events after last_serial from the store. */
 int log_queue_load(LogQueue *q, const Manager *m, const char *sandbox_id, usec_t since);
 
-/* What of its output is told: from here to there. */
+/* The range of each stream to send. */
 typedef struct LogSpan {
         uint64_t from[_STREAM_MAX], to[_STREAM_MAX];
 } LogSpan;
 
-/* The output of one execution, while it is told. There may be hundreds: each feed rests. */
+/* The output of one execution, while it is sent. There may be hundreds: each feed rests
+ * between reads, without a descriptor. */
 typedef struct LogOutput {
-        Feed feed; /* first */
+        Feed feed; /* must be the first member */
         usec_t started_at;
-        bool stirred; /* there may be more to read than when it was looked at last */
-        struct LogOutput *prev, *next; /* in the list of those that run */
+        bool stirred; /* there may be new output since the last look */
+        struct LogOutput *prev, *next; /* in the list of running executions */
 } LogOutput;
 
-/* NULL with 0: there is nothing of it (any more). */
+/* NULL with 0: there is no output, or none any more. */
 int log_output_open(const Execution *x, const LogSpan *span, const FeedReader *reader, void *userdata, LogOutput **ret);
 LogOutput *log_output_free(LogOutput *o);
 
-/* Entries as text. */
+/* Write entries as text. */
 void log_put_event(Text *t, const LogEvent *e, bool as_json);
-/* 1: put some; 0: there is nothing for now, or ever: feed_drained() tells. */
+/* Returns 1 if it wrote something; 0: nothing for now, or at the end: see feed_drained(). */
 int log_put_output(Text *t, LogOutput *o, bool as_json);
-/* It was gone before all of it was told. */
+/* Reports that output was deleted before all of it was sent. */
 void log_put_lost(Text *t, const LogOutput *o, bool as_json);
 
 typedef struct LogPart {
@@ -64,19 +66,20 @@ typedef struct LogParts {
         size_t n;
 } LogParts;
 
-/* Where to begin for the last n entries: drops events from the queue, and says which part of the output of executions is
- * told. Those that are not named are told as a whole. Journals are looked through a slice at a time. */
+/* Finds the start of the last n entries: drops earlier events from the queue, and records the parts of output
+ * to send. Executions that are not listed in `parts` are sent whole. Journals are searched one slice at a
+ * time. */
 typedef struct LogTail {
-        uint64_t left;   /* entries that are still wanted */
-        uint64_t budget; /* bytes that may still be looked at; 0: then it begins no earlier than where it has come */
-        LogParts parts;  /* those of what runs are named from the beginning */
-        size_t n_begun;  /* parts; of the last one … */
-        ExecutionStream n_streams; /* … so many streams are still to be counted */
-        size_t event;    /* from here on events are gone through */
+        uint64_t left;   /* entries still missing */
+        uint64_t budget; /* bytes that may still be read; at 0 the tail starts at the current position */
+        LogParts parts;  /* running executions are listed from the start */
+        size_t n_begun;  /* number of parts in progress; of the last one … */
+        ExecutionStream n_streams; /* … this number of streams is still uncounted */
+        size_t event;    /* events before this index are still to be searched */
         int fd;          /* of the stream that is being counted; -EBADF: none */
         uint64_t size, end;
 } LogTail;
 
 int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n);
-int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb); /* 1: there is more to do. sb may be NULL: it is gone */
-void log_tail_done(LogTail *t); /* idempotent; also of one that is all zero */
+int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb); /* 1: there is more to do. sb NULL: it is gone */
+void log_tail_done(LogTail *t); /* may be called twice, or on a zeroed LogTail */

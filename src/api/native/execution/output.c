@@ -1,4 +1,4 @@
-/* output.c: what an execution has written, from any byte: as bytes, or as events. */
+/* output.c: the output of an execution, from any byte on: as bytes or as events. */
 
 #include <errno.h>
 #include <inttypes.h>

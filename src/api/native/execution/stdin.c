@@ -1,7 +1,7 @@
-/* stdin.c: writing to a command's stdin.
+/* stdin.c: writes to a command's stdin.
  *
- * The body goes to the command piece by piece: the next one is taken from the socket when the kernel has the one before, so
- * that a slow reader slows its writer. That the command has ended is an answer, not an error. */
+ * The body is passed on piece by piece: the next one is read from the socket after the kernel has taken the
+ * one before, so that a slow reader slows its writer down. The end of the command is an answer, not an error. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* archive.c: a directory as a tar stream, and the other way round.
+/* archive.c: downloads a directory as a tar stream, and unpacks an uploaded one.
  *
  *      GET     worker inside ── channel ── cove-archive pack ── pipe ── answer
  *      PUT     body ── pipe ── cove-archive unpack ── channel ── worker inside
  *
- * The archive program is started for one request, and killed when its client goes away. Its last line on stderr is an errno
- * and a sentence. */
+ * The archive program is started for one request, and killed if the client leaves. Its last line on stderr is
+ * an errno and a sentence. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* file-json.c: entries and errors of files, as JSON. */
+/* file-json.c: files and errors as JSON. */
 
 #include <errno.h>
 #include <inttypes.h>

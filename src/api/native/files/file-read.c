@@ -1,4 +1,4 @@
-/* file-read.c: the bytes of a file. The worker inside opens it; the kernel sends it. */
+/* file-read.c: downloads a file. The worker inside opens it; the kernel sends it. */
 
 #include <errno.h>
 #include <inttypes.h>

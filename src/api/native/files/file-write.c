@@ -1,5 +1,5 @@
-/* file-write.c: the bytes of a file that comes. They go into a pipe whose other end the worker inside holds; the file is
- * there, whole, when the body has ended and the worker was told so. A client that goes away in the middle leaves nothing. */
+/* file-write.c: uploads a file. The bytes go into a pipe to the worker inside. The file appears, complete,
+ * after the body has ended and the worker was told so. If the client leaves earlier, nothing remains. */
 
 #include <errno.h>
 #include <string.h>

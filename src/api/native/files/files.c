@@ -1,4 +1,4 @@
-/* files.c: file operations that have one short answer: stat, list, mkdir, move, copy, chmod, remove. */
+/* files.c: file operations with one short answer: stat, list, mkdir, move, copy, chmod, remove. */
 
 #include "api/native/files/files.h"
 #include "api/native/routes/routes.h"

@@ -1,4 +1,5 @@
-/* spool.c: a streamed body goes into a spool, which goes with the request unless somebody has taken a reference. */
+/* spool.c: stores a streamed body in a spool, which is freed with the request unless another part takes a
+ * reference. */
 
 #include <errno.h>
 

@@ -1,11 +1,11 @@
 /* watch.c: changes below a path, as server-sent events.
  *
- *      event: ready      data: {"path":"/w"}                        the watch stands
+ *      event: ready      data: {"path":"/w"}                        the watch is established
  *      event: created    data: {"path":"/w/a","directory":false}    modified, removed, attributes
  *      event: renamed    data: {"path":"/w/a","target":"/w/b","directory":false}
- *      event: overflow   data: {"path":"/w","directory":true}       some are lost: look again
+ *      event: overflow   data: {"path":"/w","directory":true}       events were lost: list the directory again
  *
- * A client that is too slow stops the worker, not us; what it then misses comes as an overflow. */
+ * A slow client blocks the worker, not the daemon; events that it misses are reported as an overflow. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* routes.c: every table of routes of the native surface. docs/openapi.yaml says the same, and test/api/contract compares. */
+/* routes.c: all tables of routes of the native surface. test/api/contract compares them with
+ * docs/openapi.yaml. */
 
 #include "api/native/routes/routes.h"
 

@@ -1,4 +1,4 @@
-/* routes.h: the words in which tables of routes are written, and all of them. */
+/* routes.h: the macros for tables of routes, and the list of all tables. */
 #pragma once
 
 #include "api/native/answer.h"
@@ -7,11 +7,11 @@
 #define JSON_BODY(table)                                                                                     \
         .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .shape = &native_##table##_shape
 #define BYTES_BODY(function) .body = HTTP_BODY_STREAM, .data = function
-/* What api_show() gives out of the handler's object, and native_page_add() out of each of a list. */
+/* The shape for api_show() of a handler's object, or for native_page_add() of each object in a list. */
 #define ANSWER(table)      .answer = &native_##table##_answer
 #define ANSWER_LIST(table) ANSWER(table), .answers_a_list = true
 
-/* Clients that send "{}" with every POST are welcome. */
+/* For clients that send "{}" with every POST. */
 extern const Shape native_empty_shape;
 
 extern const ApiRoute info_routes[], sandbox_routes[], lifecycle_routes[], execution_routes[], file_routes[];

@@ -1,11 +1,11 @@
-/* changes.c: what a persistent sandbox has changed of what it stands on: as lines of JSON, or as a layer.
+/* changes.c: the changes of a persistent sandbox against its base: as lines of JSON, or as a layer.
  *
  *      disk, template ── cove-tree (started by the spawner) ── pipe ── answer
  *
- * A client that goes away ends the work.
+ * If the client leaves, the work ends.
  *
- * How fast it goes is the client's choice, and only so many programs work on trees at once (spawner/spawner.h): of those some are left for everybody
- * else, and no tenant has all of the rest. */
+ * The client sets the pace, and only a limited number of programs work on trees at once (spawner/spawner.h).
+ * So some of them are reserved for other uses, and no tenant may take all of the rest. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* create-from.c: a sandbox out of a snapshot or another sandbox: all that the request does not say is as it was there. */
+/* create-from.c: a sandbox from a snapshot or another sandbox: values missing in the request are taken from
+ * there. */
 
 #include <errno.h>
 #include <stdlib.h>

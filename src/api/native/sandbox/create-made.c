@@ -1,4 +1,4 @@
-/* create-made.c: POST /api/sandbox, from the request to the answer (api/make.h has the way between). */
+/* create-made.c: POST /api/sandbox, from the request to the answer; api/make.h does the part in between. */
 
 #include <errno.h>
 #include <stdio.h>

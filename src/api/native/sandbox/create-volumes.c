@@ -1,4 +1,4 @@
-/* create-volumes.c: which volumes a sandbox gets, and where. */
+/* create-volumes.c: the volumes of a new sandbox, and their mount points. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* create.c: what POST /api/sandbox says. create-made.c has what becomes of it. */
+/* create.c: parses the body of POST /api/sandbox. create-made.c makes the sandbox. */
 
 #include <ctype.h>
 #include <errno.h>

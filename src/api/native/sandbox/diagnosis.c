@@ -1,4 +1,4 @@
-/* diagnosis.c: whether one sandbox is well, and why it is not. */
+/* diagnosis.c: the health of one sandbox, with the reasons. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* fork.c: many sandboxes out of one, or out of a snapshot. */
+/* fork.c: makes several sandboxes from one, or from a snapshot. */
 
 #include <errno.h>
 #include <stdio.h>

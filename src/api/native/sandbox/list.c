@@ -1,7 +1,7 @@
 /* list.c: GET /api/sandbox/list.
  *
- * In order of creation, and of ids among those of the same moment. A cursor names the last one that was told, by both, so
- * that whatever comes and goes between two pages, what is there all the time is told exactly once. */
+ * In the order of creation, then of ids. A cursor names the last sandbox returned, by both. So a sandbox that
+ * exists during the whole listing is returned exactly once, whatever is created or deleted between two pages. */
 
 #include <ctype.h>
 #include <errno.h>

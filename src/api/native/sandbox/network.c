@@ -1,4 +1,4 @@
-/* network.c: what a sandbox may reach: its policy while it runs, what was denied and what was learned. */
+/* network.c: the network of a sandbox: its policy while it runs, denied and learned destinations. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* previews.c: which ports are served inside, and under which URL a browser finds them. */
+/* previews.c: the ports that are served inside, and their URLs. */
 
 #include <errno.h>
 #include <stdlib.h>

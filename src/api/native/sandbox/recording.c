@@ -1,4 +1,4 @@
-/* recording.c: what went into a sandbox, as it was kept, also when the sandbox is gone. */
+/* recording.c: the recorded input of a sandbox, also after its end. */
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* sandbox-json.c: sandboxes and executions as callers see them. */
+/* sandbox-json.c: sandboxes and executions in the JSON of the API. */
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* sandbox.c: one sandbox, and figures about all of them. */
+/* sandbox.c: one sandbox, and statistics about all of them. */
 
 #include <errno.h>
 #include <string.h>

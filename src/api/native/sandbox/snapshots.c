@@ -1,4 +1,4 @@
-/* snapshots.c: taken, listed, checked, removed, restored. */
+/* snapshots.c: takes, lists, checks, removes and restores snapshots. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* snapshots.h: what the handlers of snapshots and forks share among themselves. */
+/* snapshots.h: shared by the handlers of snapshots and forks. */
 #pragma once
 
 #include "api/native/native.h"
 #include "api/native/values.h"
 #include "state/state.h"
 
-State *state_of(ApiRequest *q);       /* NULL: answered. What is asked of it goes on when the client does not wait any more */
-Snapshot *snapshot_of(ApiRequest *q); /* the one of its path; likewise */
+State *state_of(ApiRequest *q);       /* NULL: answered. Its operations continue if the client leaves */
+Snapshot *snapshot_of(ApiRequest *q); /* the one in the path; NULL: answered */

@@ -1,4 +1,4 @@
-/* volumes.c: volumes: made, listed, removed, and given to sandboxes. */
+/* volumes.c: creates, lists, shows and removes volumes. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* build.c: templates out of a Dockerfile or a recipe: what is asked for, by query and archive or by JSON. */
+/* build.c: builds from a Dockerfile or a recipe: parses requests with a query and an archive, or with JSON. */
 
 #include <errno.h>
 #include <stdio.h>

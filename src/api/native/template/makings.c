@@ -1,4 +1,4 @@
-/* makings.c: pieces of long work: list, look or wait, log, cancel. */
+/* makings.c: makings: list, show or wait, log, cancel. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* templates-gc.c: what templates no longer need: shown, or removed. */
+/* templates-gc.c: unused data of templates: shows or removes it. */
 
 #include <errno.h>
 

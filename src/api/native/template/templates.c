@@ -1,4 +1,4 @@
-/* templates.c: what sandboxes start from: list, look, remove, and what makes them. */
+/* templates.c: templates: list, show, remove; pull, import, commit, push. */
 
 #include <errno.h>
 #include <stdio.h>
