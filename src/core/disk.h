@@ -1,22 +1,23 @@
 /* disk.h: the disk of a persistent sandbox, which outlives its processes.
  *
- * TREE_DISK of the sandbox's id: made after its row and before its first process, empty or as a snapshot is; removed when nothing of
- * the sandbox is left in the kernel and nobody can want it any more. Whoever dies in between leaves a row that says what it was about, and
- * the next start finishes it.
+ * A TREE_DISK with the sandbox's id as its name. It is made after the sandbox's row and before its first process,
+ * empty or as a copy of a snapshot or scratch tree. It is removed after the sandbox has ended and nothing of it is
+ * left in the kernel. If the daemon dies in between, the row says what was under way, and the next start finishes
+ * it.
  * Must not know: how trees are kept, snapshots' rows, parking. */
 #pragma once
 
 #include "core/manager.h"
 
-/* Then sandbox_proceed(), or the sandbox's end. */
+/* Calls sandbox_proceed() when the disk is made, or ends the sandbox. */
 int sandbox_disk_make(Sandbox *sb, Error *reterr);
 
-/* true: it is being removed, and sandbox_on_destroyed() is told again when it is gone. */
+/* true: the disk is being removed; sandbox_on_destroyed() is called again when it is gone. */
 bool sandbox_disk_remove(Sandbox *sb);
-void sandbox_disk_free(Sandbox *sb); /* our memory of it */
+void sandbox_disk_free(Sandbox *sb); /* the object, not the disk */
 
-/* As it was when it was asked last, which is asked again now. */
+/* Returns the size as measured last, and begins a new measurement, at most every 500 ms. */
 void sandbox_disk_usage(Sandbox *sb, SandboxUsage *ret);
 
-/* Those whose row says that their sandbox has ended. */
+/* Removes the disks of sandboxes whose row says that they have ended. */
 void disks_sweep(Manager *m);

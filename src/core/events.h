@@ -1,4 +1,4 @@
-/* events.h: what happened to a sandbox, as it is kept for /logs and for people. Bounded per sandbox: the oldest go. */
+/* events.h: the log of a sandbox's events, for /logs and for people. Bounded per sandbox: the oldest are removed. */
 #pragma once
 
 #include "core/manager.h"
@@ -9,6 +9,6 @@ typedef struct StoreEvent {
         const char *sandbox_id, *type, *execution_id /* may be NULL */, *text /* may be NULL */;
 } StoreEvent;
 
-/* In order, those after that serial and not before `since`; return < 0 to stop. */
+/* In order, the events after that serial and not before `since`; return < 0 to stop. */
 int sandbox_event_each(const Manager *m, const char *sandbox_id, uint64_t after_serial, usec_t since,
                 int (*each)(const StoreEvent *event, void *userdata), void *userdata);

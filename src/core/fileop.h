@@ -1,6 +1,7 @@
-/* fileop.h: one file operation in a sandbox, under way.
+/* fileop.h: one file operation in a sandbox.
  *
- * The provider does it, as a user of the sandbox. The core checks and bounds the answers before a handler sees them.
+ * The provider performs it as a user of the sandbox. Its answers may come from the guest; the core checks and
+ * bounds them before a handler sees them.
  * Must not know: HTTP, JSON, how a provider reaches files. */
 #pragma once
 
@@ -10,53 +11,56 @@
 typedef struct FileOp FileOp;
 
 typedef struct FileOpHandlers {
-        void (*entry)(FileOp *op, const FileEntry *entry, int fd, void *userdata); /* fd: read, pack: a regular file of that size, the handler's to close; else -EBADF */
+        /* fd: READ, PACK: a regular file of that size, closed by the handler; else -EBADF. */
+        void (*entry)(FileOp *op, const FileEntry *entry, int fd, void *userdata);
         void (*event)(FileOp *op, const FileEvent *event, void *userdata);
         void (*writable)(FileOp *op, void *userdata); /* after fileop_write() took less than it was given: it takes more */
-        /* Once, and last. error 0, or a negative errno with the path it is about: -EPIPE when the sandbox has ended, -EBADMSG when
-         * the answers make no sense. Of a watch: when it stands, events follow, and once more with an error when it breaks. The
-         * count is that of fileop_on_end(). */
+        /* Once, and last. error: 0, or a negative errno with the path: -EPIPE if the sandbox has ended, -EBADMSG if the
+         * answers are invalid. For a watch: called when the watch is set up; events follow; called again with an error when
+         * it breaks. count: as of fileop_on_end(). */
         void (*end)(FileOp *op, int error, const char *path, uint64_t count, void *userdata);
 } FileOpHandlers;
 
-/* -ESTALE: the sandbox is not in a state for it. -EOPNOTSUPP: pack, unpack, and the provider has no archives. The request's uid and gid are those of the user who does it. */
+/* -ESTALE: the sandbox is not in a state for it. -EOPNOTSUPP: PACK or UNPACK, and the provider has no archives. The
+ * operation runs as the request's uid and gid. */
 int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *handlers, void *userdata, FileOp **ret, Error *reterr);
 
-/* Also in the middle: then nothing of it remains; also from within a handler. NULL is fine. */
+/* Also in the middle of the operation, which is undone then, and from within a handler. NULL is fine. */
 FileOp *fileop_free(FileOp *op);
 
-/* FILE_WRITE: the data, as fast as the worker takes it, and then the commit: nothing of it counts before. Returns how much was taken.
- * -EPIPE: the worker has given up; why, the end tells. */
+/* FILE_WRITE: writes data as fast as the worker reads it; the file is replaced only by the commit. Returns how much
+ * was taken. -EPIPE: the worker has given up; end() has the reason. */
 ssize_t fileop_write(FileOp *op, const void *data, size_t size);
-int fileop_wait(FileOp *op);   /* for writable(), of who leaves its turn to others */
+int fileop_wait(FileOp *op);   /* asks for writable(); for a writer that yields to the loop although it could go on */
 int fileop_commit(FileOp *op); /* -EPIPE likewise */
-/* All of it, and the commit. The data stays the caller's, and where it is until the end. */
+/* Writes all data, then commits. The data stays the caller's, which must not move or free it before the end. */
 int fileop_write_all(FileOp *op, const void *data, size_t size);
 
-/* FILE_PACK, FILE_UNPACK: the channel itself, for the archive program that will speak on it. The op stays to be freed and hears
- * nothing more. */
+/* FILE_PACK, FILE_UNPACK: returns the channel itself, for the archive program. The op gets no more answers; the
+ * caller still frees it. */
 int fileop_take_channel(FileOp *op);
-/* FILE_UNPACK: what goes in, and whether it got there: nobody here sees it otherwise. */
+/* FILE_UNPACK: reports the data and the end to the recorder; the archive program passes them on without the core. */
 void fileop_tell_data(FileOp *op, const void *data, size_t size);
 void fileop_tell_end(FileOp *op, bool done);
 
-/* Stop and go on reading the answers, when entries come faster than they can be passed on. */
+/* Pauses or resumes the answers, for a handler that cannot pass on entries as fast as they come. */
 int fileop_pause(FileOp *op, bool pause);
 
-/* For providers: the answers to file_start(), never from within a call. An answer that the operation cannot have ends it with -EBADMSG. Each of them may end the
- * operation, and file_end() comes then.
+/* For providers: the answers to file_start(), never from within a call. An answer that is invalid for the operation
+ * ends it with -EBADMSG. Each of these may end the operation, and file_end() is called then.
  *
- *      STAT, MKDIR, MOVE, COPY, CHMOD      entry (the thing afterwards), end
+ *      STAT, MKDIR, MOVE, COPY, CHMOD      entry (the file afterwards), end
  *      REMOVE, UNPACK                      end
  *      LIST, PACK                          entries, end
  *      READ                                entry with a descriptor, end
  *      WRITE                               after file_commit(): entry, end. Replaces atomically
- *      WATCH                               end at once (the watch stands), then events, each with an entry before it when FILE_DETAILS asks for it
+ *      WATCH                               end (the watch is set up), then events; with FILE_DETAILS, an entry before each
  *      any                                 failed, and nothing after it
  *
- * The count of an end: LIST, PACK, UNPACK entries (LIST: above the request's limit there is more), WRITE 1 when a file was replaced, MKDIR directories made,
- * REMOVE, COPY, CHMOD things. */
-void fileop_on_entry(FileOp *op, FileEntry *entry, int fd); /* fd: a regular file, open for reading (read, pack), which says the size; taken. Else -EBADF */
+ * The count of an end: LIST, PACK, UNPACK: entries (LIST: a count above the request's limit means that there are
+ * more); WRITE: 1 if a file was replaced; MKDIR: directories made; REMOVE, COPY, CHMOD: files and directories. */
+/* fd: READ, PACK: a regular file, open for reading, taken; its size replaces the entry's. Else -EBADF. */
+void fileop_on_entry(FileOp *op, FileEntry *entry, int fd);
 void fileop_on_event(FileOp *op, const FileEvent *event);
 void fileop_on_end(FileOp *op, uint64_t count);
 void fileop_on_failed(FileOp *op, int error, const char *path); /* error: negative errno */

@@ -1,7 +1,7 @@
-/* helper.h: a helper program that the daemon starts for one thing, and watches.
+/* helper.h: a helper program that the daemon starts for one job, and supervises.
  *
- * Starts the program (base/program.h) with a pipe as its stderr, and tells its end once, with the failure that the program left there. What else the
- * program says, on stdout or over a channel, is between it and the caller.
+ * Starts the program (base/program.h) with a pipe as its stderr, and reports its end once, with the failure that
+ * the program wrote to the pipe. The caller alone handles its stdout and other channels.
  * Must not know: what the program does, sandboxes. */
 #pragma once
 
@@ -12,10 +12,12 @@
 #include "base/program.h"
 
 typedef struct Helper Helper;
-typedef void (*HelperEnded)(const Error *error /* NULL: well */, void *userdata); /* it is freed by then */
+typedef void (*HelperEnded)(const Error *error /* NULL: well */, void *userdata); /* the helper is freed already */
 
-/* argv[0] is the program's name, "cove-…"; without a path it is looked for. Its descriptor 2 is the pipe, whatever fds has there. A failure has no words.
- * hang_usec: one that is stopped for so long is killed, and its end is -ETIMEDOUT; 0: nobody looks. One that waits for what it reads or writes is none. */
+/* argv[0] is the program's name, "cove-…"; without start->path it is searched for. Descriptor 2 is the pipe,
+ * whatever fds has there. Returns a bare errno, without a text.
+ * hang_usec: a program that is in the stopped state for this long is killed, and its end is -ETIMEDOUT; 0: no
+ * limit. A program that blocks in a read or write is not stopped. */
 int helper_start(sd_event *event, const ProgramStart *start, usec_t hang_usec, HelperEnded ended, void *userdata, Helper **ret);
-void helper_stop(Helper *h);    /* asks it to end; that is told */
-Helper *helper_free(Helper *h); /* kills it; nothing is told. NULL is nothing */
+void helper_stop(Helper *h);    /* sends SIGTERM; the end is reported */
+Helper *helper_free(Helper *h); /* kills it; the end is not reported. NULL is fine */

@@ -1,4 +1,4 @@
-/* ledger-entry.h: what an object of the core has in it to be charged to a tenant. ledger.h says how.
+/* ledger-entry.h: the member of an object that is charged to a tenant; ledger.h has the rules.
  *
  * Must not know: any object. */
 #pragma once
@@ -8,18 +8,18 @@
 typedef struct Ledger Ledger;
 
 typedef enum LedgerKind {
-        /* Bytes on disk. Together, as ledger_disk(), they are held to the tenant's quota of disk. */
-        LEDGER_DISK,       /* of sandboxes that have not ended: what they may write. By the tally */
-        LEDGER_VOLUME,     /* what may be written */
-        LEDGER_SNAPSHOT,   /* what they take */
+        /* Bytes on disk. The tenant's quota of disk limits their sum, ledger_disk(). */
+        LEDGER_DISK,       /* disk limits of sandboxes that have not ended. By the tally */
+        LEDGER_VOLUME,     /* limits of volumes */
+        LEDGER_SNAPSHOT,   /* used bytes */
         LEDGER_JOURNAL,    /* output of executions */
         LEDGER_ARTIFACT,
-        LEDGER_RECORDING,  /* what went into sandboxes, for a replay */
-        LEDGER_SPOOL,      /* bodies of requests that are needed as files, until nobody reads them any more */
-        LEDGER_UPLOAD,     /* files that were sent ahead of a build, and are kept for the next */
-        LEDGER_TEMPLATE,   /* layers, disks and blobs that its templates stand on: ledger.h has the rule */
+        LEDGER_RECORDING,  /* input of sandboxes, kept for a replay */
+        LEDGER_SPOOL,      /* request bodies that are needed as files, until their last reader has finished */
+        LEDGER_UPLOAD,     /* files that were uploaded before a build, and are kept for the next */
+        LEDGER_TEMPLATE,   /* layers, disks and blobs of its templates: ledger.h has the rule */
         /* Bytes of the daemon's memory. */
-        LEDGER_ANSWER,     /* answers that were built whole, until the client has them */
+        LEDGER_ANSWER,     /* complete answers, until the client has read them */
         /* Numbers. By the tally: */
         LEDGER_SANDBOXES,
         LEDGER_EXECUTIONS, /* that run */
@@ -27,11 +27,11 @@ typedef enum LedgerKind {
         LEDGER_PIDS,       /* promised to sandboxes */
         LEDGER_DESCRIPTORS, /* likewise; per process */
         /* … and charged: */
-        LEDGER_BUILDS,     /* that run: 1 each */
-        LEDGER_REQUESTS,   /* under way: 1 each. Streams, waits and WebSockets are for as long as they last */
-        LEDGER_CALLS,      /* asked of a PID 1 or of the gate, and not answered: 1 each */
-        /* Spent, and not given back: µs of the gate's thread since the daemon's start, of all sandboxes that were ever there. Nothing is refused by it: the
-         * gate itself gives each sandbox its share of the thread (gate/share.h). */
+        LEDGER_BUILDS,     /* running: 1 each */
+        LEDGER_REQUESTS,   /* in progress: 1 each. Streams, waits and WebSockets count for as long as they last */
+        LEDGER_CALLS,      /* to a PID 1 or to the gate, not answered yet: 1 each */
+        /* Spent for good: µs of the gate's thread since the daemon's start, of all sandboxes that have existed. No quota
+         * limits it: the gate itself gives each sandbox its share of the thread (gate/share.h). */
         LEDGER_GATE_CPU,
         _LEDGER_MAX,
 } LedgerKind;
@@ -40,5 +40,5 @@ typedef struct LedgerEntry {
         struct LedgerRow *row; /* NULL: holds nothing */
         LedgerKind kind;
         uint64_t amount;
-        struct LedgerEntry *prev, *next; /* of that kind in the row, in the order in which they were first charged */
+        struct LedgerEntry *prev, *next; /* entries of that kind in the row, in the order of their first charge */
 } LedgerEntry;

@@ -1,4 +1,4 @@
-/* limits.h: the limits of a sandbox as a list: by the names that callers know, to be laid over each other and compared.
+/* limits.h: merging and comparing the limits of sandboxes, with errors that use the callers' names for them.
  *
  * Must not know: where they come from. */
 #pragma once
@@ -8,16 +8,16 @@
 #define LIMIT_UNSAID    UINT64_MAX
 #define LIMIT_UNSAID_32 UINT32_MAX
 
-/* Nothing is said about any of them: what a reader of requests begins with. */
+/* Sets all limits to "not given": the initial value for a parser of requests. */
 void limits_unsaid(SandboxLimits *l);
 
-/* What is said goes over what is there. */
+/* Replaces the limits in `base` that are given in `said`. */
 void limits_lay_over(SandboxLimits *base, const SandboxLimits *said);
 
-/* Each that is beyond `ceiling` becomes that; each that is below `least` does. */
+/* Lowers each limit that is above `ceiling` to it; raises each that is below `least` to it. */
 void limits_lower(SandboxLimits *l, const SandboxLimits *ceiling);
 void limits_raise(SandboxLimits *l, const SandboxLimits *least);
 
-/* The first that is beyond the ceiling; 0 is "no limit" for those that may have none, and beyond every limit.
- * 0: none is. -EPERM: the error says which, with both values. */
+/* Compares with a ceiling. For limits that may be unlimited, 0 means "no limit", which is above every ceiling
+ * except 0. 0: all are within it. -EPERM: one is not; the error names the first, with both values. */
 int limits_check(const SandboxLimits *wanted, const SandboxLimits *ceiling, Error *reterr);

@@ -1,5 +1,5 @@
-/* name.h: names that people give to sandboxes, snapshots and volumes, by one rule: small letters and digits, with '-', '_', '.' inside, and
- * nothing that could be an id.
+/* name.h: the rule for names of sandboxes, snapshots and volumes: lower-case letters and digits, with '-', '_', '.'
+ * inside, and nothing that could be an id.
  *
  * Must not know: which names are taken, the words of a surface. */
 #pragma once
@@ -11,10 +11,11 @@
 
 bool object_name_is_valid(const char *text, size_t max);
 
-/* The host name inside what has this name: '_' and '.' become '-'. Without a name, the id's first HOST_NAME_SHORT characters. */
+/* The host name inside a sandbox with this name: '_' and '.' become '-'. Without a name, the first HOST_NAME_SHORT
+ * characters of the id. */
 #define HOST_NAME_BYTES 64
 #define HOST_NAME_SHORT 8
 void object_host_name(const char *name /* or NULL */, const char *id, char ret[static HOST_NAME_BYTES]);
 
-/* -EINVAL: the error says what is wrong, for a person. max: bytes. */
+/* -EINVAL: the error says what is wrong. max: in bytes. */
 int object_name_check(const char *text, size_t max, Error *reterr);

@@ -1,8 +1,9 @@
-/* network.h: the networks of sandboxes, as the core sees them: somebody keeps them.
+/* network.h: the core's interface to the networks of sandboxes.
  *
- * The core asks its keeper (gatekeeper/) at each point of a life where a network matters, and hears from it by network_prepared() and
- * network_attached(), never from within the call that asked. A sandbox that has a network is in nobody's hands before its keeper has said
- * that what leaves it is looked at; with no keeper, or one that fails, it is not made.
+ * The core calls its keeper (gatekeeper/) at each point of a sandbox's life where the network matters. The keeper
+ * answers by network_prepared() and network_attached(), never from within the call that asked. No caller gets a
+ * sandbox with a network before the keeper has confirmed that the gate checks its traffic; without a keeper, or if
+ * the keeper fails, the sandbox is not made.
  * Must not know: gates, policies, sockets. */
 #pragma once
 
@@ -10,37 +11,37 @@
 #include "wire/network.h"
 
 typedef struct NetworkKeeper {
-        /* Before anything of it is written down: may there be such a one? Chooses what the row has to have (its address). */
+        /* Before its row is written: checks whether such a sandbox is possible, and chooses its address for the row. */
         int (*admit)(Sandbox *sb, Error *reterr, void *userdata);
-        /* Its row is written. 0: it can be made, 1: not yet, network_prepared() follows. */
+        /* After its row is written. 0: it can be made, 1: not yet, network_prepared() follows. */
         int (*prepare)(Sandbox *sb, Error *reterr, void *userdata);
-        void (*attach)(Sandbox *sb, void *userdata);  /* its PID 1 is there: network_attached() follows */
-        void (*claim)(Sandbox *sb, void *userdata);   /* out of a pool, by a caller with a policy of his own: network_attached() follows */
-        void (*adopted)(Sandbox *sb, void *userdata); /* after a restart of ours; nobody waits */
-        void (*gone)(Sandbox *sb, void *userdata);    /* it ends, or never came to be; also twice */
-        /* What the provider has brought; descriptors are the callee's to close. */
+        void (*attach)(Sandbox *sb, void *userdata);  /* its PID 1 is running: network_attached() follows */
+        void (*claim)(Sandbox *sb, void *userdata);   /* from a pool, by a caller with its own policy: network_attached() follows */
+        void (*adopted)(Sandbox *sb, void *userdata); /* after a restart of the daemon; no answer follows */
+        void (*gone)(Sandbox *sb, void *userdata);    /* it ends, or was never made; may be called twice */
+        /* Sockets from the provider; the callee closes the descriptors. */
         void (*sockets)(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata);
         void (*socket)(Sandbox *sb, uint64_t token, int error, int fd, void *userdata);
-        /* What executions find in their environment when nobody has said otherwise: "NAME=value". */
+        /* Adds the default environment of executions, "NAME=value", below that of the sandbox and the caller. */
         int (*environment)(Sandbox *sb, Strv *env, void *userdata);
-        void (*execution)(Sandbox *sb, void *userdata); /* one begins, and no other runs */
+        void (*execution)(Sandbox *sb, void *userdata); /* an execution begins, and no other runs */
         void *userdata;
 } NetworkKeeper;
 
-void manager_set_network(Manager *m, const NetworkKeeper *keeper); /* NULL: there is none any more. It stays the caller's */
+void manager_set_network(Manager *m, const NetworkKeeper *keeper); /* the caller's; NULL: removes it */
 
 static inline bool sandbox_has_network(const Sandbox *sb) {
         return sb->spec.network != 0;
 }
 
-/* What of a mode is built into a sandbox; what it may be used for can change. */
+/* The part of a mode that is built into a sandbox; what the sandbox may reach can change. */
 SpawnNetwork network_shape(uint8_t mode);
-uint8_t network_mode_gated(void); /* the mode that stands at the gate, and by itself lets nothing out */
+uint8_t network_mode_gated(void); /* the mode with the gate, which lets nothing out without a policy */
 
-/* The provider is asked for the sockets by which everything leaves it: the keeper's sockets() follows. */
+/* Asks the provider for the sockets that all traffic of the sandbox uses: the keeper's sockets() follows. */
 int network_ask_sockets(Sandbox *sb);
 
-/* The keeper's answers. error NULL: well. */
+/* The keeper's answers. error NULL: success. */
 void network_prepared(Sandbox *sb, const Error *error);
 void network_attached(Sandbox *sb, const Error *error);
 

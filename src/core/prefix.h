@@ -1,10 +1,12 @@
-/* prefix.h: objects by the beginning of their id.
+/* prefix.h: lookup of objects by the beginning of their id.
  *
- * Wherever a person names an object, its id (base/id.h) may be shortened to its first PREFIX_MIN characters or more, as long as one
- * object only that the caller sees begins so. An exact id or name goes before: who finds something by it does not ask here. The
- * minimum keeps a script that names what is gone already from meeting something else by chance.
+ * Wherever a person names an object, its id (base/id.h) may be shortened to its first PREFIX_MIN characters or
+ * more, if it is the only object that the caller sees with this prefix. An exact id or name has precedence; callers
+ * look that up first. The minimum length keeps a script that names a removed object from hitting another one by
+ * chance.
  *
- * Objects hang in lists by the first two characters of their ids: nothing is allocated, and of 10,000 about ten are looked at.
+ * The lists are indexed by the first two characters of the id: nothing is allocated, and a lookup among 10,000
+ * objects compares about ten.
  * Must not know: what the objects are. */
 #pragma once
 
@@ -33,10 +35,10 @@ typedef struct PrefixKind {
 } PrefixKind;
 
 void prefix_add(PrefixIndex *index, PrefixNode *node, const char *id);
-void prefix_remove(PrefixIndex *index, PrefixNode *node); /* one that was never added is fine */
+void prefix_remove(PrefixIndex *index, PrefixNode *node); /* does nothing if it was never added */
 
-/* Whether a text can be the beginning of an id, and long enough. */
+/* Whether a text can be the beginning of an id, and is long enough. */
 bool prefix_is_one(const char *text);
 
-/* -ENOENT: no object that `who` sees begins so. -ENOTUNIQ: several do; the error names some of them. */
+/* -ENOENT: `who` sees no object with this prefix. -ENOTUNIQ: several; the error names some of them. */
 int prefix_find(const PrefixIndex *index, const PrefixKind *kind, const Principal *who, const char *text, PrefixNode **ret, Error *reterr);

@@ -1,13 +1,14 @@
-/* probe.h: whether a sandbox is well: a trivial command inside, with a limit.
+/* probe.h: a health check: runs a trivial command in a sandbox, with a timeout.
  *
- * Not an execution: it has no row, no journal, no number that a caller sees, counts in nothing, and its output is compared here.
+ * The command is not an execution: it has no row, no journal, and no number that a caller sees, counts in no
+ * statistics, and its output is compared here.
  * Must not know: who asks. */
 #pragma once
 
 #include "core/sandbox.h"
 
-/* healthy: "echo" came back in time with what it should. text: why not. Exactly once, never before sandbox_probe() has returned; also when
- * the sandbox goes meanwhile (unhealthy, "the sandbox has ended"). */
+/* healthy: the command printed the expected text in time. text: why not. Called exactly once, never before
+ * sandbox_probe() has returned; also if the sandbox ends meanwhile (unhealthy, "the sandbox has ended"). */
 typedef void (*ProbeDone)(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata);
 
 /* -ESTALE: not in a state to run anything. -EALREADY: one is under way. */

@@ -1,10 +1,11 @@
-/* run-names.h: what lies in DIR/run, by name. The one list:
+/* run-names.h: the names of the files in DIR/run. The complete list:
  *
  *      ID.sock             the PID 1 of sandbox ID listens there
- *      spare-N.sock        made ahead, for those to come
- *      gate.sock           cove-gate listens there; gate.sock.new while it is made, gate.sock.lock says who it is
+ *      spare-N.sock        made ahead, for future sandboxes
+ *      gate.sock           cove-gate listens there; gate.sock.new while it is made; gate.sock.lock identifies the gate
  *
- * Whoever puts something there has a line here. A clean-up may take what bears a sandbox's id, and nothing else: what has another name is somebody's.
+ * Every program that puts a file there has a line here. A clean-up may remove only files with a sandbox's id as
+ * their name; every other name is in use.
  * Must not know: what goes over the sockets. */
 #pragma once
 
@@ -16,5 +17,5 @@
 #define RUN_SPARE_PREFIX  "spare-"
 #define RUN_GATE          "gate.sock"
 
-/* The id out of "ID.sock". False: it is another name. */
+/* Extracts the id from "ID.sock". False: another name. */
 bool run_name_is_sandbox(const char *name, char ret_id[static ID_LENGTH + 1]);

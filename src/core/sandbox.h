@@ -1,7 +1,8 @@
 /* sandbox.h: one sandbox, as the daemon knows it.
  *
- * The record of what was asked for and what has become of it, its executions, and what can be done with it. Its state is a status and one
- * activity; every change of either goes through sandbox_move(), which asks the table of status.h, writes the store, and only then tells.
+ * Its spec (the request), its record, its executions, and the operations on it. Its state is a status and one
+ * activity; every change of either goes through sandbox_move(), which checks the table of status.h, writes the
+ * store, and only then notifies observers and watches.
  * Must not know: HTTP, JSON beyond carrying a caller's metadata, namespaces, SQL. */
 #pragma once
 
@@ -27,7 +28,7 @@ typedef struct Sandbox Sandbox;
 #define SANDBOX_ENV_MAX    1024
 #define SANDBOX_TEXT_MAX   256   /* agent type, task id, profile, tag */
 #define SANDBOX_METADATA_MAX 16384
-#define SANDBOX_EXEC_TIMEOUT_DEFAULT (300 * USEC_PER_SEC) /* where a creator says nothing */
+#define SANDBOX_EXEC_TIMEOUT_DEFAULT (300 * USEC_PER_SEC) /* unless the create request names one */
 
 typedef struct SandboxLimits {
         uint64_t memory_bytes;
@@ -35,13 +36,13 @@ typedef struct SandboxLimits {
         usec_t cpu_time_usec;    /* of all executions together; 0: none */
         uint64_t disk_bytes;
         uint32_t pids;
-        usec_t exec_timeout_usec; /* of an execution that names none; 0: none */
+        usec_t exec_timeout_usec; /* default of executions; 0: none */
         uint64_t output_bytes;    /* journal of one stream of one execution */
         uint64_t nofile;
 } SandboxLimits;
 
 typedef struct SandboxVolume {
-        char *name;   /* as the caller calls it */
+        char *name;   /* the caller's name for it */
         char *tree;   /* TREE_VOLUME */
         char *target; /* absolute, normalised */
         bool writable;
@@ -49,8 +50,8 @@ typedef struct SandboxVolume {
 
 #define SANDBOX_VOLUMES_MAX 8
 
-/* What was asked for, described once: spec.c has the names that callers use, the columns, bounds and kinds. Strings are owned; NULL where nothing was
- * said. */
+/* The request for a sandbox, described once: spec.c has the callers' names of the fields, the columns, bounds and
+ * kinds. Strings are owned; NULL: not given. */
 typedef struct SandboxSpec {
         char *name, *tenant; /* tenant "": none */
         char *template_name, *profile, *agent_type, *task_id;
@@ -60,64 +61,69 @@ typedef struct SandboxSpec {
         uint32_t uid, gid;
         bool sudo;        /* its user may become root inside, by asking PID 1 */
         char *metadata; /* a JSON object, as text */
-        char *dialect;  /* what the surface by which it was made must remember of it: its own text, which nobody else reads; NULL: nothing */
+        char *dialect;  /* private text of the surface that made it; NULL: none */
         bool critical;
         usec_t timeout_usec; /* 0: none */
         OnTimeout on_timeout;
         uint8_t network;  /* NetworkMode of policy/egress.h */
-        char *group;      /* isolated: with whom; within the tenant */
+        char *group;      /* isolated: name of the network group, within the tenant */
         char *policy;     /* policy/policy.h, normalised, as JSON text; NULL: none */
-        bool persistent;  /* its writable layer is a tree of the depot: it can be copied, parked, restored; outlives processes and the machine's restart */
-        char *layer;      /* TREE_LAYER that it stands on, hex; NULL: template_name, or base, is one of the spawner's own */
-        char *base;       /* the spawner's own template below one that is a disk only; NULL: template_name */
-        char *digest;     /* of the template, as it was then; NULL: none */
+        /* Its writable layer is a tree of the depot: it can be copied, parked and restored, and outlives its
+         * processes and a restart of the machine. */
+        bool persistent;
+        char *layer;      /* its TREE_LAYER, hex; NULL: template_name, or base, is one of the spawner's own */
+        char *base;       /* the spawner's own template below a template that is only a disk; NULL: template_name */
+        char *digest;     /* of the template at the creation; NULL: none */
         char *snapshot;   /* the snapshot that its disk began as; NULL: empty */
         char scratch[SANDBOX_ID_LENGTH + 1]; /* TREE_SCRATCH that its disk begins as, instead; "": none. Not in the store */
-        bool takes_scratch; /* which nobody else needs */
+        bool takes_scratch; /* no other sandbox needs it: the disk takes it instead of copying */
         char *parent;     /* the sandbox that it was forked from; NULL: none */
         SandboxVolume *volumes;
         size_t n_volumes;
-        bool record;      /* what is put in is kept, for a replay */
-        int hub_fd;       /* isolated, while it is being made: the group's hub; < 0: there is none yet. Its keeper's. Not in the store */
+        bool record;      /* its input is recorded, for a replay */
+        int hub_fd;       /* isolated, while it is being made: the group's hub, owned by the network keeper; < 0: none yet. Not in the store */
         uint32_t address; /* isolated: 10.213.x.y, host byte order */
-        uint64_t said;    /* shape_is_said(): what a caller has given */
+        uint64_t said;    /* for shape_is_said(): the fields that the caller has given */
 } SandboxSpec;
 
 extern const Shape sandbox_limits_shape, sandbox_spec_shape;
-/* Of the spec's columns, those that a sandbox keeps as asked for, what a snapshot and an agent execution keep of it. */
+/* The sets of the spec's columns that a sandbox, a snapshot and an agent execution keep. */
 #define SPEC_OF_SANDBOX  SHAPE_SET_1
 #define SPEC_OF_SNAPSHOT SHAPE_SET_2
 #define SPEC_OF_JOB      SHAPE_SET_3
-bool sandbox_spec_said(const SandboxSpec *spec, const char *name); /* whether a caller has given it */
+bool sandbox_spec_said(const SandboxSpec *spec, const char *name); /* whether the caller has given this field */
 
 void sandbox_spec_done(SandboxSpec *spec);
 int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable); /* -E2BIG */
-const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it stands on, unless it has a layer */
-void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
+const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it uses, unless it has a layer */
+void sandbox_spec_defaults(SandboxSpec *spec); /* sets the default limits, user and template */
 void sandbox_volumes_done(SandboxSpec *spec);
-int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
+int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* a deep copy, without the hub */
 
 struct Sandbox {
         Manager *manager;
         char id[SANDBOX_ID_LENGTH + 1];
         SandboxSpec spec;
         SandboxStatus status;
-        SandboxActivity activity; /* what is under way with it. Not in the store */
-        bool parked;            /* with SANDBOX_PAUSED: which kind of it (status.h), in a column of its own because callers see "paused" either way. Stays when
-                                 * it ends, as what it was then */
+        SandboxActivity activity; /* the operation in progress. Not in the store */
+        /* With SANDBOX_PAUSED: paused to disk (status.h); a column of its own, because callers see "paused"
+         * either way. Keeps its last value when the sandbox ends. */
+        bool parked;
         char *reason;           /* why the status is what it is, for a person; may be NULL */
         usec_t created_at, changed_at; /* wall clock, microseconds since 1970 */
         usec_t ready_at;        /* 0: never was */
         usec_t resumed_at;      /* after the last pause; 0: never was paused */
         usec_t ended_at;        /* 0: has not */
         usec_t expires_at;      /* wall clock; 0: never */
-        int64_t born;           /* as created_at, by the clock that does not jump; may lie before the machine's start. Not in the store */
-        usec_t heard_at;        /* when its PID 1 answered the last question whether it is there (monotonic). Not in the store */
-        bool doubted;           /* its end was under way when the daemon began, and the store was in doubt: it waits until that is over. Not in the store */
-        bool unreached;         /* its PID 1 has not answered since the daemon's start, which did not wait for it any longer. Not in the store */
-        usec_t claimed_at;      /* out of a pool; 0: was made for its caller */
+        int64_t born;           /* as created_at, by the clock that does not jump; may lie before the machine's boot. Not in the store */
+        usec_t heard_at;        /* last answer of its PID 1 to sandbox_verify() (monotonic). Not in the store */
+        /* It was terminating when the daemon started with a store in doubt: its end waits until the doubt is
+         * over. Not in the store. */
+        bool doubted;
+        bool unreached;         /* its PID 1 has not answered since the start of the daemon, whose recovery ended without it. Not in the store */
+        usec_t claimed_at;      /* claimed from a pool; 0: was made for its caller */
         usec_t end_began_at;    /* wall clock; 0: not terminating. Not in the store */
-        int unwritten;          /* 0, or why its row, or that of one of its executions, is not what it should be: see row.c */
+        int unwritten;          /* 0, or the error of a failed write of its row or of an execution's: see row.c */
         uint64_t guards_missing;
         uint32_t id_base;
         int pid;                /* of PID 1, on the host; 0: none */
@@ -126,49 +132,51 @@ struct Sandbox {
         uint64_t last_execution; /* number of the newest */
         unsigned n_alive;       /* executions that have not ended */
         uint64_t operations;    /* executions and file operations so far: shows progress */
-        uint64_t oom_seen;      /* kernel's kills that have been told already */
-        usec_t cpu_read_at, cpu_read; /* for cpu_percent: when it was asked last (monotonic), and the answer */
-        SandboxStatus end_status; /* what terminating leads to */
-        bool end_delete;          /* … or to nothing at all */
-        int create_error;         /* negative errno: it never came to be, and the reason says why */
-        usec_t stop_grace_usec;   /* of the stop that was asked for last */
-        struct SandboxShift *shift; /* being parked or booted: park.c's notes */
-        bool pooled;              /* belongs to a pool and to nobody else: in no list, for no caller. A matter of ownership, in any state */
+        uint64_t oom_seen;      /* the kernel's OOM kills that have been reported */
+        usec_t cpu_read_at, cpu_read; /* for cpu_percent: time of the last reading (monotonic), and its value */
+        SandboxStatus end_status; /* status after terminating */
+        bool end_delete;          /* … or the sandbox is deleted */
+        int create_error;         /* negative errno: its creation failed; `reason` has the text */
+        usec_t stop_grace_usec;   /* of the last stop request */
+        struct SandboxShift *shift; /* park.c: being parked or booted */
+        bool pooled;              /* owned by a pool: in no listing, and no caller sees it. Independent of its state */
 
-        /* Through the gate, as it has told last: core/network.h's keeper writes and stores them. */
+        /* Traffic through the gate, as reported last; the network keeper (core/network.h) writes and stores them. */
         uint64_t network_tx_bytes, network_rx_bytes, network_requests, network_denied;
 
-        uint64_t memory_before, memory_reclaimed; /* paused: what it held, and how much of that the host has back. Not in the store */
-        usec_t cpu_before_usec; /* CPU time of former lives, before it was parked */
-        usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
+        /* paused: its memory before the pause, and how much of it the host has reclaimed. Not in the store. */
+        uint64_t memory_before, memory_reclaimed;
+        usec_t cpu_before_usec; /* CPU time before it was parked */
+        usec_t cpu_others_usec; /* CPU time inside that its owner has not used: before it had one, and of health checks */
 
         struct Enforce *enforce; /* enforce.h; NULL: not read yet. Not in the store */
-        void *dialect; /* spec.dialect as its surface has read it; NULL: not read yet. Not in the store */
+        void *dialect; /* spec.dialect as parsed by its surface; NULL: not parsed yet. Not in the store */
         void (*dialect_free)(void *dialect);
-        struct SandboxProbe *probe; /* under way */
-        bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
+        struct SandboxProbe *probe; /* in progress; NULL: none */
+        bool tallied, tally_pooled; /* how it was counted; only tally.h writes these */
         struct Tally *tally_tenant, *tally_profile;
         Sandbox *ended_prev, *ended_next;
 
         struct Mask *mask;      /* mask.h: values that it was given; NULL: none */
-        bool mask_lost;         /* … which cannot be read: nothing that it prints is shown */
+        bool mask_lost;         /* … which cannot be read: none of its output is shown */
 
-        struct SandboxDisk *disk; /* disk.h: what is under way with it; NULL: nothing. Not in the store */
+        struct SandboxDisk *disk; /* disk.h: operations in progress; NULL: none. Not in the store */
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;
-        struct SandboxCall *calls; /* who waits for something to be done */
-        unsigned n_refs;        /* of those who keep it, beside the manager */
+        struct SandboxCall *calls; /* callers that wait for an operation */
+        unsigned n_refs;        /* without the manager's */
         bool gone;
         UT_hash_handle hh;      /* by id */
-        PrefixNode prefix;      /* by its beginning */
+        PrefixNode prefix;      /* by the beginning of its id */
 };
 
-/* A reference keeps the object, not the sandbox. When the sandbox is gone, only its id is left in the object, with a status that has ended: the functions below that
- * change a sandbox then do nothing or refuse, and there is no execution, watch, caller or provider data. */
+/* A reference keeps the object, not the sandbox. After the sandbox is gone, the object has only its id and an
+ * ended status: the functions below that change a sandbox do nothing or refuse, and there is no execution, watch,
+ * caller or provider data. */
 Sandbox *sandbox_ref(Sandbox *sb);   /* of NULL: NULL */
 Sandbox *sandbox_unref(Sandbox *sb); /* NULL */
-void sandbox_ref_set(Sandbox **at, Sandbox *sb); /* in place of the one before */
+void sandbox_ref_set(Sandbox **at, Sandbox *sb); /* replaces the reference at `at` */
 
 static inline bool sandbox_is_gone(const Sandbox *sb) {
         return sb->gone;
@@ -190,11 +198,11 @@ static inline bool sandbox_is_ending(const Sandbox *sb) { /* or has ended */
         return sb->status >= SANDBOX_TERMINATING;
 }
 
-static inline bool sandbox_is_held(const Sandbox *sb) { /* or is about to be, or to be released */
+static inline bool sandbox_is_held(const Sandbox *sb) { /* or is being frozen for it, or being released */
         return sb->activity >= ACTIVITY_HOLDING && sb->activity <= ACTIVITY_RELEASING;
 }
 
-static inline bool sandbox_is_unloading(const Sandbox *sb) { /* loses its processes: to be parked, or after a boot that failed */
+static inline bool sandbox_is_unloading(const Sandbox *sb) { /* its processes are being removed: to park it, or after a failed boot */
         return sb->activity >= ACTIVITY_DRAINING && sb->activity <= ACTIVITY_SYNCING;
 }
 
@@ -206,12 +214,12 @@ static inline bool sandbox_is_stopping(const Sandbox *sb) { /* for good or to be
         return sb->activity == ACTIVITY_STOPPING || sb->activity == ACTIVITY_DRAINING;
 }
 
-/* Since when it belongs to somebody. */
+/* Since when it has had an owner. */
 static inline usec_t sandbox_owned_since(const Sandbox *sb) {
         return sb->claimed_at != 0 ? sb->claimed_at : sb->created_at;
 }
 
-/* Told after every change of status and after every start and end of an execution (then with it). */
+/* changed() is called after every change of status (x NULL), and after every start and end of an execution. */
 typedef struct SandboxWatch {
         void (*changed)(Sandbox *sb, Execution *x, void *userdata);
         void *userdata;
@@ -220,71 +228,77 @@ typedef struct SandboxWatch {
 } SandboxWatch;
 
 void sandbox_watch(Sandbox *sb, SandboxWatch *watch);
-void sandbox_unwatch(SandboxWatch *watch); /* also when it never watched */
+void sandbox_unwatch(SandboxWatch *watch); /* also if it never watched */
 
-/* The answer to one of the calls below; exactly once, possibly before the call returns. error is NULL when it went well. After
- * a delete sb is about to go: keep it by a reference only. */
+/* The answer to one of the calls below; exactly once, possibly before the call returns. error NULL: success. After
+ * a delete, sb is about to be freed: keep it by a reference only. */
 typedef void (*SandboxDone)(Sandbox *sb, const Error *error, void *userdata);
 
-/* -ESTALE: not in a state for it; the error's text says "… (state: X)". */
+/* -ESTALE: not in a state for it; the text is "… (state: X)". */
 void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata);
 void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata);
 
-/* Paused with nothing but its disk (parked). -EOPNOTSUPP: its disk is not kept. -EBUSY: something runs in it and shall not be ended; the text names it. */
+/* Parks the sandbox: pauses it to disk, without processes. -EOPNOTSUPP: its disk is not kept. -EBUSY: executions
+ * run and end_processes is not set; the text names them. */
 typedef struct SandboxParking {
         bool end_processes;
-        usec_t grace_usec;    /* between asking them to end and ending them */
-        ExecutionReason why;  /* what is said of them */
+        usec_t grace_usec;    /* between TERM and KILL */
+        ExecutionReason why;  /* reason of the ended executions */
         const char *reason;   /* of its status; may be NULL */
 } SandboxParking;
 void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void *userdata);
 
-/* Everything in it stands still until sandbox_release(), for the moment that a copy of its disk takes. Its status stays. Who calls must come back, and must
- * cope with a sandbox that has gone meanwhile: done is not called then. */
+/* Freezes the sandbox until sandbox_release(), while its disk is being copied. Its status does not change. The
+ * caller must release it, and must handle a sandbox that is gone meanwhile: done is not called then. */
 int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr);
 void sandbox_release(Sandbox *sb);
 
-/* A parked sandbox is not booted between the two: its disk becomes another one. -EBUSY: something else is under way. */
+/* Between these two calls a parked sandbox is not booted, because its disk is being replaced. -EBUSY: another
+ * activity is in progress. */
 int sandbox_swap_begin(Sandbox *sb);
 void sandbox_swap_end(Sandbox *sb); /* also if it was not begun */
 
 void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userdata); /* ends what runs, keeps the disk */
 void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata);                   /* after a stop; else does nothing */
-/* Ends it and forgets it. Not forced: refused while executions are alive (-EBUSY). Forced: from every state; twice is once. */
+/* Ends the sandbox and deletes its record. Without force: -EBUSY while executions are alive. With force: from
+ * every state; idempotent. */
 void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata);
-/* Its work is done, well or not (completed, failed, terminated): it ends, what runs is killed, and its record stays for a while. Does
- * nothing to one that has ended or is about to. */
+/* Ends the sandbox with end_status (completed, failed, terminated): what runs is killed, and the record stays for
+ * a while. Does nothing if it has ended or is ending. */
 void sandbox_finish(Sandbox *sb, SandboxStatus end_status, const char *reason);
-/* What a command of this user has around it, secrets and all: secrets_strv_done() frees it. */
+/* The complete environment of a command of this user, with the values of secrets: secrets_strv_done() frees it. */
 int sandbox_environment(Sandbox *sb, uint32_t uid, Strv *ret, Error *reterr);
-/* The other end of a channel that a process inside has which is no execution: PID 1 keeps a copy of it, with words of the caller's, also after a restart of ours. fds NULL: not any more.
- * What is kept is asked for by number, from 0 on, and told to whoever has hung itself into the manager; pid 0: there is none of that number. Who wants the descriptors takes them. */
+/* Channels of processes inside that are not executions: PID 1 keeps a copy of the daemon's ends, with a text of the
+ * caller, also over a restart of the daemon. fds NULL: it stops keeping them. sandbox_ask_kept() asks for a kept
+ * channel by its number, from 0 on; the answer is kept() of the keeper that is registered with the manager, with
+ * pid 0 if there is none of that number. The callee takes the descriptors that it wants. */
 #define SANDBOX_KEPT_TEXT_MAX 512 /* with its NUL */
 typedef struct ChannelKeeper {
-        void (*adopted)(Sandbox *sb, void *userdata);                                                    /* its PID 1 answers, after a start that did not wait for it: what it keeps can be asked for */
-        void (*kept)(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata); /* as many as a channel of an execution has */
+        /* Its PID 1 answers only after the recovery is over: kept channels can be asked for. */
+        void (*adopted)(Sandbox *sb, void *userdata);
+        void (*kept)(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata); /* fds: _EXECUTION_CHANNEL_MAX */
         void *userdata;
 } ChannelKeeper;
 int sandbox_keep_channel(Sandbox *sb, int pid, const int *fds, const char *text);
 int sandbox_ask_kept(Sandbox *sb, unsigned number);
-/* Work inside that is no execution has begun (1) or ended (-1): it counts like one. */
+/* Work inside that is not an execution has begun (1) or ended (-1): it counts like an execution. */
 void sandbox_count_work(Sandbox *sb, int change);
-/* A process inside that is no execution, by its number there. */
+/* Signals a process inside that is not an execution; pid: as seen inside. */
 int sandbox_kill_process(Sandbox *sb, int pid, int signal);
 
-/* From now on; 0: never. */
+/* Counted from now; of a paused sandbox, from its resume. 0: never. */
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr);
-/* Its surface has something else to remember. Also to the store; on failure it is as before. */
+/* Replaces spec.dialect, also in the store; on failure it stays as before. */
 int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr);
-void sandbox_dialect_forget(Sandbox *sb); /* its text is another one now */
+void sandbox_dialect_forget(Sandbox *sb); /* frees the parsed dialect: its text has changed */
 
-/* A call whose asker has gone: its done function is not called any more. */
+/* The caller has gone: the done of its calls is not called any more. */
 void sandbox_forget_caller(Sandbox *sb, void *userdata);
 
 typedef struct SandboxUsage {
         uint64_t memory_bytes, memory_peak_bytes;
         usec_t cpu_usec;
-        double cpu_percent; /* since the last time somebody asked, or since the start */
+        double cpu_percent; /* since the last call of sandbox_usage(), or since the start */
         uint64_t pids;
         uint64_t disk_bytes;
         uint64_t network_rx_bytes, network_tx_bytes, network_requests;

@@ -1,6 +1,6 @@
-/* secret.h: random bytes, hashes, and comparing without telling.
+/* secret.h: random bytes, hashes, and comparison in constant time.
  *
- * The door to libsodium; sealing is vault/seal.h. Must not know: what the secrets are for. */
+ * The interface to libsodium; sealing is in vault/seal.h. Must not know: what the secrets are for. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,10 +17,10 @@ void secret_random_hex(char *ret, size_t n);
 /* BLAKE2b-256. */
 void secret_hash(const void *data, size_t size, uint8_t ret[static SECRET_HASH_SIZE]);
 
-/* SHA-256, at once or piece by piece: where others must be able to compute the same. */
+/* SHA-256, at once or piece by piece: for hashes that other programs must be able to compute. */
 #define SECRET_SHA256_SIZE 32
 typedef struct SecretSha256 {
-        uint64_t state[13]; /* libsodium's */
+        uint64_t state[13]; /* libsodium's state */
 } SecretSha256;
 
 void secret_sha256(const void *data, size_t size, uint8_t *ret);
@@ -38,17 +38,18 @@ void secret_base64(const void *data, size_t size, bool url, char *ret, size_t ro
 /* HMAC-SHA256 with a key of any length. */
 void secret_hmac_sha256(const void *key, size_t key_size, const void *data, size_t size, uint8_t *ret);
 
-/* In a time that depends on the size only. */
+/* In constant time: it depends on the size only. */
 bool secret_equal(const void *a, const void *b, size_t size);
 
-/* Memory that is not swapped out as far as the system lets us, and is in no core dump; freeing wipes it. Whole pages. */
+/* Memory that is locked, as far as the system permits, and in no core dump; freeing wipes it. Whole pages. */
 void *secret_alloc(size_t size);
 void *secret_free(void *data, size_t size); /* the size of the alloc; NULL is fine */
-/* Makes room in such memory for `needed` bytes, and for some more. What is there stays; NULL and 0: nothing. */
+/* Grows such memory to `needed` bytes or more, and keeps its contents. *data NULL and *room 0: empty. */
 int secret_reserve(uint8_t **data, size_t *room, size_t needed);
 
-/* Overwrites, also where the compiler sees no use in it. */
+/* Overwrites the bytes; the compiler cannot remove this. */
 void secret_wipe(void *data, size_t size);
 
-/* A new file for us alone, on disk whole or not at all, whoever dies when: it is NAME.new until it is complete. Wipes the text. */
+/* Creates a file that only its owner can access, complete or not at all, also if the daemon or the machine dies
+ * meanwhile: it is NAME.new until it is complete. Wipes the text. */
 int secret_write_file(int dirfd, const char *name, char *text, size_t size);

@@ -1,8 +1,9 @@
-/* secrets.h: where the core asks for secrets: "NAME=secret:x" of an environment becomes a value at the moment of a start.
+/* secrets.h: resolves references to secrets: "NAME=secret:x" in an environment is replaced by the value when a
+ * command starts.
  *
- * The store, the API and the objects keep the reference. Somebody else knows the values (vault/vault.h) and hangs itself into the
- * manager; when nobody does, references are refused. Values that a sandbox was given are in its mask: what it prints is read by
- * execution_read_output() alone, which hides them.
+ * The store, the API and the objects keep the reference. The keeper of the values (vault/vault.h) registers itself
+ * with the manager; without a keeper, references are refused. Values that a sandbox was given are in its mask: its
+ * output is read only by execution_read_output(), which hides them.
  * Must not know: keys, how values are kept. */
 #pragma once
 
@@ -14,9 +15,9 @@
 #define SECRET_PREFIX "secret:"
 
 typedef struct SecretKeeper {
-        /* -ENOKEY: some are not there, or cannot be; the text names all. -EKEYREVOKED: values cannot be read at all for now. */
+        /* -ENOKEY: some do not exist, or their names are invalid; the text names all. -EKEYREVOKED: no value can be read. */
         int (*check)(void *userdata, const char *tenant, const Strv *env, Error *reterr);
-        /* In place; what was put in is in the sandbox's mask from then on, also after a restart. */
+        /* In place. The values are added to the sandbox's mask, also for after a restart. */
         int (*resolve)(void *userdata, Sandbox *sb, Strv *env, Error *reterr);
         void *userdata;
 } SecretKeeper;
@@ -24,11 +25,12 @@ typedef struct SecretKeeper {
 /* The name within "K=secret:name"; NULL: it is no reference. */
 const char *secret_reference(const char *assignment);
 
-/* Whether who may give what env says: -EPERM, before any name is looked up, so that a refusal tells nothing of what there is. */
+/* -EPERM: env has references, and the caller may not use secrets. No name is looked up before, so a refusal does
+ * not reveal which secrets exist. */
 int secrets_allow(const Principal *who, const Strv *env, Error *reterr);
 int secrets_check(Manager *m, const Principal *who, const char *tenant, const Strv *env, Error *reterr);
-/* What the sandbox was made with, or what secrets_allow() was asked about: nothing else may be in env. */
+/* env must contain only references of the sandbox's spec, and those that secrets_allow() has permitted. */
 int secrets_resolve(Sandbox *sb, Strv *env, Error *reterr);
 
-/* What may have values in it: wiped before it is freed. */
+/* Wipes and frees a list that may contain values. */
 void secrets_strv_done(Strv *v);

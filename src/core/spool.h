@@ -1,8 +1,10 @@
-/* spool.h: bytes of a caller that are kept on the daemon's disk until nobody reads them any more: an archive to import, the files of a build.
+/* spool.h: a caller's data on the daemon's disk until its last reader has finished: an archive to import, the files
+ * of a build.
  *
- * A file without a name, so that a death in the middle leaves nothing. What is written is reserved first, in the tenant's quota of disk and in what the disk can spare
- * (ledger.h), and held for as long as there is a reference: nobody keeps the descriptor without one.
- * Must not know: HTTP, what is in it. */
+ * A file without a name, so that nothing is left if the daemon dies. Each write is reserved first, in the tenant's
+ * quota of disk and in the free space of the disk (ledger.h), and stays charged as long as there is a reference: do
+ * not keep the descriptor without one.
+ * Must not know: HTTP, what the data are. */
 #pragma once
 
 #include "core/ledger.h"
@@ -17,7 +19,7 @@ static inline void spool_unrefp(Spool **s) {
 }
 #define _cleanup_spool_ __attribute__((cleanup(spool_unrefp)))
 
-int spool_write(Spool *s, const void *data, size_t size, Error *reterr); /* all or nothing. As ledger_reserve(), or why it cannot be written */
+int spool_write(Spool *s, const void *data, size_t size, Error *reterr); /* errors of ledger_reserve() and write(2) */
 int spool_rewind(Spool *s); /* its descriptor reads from the beginning */
 
 int spool_fd(const Spool *s); /* borrowed; s NULL: -EBADF */

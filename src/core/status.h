@@ -1,8 +1,8 @@
-/* status.h: the life of a sandbox and of an execution, as names and as one table of legal moves.
+/* status.h: the states of a sandbox and of an execution: their names, and one table of legal moves.
  *
- * The state of a sandbox is its status, which callers see and the store keeps, and one activity, which is what the daemon has under way
- * with it and is forgotten when the daemon ends. An arrow below names the activities on its way; "up" is ready or running, and running
- * means that at least one execution is alive.
+ * The state of a sandbox is its status, which callers see and the store keeps, and one activity: the operation that
+ * the daemon has in progress, which is not stored. An arrow below names the activities on its way; "up" is ready or
+ * running, and running means that at least one execution is alive.
  *
  *      initializing ──[connecting]──→ up
  *
@@ -11,17 +11,17 @@
  *         up ──[draining]─┐
  *         up, paused, stopped ──unloading──syncing──→ parked ──booting──[connecting]──→ up
  *
- *         up, stopped ⟲ holding, held, releasing      frozen for the moment that a copy of the disk takes
+ *         up, stopped ⟲ holding, held, releasing      frozen while its disk is copied
  *         up ⟲ connecting                             claimed from a pool, gets the network of its owner
- *         parked ⟲ swapping                           its disk becomes another one
+ *         parked ⟲ swapping                           its disk is being replaced
  *         parked ⟲ booting, [connecting], unloading   a boot that failed
  *
  *      any of these, with any activity ──→ terminating ──→ completed | failed | terminated
  *
- * Parked is shown as "paused" with a field beside it: no process lives, the disk is all there is. Whatever is under way, the death of PID 1
- * leads to unloading if the disk is kept and to terminating if not.
+ * Parked is shown as "paused" with a field beside it: there are no processes, only the disk. During any activity,
+ * the death of PID 1 leads to unloading if the disk is kept, and to terminating if not.
  *
- * One string table for log, API and store alike. Knows base only. */
+ * Log, API and store use the same string tables. Knows base only. */
 #pragma once
 
 #include "base/shape.h"
@@ -47,28 +47,28 @@ extern const ShapeNames sandbox_status_names;
 const char *sandbox_status_name(SandboxStatus s);
 SandboxStatus sandbox_status_from_name(const char *name);
 
-/* What the daemon has under way with a sandbox; at most one thing at a time. Not in the store. */
+/* The operation that the daemon has in progress on a sandbox; at most one at a time. Not in the store. */
 typedef enum SandboxActivity {
         ACTIVITY_NONE,
-        ACTIVITY_CONNECTING, /* its network is being connected: nobody gets it before */
-        ACTIVITY_FREEZING,   /* to be paused */
-        ACTIVITY_THAWING,    /* to leave the pause */
-        ACTIVITY_STOPPING,   /* what runs is asked to end */
+        ACTIVITY_CONNECTING, /* its network is being connected; callers get it only afterwards */
+        ACTIVITY_FREEZING,   /* for a pause */
+        ACTIVITY_THAWING,    /* for a resume */
+        ACTIVITY_STOPPING,   /* its executions are asked to end */
         ACTIVITY_HOLDING,    /* is being frozen for a copy of its disk */
         ACTIVITY_HELD,
         ACTIVITY_RELEASING,
-        ACTIVITY_DRAINING,   /* to be parked: what runs is asked to end */
-        ACTIVITY_UNLOADING,  /* to be parked: the provider takes its processes down */
-        ACTIVITY_SYNCING,    /* to be parked: no process is left, the disk is being written */
+        ACTIVITY_DRAINING,   /* for parking: its executions are asked to end */
+        ACTIVITY_UNLOADING,  /* for parking: the provider removes its processes */
+        ACTIVITY_SYNCING,    /* for parking: no process is left, the disk is being synced */
         ACTIVITY_BOOTING,    /* parked, gets another PID 1 */
-        ACTIVITY_SWAPPING,   /* parked, its disk becomes another one: nobody boots it meanwhile */
+        ACTIVITY_SWAPPING,   /* parked, its disk is being replaced; it cannot be booted meanwhile */
         _ACTIVITY_MAX,
         _ACTIVITY_INVALID = -EINVAL,
 } SandboxActivity;
 
 typedef struct SandboxState {
         SandboxStatus status;
-        bool parked; /* tells apart two kinds of SANDBOX_PAUSED; says nothing with any other status */
+        bool parked; /* with SANDBOX_PAUSED: paused to disk; no meaning with any other status */
         SandboxActivity activity;
 } SandboxState;
 
@@ -81,7 +81,7 @@ bool sandbox_status_is_ended(SandboxStatus s); /* completed, failed, terminated 
 typedef enum ExecutionStatus {
         EXECUTION_STARTING,
         EXECUTION_RUNNING,
-        EXECUTION_EXITED, /* has a terminal event, whatever it says */
+        EXECUTION_EXITED, /* has ended, for any reason */
         _EXECUTION_STATUS_MAX,
         _EXECUTION_STATUS_INVALID = -EINVAL,
 } ExecutionStatus;
@@ -92,9 +92,9 @@ ExecutionStatus execution_status_from_name(const char *name);
 
 /* Why an execution ended. */
 typedef enum ExecutionReason {
-        EXECUTION_REASON_NONE,      /* has not */
-        EXECUTION_REASON_EXITED,    /* by itself */
-        EXECUTION_REASON_SIGNALED,  /* by a signal that somebody sent */
+        EXECUTION_REASON_NONE,      /* has not ended */
+        EXECUTION_REASON_EXITED,    /* exited by itself */
+        EXECUTION_REASON_SIGNALED,  /* killed by a signal, for no other reason below */
         EXECUTION_REASON_TIMEOUT,   /* exit code 124, timedOut */
         EXECUTION_REASON_CPU_TIME,  /* 124 as well */
         EXECUTION_REASON_MEMORY,    /* killed by the kernel at the memory limit */
@@ -103,7 +103,7 @@ typedef enum ExecutionReason {
         EXECUTION_REASON_NOT_FOUND, /* exit code 127: never started */
         EXECUTION_REASON_NOT_EXECUTABLE, /* 126 */
         EXECUTION_REASON_SANDBOX_ENDED,  /* killed with its sandbox: no exit code, signal 9 */
-        EXECUTION_REASON_INTERNAL,  /* could not be started, or its end was not seen */
+        EXECUTION_REASON_INTERNAL,  /* could not be started, or its end was missed */
         EXECUTION_REASON_PARKED,    /* its sandbox was paused to disk */
         EXECUTION_REASON_RESTORED,  /* its sandbox was put back to a snapshot */
         _EXECUTION_REASON_MAX,
@@ -112,14 +112,14 @@ typedef enum ExecutionReason {
 
 extern const ShapeNames execution_reason_names;
 const char *execution_reason_name(ExecutionReason r); /* "exited", "signaled", …, "sandbox_ended"; NULL for none */
-const char *execution_reason_words(ExecutionReason r); /* for a person; NULL: says nothing */
+const char *execution_reason_words(ExecutionReason r); /* for a person; NULL: there is no text */
 ExecutionReason execution_reason_from_name(const char *name);
 
 /* What a timeout of the sandbox does. */
 typedef enum OnTimeout {
         ON_TIMEOUT_KILL,
         ON_TIMEOUT_PAUSE,
-        ON_TIMEOUT_PARK, /* paused with its disk only: what runs ends */
+        ON_TIMEOUT_PARK, /* paused to disk: what runs ends */
         _ON_TIMEOUT_MAX,
         _ON_TIMEOUT_INVALID = -EINVAL,
 } OnTimeout;

@@ -1,15 +1,17 @@
-/* store.h: what outlives the daemon, as the rooms of the daemon see it.
+/* store.h: the daemon's persistent store, as the rooms of the daemon use it.
  *
- * One handle and its transactions. Each room declares the rows that it keeps in a rows.h of its own, in its own types; src/store
- * implements all of them. Every function is one transaction unless store_begin() was called. Commits survive the death of the process
- * at any moment; store_sync() makes what is committed survive the machine's too.
+ * One handle and its transactions. Each room declares its rows in a rows.h of its own, in its own types; src/store
+ * implements all of them. Every function is one transaction unless store_begin() was called. A commit survives the
+ * death of the process at any moment; store_sync() makes the commits so far survive a crash of the machine too.
  *
- * Errors: -EEXIST: there is one. -ENOENT: there is no such row to update, or nothing that the row would hang on. Deletes of what
- * is not there succeed. -ENOSPC, -EIO, -EUCLEAN (damaged): the machine's. -EBADMSG, while reading: not written by us.
+ * Errors: -EEXIST: the row exists. -ENOENT: there is no row to update, or no parent row to refer to. Deleting a
+ * missing row succeeds. -ENOSPC, -EIO, -EUCLEAN (damaged): failures of the machine. -EBADMSG, while reading: a
+ * value that the store did not write.
  *
- * Who writes looks at what has become of it. What may be lost is said to be so, by store_may_lose().
+ * Callers must check the result of every write. A write that may be lost goes through store_may_lose().
  *
- * On a full disk rows can still be changed and removed, and events be told, out of room that the store has for itself; nothing is begun.
+ * On a full disk, rows can still be changed and deleted, and events be added, in space that the store has reserved;
+ * nothing new is begun.
  * Must not know: SQL, where the file is. */
 #pragma once
 
@@ -22,51 +24,54 @@
 
 typedef struct Store Store;
 
-/* What fails in a transaction sticks, its begin included: everything after it fails too, and store_commit() undoes the
- * whole and returns the first error. So a caller may look at the commit only. They do not nest. */
+/* An error in a transaction sticks, also one of its begin: every later call fails too, and store_commit() rolls
+ * everything back and returns the first error. So a caller may check only the commit. Transactions do not nest. */
 int store_begin(Store *s); /* 0 */
 int store_commit(Store *s) _must_check_;
-int store_end(Store *s, int r) _must_check_; /* commits; if r is an error, undoes it and returns that */
-void store_rollback(Store *s); /* also after a commit that failed, and when there is none */
+int store_end(Store *s, int r) _must_check_; /* commits; if r is an error, rolls back and returns r */
+void store_rollback(Store *s); /* also after a failed commit, and without a transaction */
 int store_sync(Store *s) _must_check_;
 
-/* Told after each transaction how long it took; NULL: nobody wants to know. */
+/* Called after each transaction with its duration; NULL: none. */
 typedef void (*StoreTiming)(usec_t duration, void *userdata);
 void store_set_timing(Store *s, StoreTiming timing, void *userdata);
 
-/* Asked before a row is inserted that is the beginning of something: a sandbox, an execution, a key. False: -ENOSPC. NULL: there always is. */
+/* Called before the insert of a row that begins new work: a sandbox, an execution, a key. False: the insert fails
+ * with -ENOSPC. NULL: no check. */
 typedef bool (*StoreRoom)(void *userdata);
 void store_set_room(Store *s, StoreRoom room, void *userdata);
 
-/* A write whose failure changes nothing that anybody was promised, and will be made good by the next one or by the next start. Says so in the log. */
+/* Logs the failure of a write that breaks no promise to a caller: the next write or the next start makes up for it. */
 void store_may_lose(int r, const char *what);
 
-/* How often the machine has failed us (-ENOSPC, -EIO, -EUCLEAN, -EROFS) since it was opened, and how the last time. */
+/* The number of failures of the machine (-ENOSPC, -EIO, -EUCLEAN, -EROFS) since the store was opened, and the last
+ * one. */
 uint64_t store_failures(const Store *s, int *ret_last);
 
 int store_counter_get(Store *s, const char *name, uint64_t *ret); /* 0 when it was never set */
 int store_counter_set(Store *s, const char *name, uint64_t value) _must_check_;
 
-/* Rows. A table is described in src/store; a room's rows.h names it and gives each function that the room needs its types, by the macros
- * below. Where a table keeps an object in two halves, insert writes both and update the one that changes in a life. */
+/* Rows. A table is described in src/store; a room's rows.h declares it, and defines typed functions by the macros
+ * below. If an object has two tables, insert writes both, and update the one with the state that changes. */
 typedef struct StoreTable StoreTable;
 
 int store_insert(Store *s, const StoreTable *t, const void *row) _must_check_;
-int store_put(Store *s, const StoreTable *t, const void *row) _must_check_; /* made; or, of the one with this key, changed what may change */
+int store_put(Store *s, const StoreTable *t, const void *row) _must_check_; /* inserts; if a row has this key, changes its variable columns */
 int store_update(Store *s, const StoreTable *t, const void *row) _must_check_;
-int store_delete(Store *s, const StoreTable *t, const void *row) _must_check_; /* the one with this key */
+int store_delete(Store *s, const StoreTable *t, const void *row) _must_check_; /* the row with this key */
 int store_delete_id(Store *s, const StoreTable *t, const char *id) _must_check_;
 
-/* Calls row() for each row, whose members it may take (by memcpy and memset); below zero ends it. What is left is freed. */
+/* row() is called for each row and may take its members (by memcpy and memset); the rest is freed. Below zero:
+ * stop. */
 typedef struct StoreReader {
         int (*row)(struct StoreReader *reader, void *row);
-        void (*each)(void); /* the caller's function, which row() knows the type of */
+        void (*each)(void); /* the caller's function; row() knows its type */
         void *userdata;
         size_t n; /* rows so far */
 } StoreReader;
 
 int store_each(Store *s, const StoreTable *t, StoreReader *reader);
-void store_row_done(const StoreTable *t, void *row); /* frees texts and lists; they are NULL then */
+void store_row_done(const StoreTable *t, void *row); /* frees texts and lists, and sets them to NULL */
 
 /* int FUNCTION(Store *s, const TYPE *row), which is HOW: store_insert, store_put, store_update or store_delete. */
 #define STORE_WRITE(function, how, table, type)                              \
@@ -89,7 +94,7 @@ void store_row_done(const StoreTable *t, void *row); /* frees texts and lists; t
         }                                                                                                         \
         _Static_assert(sizeof(type) > 0, "")
 
-/* A StoreReader's row() for int each(TYPE *row, void *userdata); TYPE is const where the callee may not take anything. */
+/* A StoreReader's row() for int each(TYPE *row, void *userdata); TYPE is const if the callee may not take members. */
 #define STORE_READER(function, type)                                                                              \
         static inline int function(StoreReader *reader, void *row) {                                              \
                 return ((int (*)(type *, void *)) reader->each)(row, reader->userdata);                           \

@@ -1,8 +1,8 @@
-/* tally.h: how many sandboxes there are and what they hold, by tenant and by profile, without counting them.
+/* tally.h: running totals of sandboxes and their resources, by tenant and by profile.
  *
- * Kept up to date where a sandbox enters or leaves the table, changes its status, starts or ends an execution, or is claimed out of
- * a pool. What nobody has claimed yet counts under "pooled" only, for no tenant and for no profile.
- * Must not know: what the numbers are good for. */
+ * Updated when a sandbox enters or leaves the table, changes its status, starts or ends an execution, or is claimed
+ * from a pool. Unclaimed sandboxes count as "pooled" only, for no tenant and no profile.
+ * Must not know: what the numbers are used for. */
 #pragma once
 
 #include "core/sandbox.h"
@@ -19,22 +19,23 @@ typedef struct TallySums {
 int tallies_new(Tallies **ret);
 Tallies *tallies_free(Tallies *t);
 
-/* All zeros: there is none. Profiles are told apart without regard to case. */
+/* All zeros: there are no sandboxes. Names of profiles are case-insensitive. */
 TallySums tally_of_tenant(const Manager *m, const char *tenant);
-TallySums tally_of_nobody(const Manager *m); /* those that were claimed and have no tenant */
+TallySums tally_of_nobody(const Manager *m); /* of no tenant, without pooled ones */
 TallySums tally_of_profile(const Manager *m, const char *profile);
 TallySums tally_of_pooled(const Manager *m);
-TallySums tally_of_all(const Manager *m); /* pooled ones too */
+TallySums tally_of_all(const Manager *m); /* with pooled ones */
 
-/* Around everything that changes tenant, profile, limits or `pooled` of a sandbox in the table: leave, change, enter. */
+/* To change tenant, profile, limits or `pooled` of a sandbox in the table: leave, change, enter. */
 void tally_enter(Sandbox *sb);
 void tally_leave(Sandbox *sb);
 
-void tally_status(Sandbox *sb, SandboxStatus from, SandboxStatus to); /* before it has changed */
+void tally_status(Sandbox *sb, SandboxStatus from, SandboxStatus to); /* call it before the change */
 void tally_executions(Sandbox *sb, int change);
 
-/* The ended one that came to its end first; NULL: none. */
+/* Of the ended sandboxes, the one that ended first; NULL: none. */
 Sandbox *tally_first_ended(const Manager *m);
 
-/* Counts everything anew and compares: 0, or -EUCLEAN and what differs. For tests and debugging; looks at every sandbox. */
+/* Counts everything again and compares: 0, or -EUCLEAN with the difference. For tests and debugging; visits every
+ * sandbox. */
 int tally_verify(const Manager *m, Error *reterr);

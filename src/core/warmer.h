@@ -1,6 +1,7 @@
-/* warmer.h: who begins interpreters in sandboxes that stand ready for somebody.
+/* warmer.h: starts interpreters in pooled sandboxes.
  *
- * The core has pools and no interpreters; whoever has them (context/context.h) hangs itself into the manager.
+ * The core has pools but no interpreters; the room that has them (context/context.h) registers itself with the
+ * manager.
  * Must not know: languages, beyond their names. */
 #pragma once
 
@@ -8,7 +9,7 @@
 
 struct Context;
 
-/* error NULL: it waits for code. Once, not from within; not at all after forget(). */
+/* error NULL: the interpreter waits for code. Called once, not from within warm(); not at all after forget(). */
 typedef void (*Warmed)(struct Context *x, const Error *error, void *asker);
 
 typedef struct PoolWarmer {
@@ -17,5 +18,5 @@ typedef struct PoolWarmer {
         void *userdata;
 } PoolWarmer;
 
-/* What a pool's line may name, by bit; ends with NULL. */
+/* The names of contexts in a pool's config, by bit; ends with NULL. */
 extern const char *const context_words[];

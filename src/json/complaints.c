@@ -1,4 +1,4 @@
-/* complaints.c: what is wrong with a document, all of it. */
+/* complaints.c: collects all errors of a document. */
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* shape-read.c: requests, read by shapes. */
+/* shape-read.c: parses requests by their shapes. */
 
 #include <errno.h>
 #include <math.h>

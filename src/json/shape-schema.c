@@ -1,4 +1,4 @@
-/* shape-schema.c: JSON schemas out of shapes, as OpenAPI's components have them. */
+/* shape-schema.c: makes JSON schemas from shapes, as in OpenAPI's components. */
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* shape-show.c: objects as callers see them. */
+/* shape-show.c: shows objects as JSON, as callers see them. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Executions: what was started, what went in, how it ended, and what came out.
+/* executions.c: records executions: the command, its input, its end, and its output.
  *
- * Output is read when the execution has ended, in slices of the loop: it may be large. One whose sandbox is removed meanwhile has lost the rest,
- * and its line says so. */
+ * The output may be large, so it is copied after the end of the execution, in slices of the loop. If the sandbox is
+ * removed meanwhile, the rest of the output is lost, and the line says so. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* expire.c: recordings go by their age, counted from the last line, when their sandbox has. */
+/* expire.c: removes recordings of ended sandboxes by their age, counted from the last line, and to make room. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* File operations that change something. They are written down when they have been done. */
+/* files.c: records file operations that change something, when they have succeeded. */
 
 #include <stdlib.h>
 #include <string.h>

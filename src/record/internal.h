@@ -1,4 +1,4 @@
-/* internal.h: what the files of this room share. */
+/* internal.h: declarations shared by the files of this room. */
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -10,13 +10,13 @@
 #include "json/json.h"
 #include "record/record.h"
 
-/* One for each directory. */
+/* One per directory of DIR/recordings. */
 typedef struct Recording {
         char id[SANDBOX_ID_LENGTH + 1];
         uint64_t bytes;     /* of contents, so far */
         uint64_t log_bytes;
-        bool is_over;       /* expire.c's, while it looks */
-        bool cut;           /* there was no room for a line: the log has ended, and says so */
+        bool is_over;       /* private to expire.c, during one search */
+        bool cut;           /* a line did not fit: the log has ended, and its last line says so */
         LedgerEntry charge; /* all files, each in whole blocks */
         UT_hash_handle hh;
 } Recording;
@@ -31,29 +31,30 @@ struct Recorder {
         sd_event_source *turn;   /* while there are jobs */
         sd_event_source *expire;
         uint64_t last_temporary;
-        bool complained; /* that something cannot be written; once */
+        bool complained; /* a write failure was logged; only the first one is */
 };
 
 /* recording.c */
-Recording *recording_get(Recorder *r, const Sandbox *sb); /* NULL: it cannot be kept */
-Recording *recording_find(const Recorder *r, const char *id); /* NULL: there is none, or not any more */
+Recording *recording_get(Recorder *r, const Sandbox *sb); /* found or created; NULL: it cannot be created */
+Recording *recording_find(const Recorder *r, const char *id); /* NULL: there is none */
 json_t *recording_first_line(int log_fd); /* the caller's; NULL: it cannot be read */
-int recording_load(Recorder *r, const char *id); /* a directory that was found */
-void recording_free(Recorder *r, Recording *recording); /* what is in memory */
-/* A file of it grows, or shrinks, from so many bytes to so many: in the tenant's quota, what the disk can spare and recording.totalSize. */
+int recording_load(Recorder *r, const char *id); /* from a directory of an earlier daemon */
+void recording_free(Recorder *r, Recording *recording); /* the object; the directory stays */
+/* Charges a change of one file's size, from `from` to `to` bytes. A file that grows must fit into the tenant's quota,
+ * the free space of the disk and recording.totalSize. */
 int recording_resize(Recorder *r, Recording *recording, uint64_t from, uint64_t to, Error *reterr);
 int recording_open_dir(const Recorder *r, const char *id);
-void recording_line(Recorder *r, const Sandbox *sb, json_t *line); /* takes it; adds the time */
+void recording_line(Recorder *r, const Sandbox *sb, json_t *line); /* takes the line and adds the time */
 void recording_trouble(Recorder *r, const char *id, int error);
 json_t *recording_env(const Strv *env);
 json_t *recording_user(uint32_t uid, uint32_t gid);
 
-/* blob.c: contents on their way, up to what the recording may still take. */
+/* blob.c: one content while it is being written, as long as it fits into the recording. */
 typedef struct Blob {
         Recorder *recorder;
         char id[SANDBOX_ID_LENGTH + 1];
         int dirfd; /* of the recording */
-        int fd;    /* -EBADF: nothing is kept of it, only counted */
+        int fd;    /* -EBADF: the content is not kept; only its size and hash are */
         char temporary[48];
         SecretSha256 hash;
         uint64_t size;
@@ -62,7 +63,7 @@ typedef struct Blob {
 
 int blob_begin(Recorder *r, const char *id, Blob *ret);
 void blob_add(Blob *b, const void *data, size_t size);
-json_t *blob_end(Blob *b); /* {size, sha256, cut}; it is there by that name */
+json_t *blob_end(Blob *b); /* {size, sha256, cut}; unless cut, the file has its hash as its name */
 void blob_drop(Blob *b);
 
 /* files.c */
@@ -75,9 +76,10 @@ void record_input(Execution *x, const void *data, size_t size, void *userdata);
 void record_started(Execution *x, void *userdata);
 void record_ended(Execution *x, void *userdata);
 void record_jobs_free(Recorder *r);
-bool record_is_busy(const Recorder *r, const char *id); /* there is output to be read yet */
+bool record_is_busy(const Recorder *r, const char *id); /* output of the sandbox is still being copied */
 
 /* expire.c */
 int record_expire_start(Recorder *r, Error *reterr);
 int record_remove(Recorder *r, const char *id);
-void record_make_room(Recorder *r, const Recording *spare, uint64_t more); /* for so many bytes, within recording.totalSize; not that one */
+/* Removes recordings until `more` bytes fit into recording.totalSize; never `spare`. */
+void record_make_room(Recorder *r, const Recording *spare, uint64_t more);

@@ -1,15 +1,18 @@
-/* record.h: what went into sandboxes, kept so that it can be done again.
+/* record.h: recordings: the input of a sandbox, kept for a replay.
  *
- *      DIR/recordings/ID/log          lines of JSON: what it was made of, and in order each file operation, each execution and its end
- *                       SHA-256       files that were put in, input, output: each content once
- *                       in-*, stdin-* on their way there
- *                       cut           the log has ended early
+ *      DIR/recordings/ID/log          lines of JSON: what the sandbox was made of, then each file operation, each
+ *                                     execution and its end, in order
+ *                       SHA-256       contents of files, input and output: each content once
+ *                       in-*, stdin-* contents that are not complete yet
+ *                       cut           exists if the log has ended early
  *
- * Of sandboxes with spec.record alone. The directory is all there is: no row, so that nothing can disagree. A recording has a ceiling
- * (recording.maxSize), and what it takes on disk is its tenant's (LEDGER_RECORDING). What is beyond is named, with size and hash, and marked as cut; a line for which there is no room
- * is the end of the log, whose last line then says so. What it records never fails for it. It goes recording.keep after the sandbox's last line, and when all are more than
- * recording.totalSize, the oldest that has ended of the tenant that holds most.
- * Values of secrets are in no line (references are), and in no output (it is kept as it is shown, core/mask.h).
+ * Only sandboxes with spec.record are recorded. A recording has no row in the store, so the directory cannot disagree
+ * with one. A recording has a ceiling (recording.maxSize), and the tenant is charged for its disk space
+ * (LEDGER_RECORDING). A content that does not fit is recorded by its size and hash, and marked as cut. A line that does
+ * not fit ends the log; its last line then says so. A failure to record never fails the operation that is recorded.
+ * A recording is removed recording.keep after its last line, once its sandbox has ended. When all recordings exceed
+ * recording.totalSize, the tenant that holds most loses its oldest ones, of sandboxes that have ended.
+ * Values of secrets appear in no line (references do) and in no output, which is kept as it is shown (core/mask.h).
  * May use: core, config, json. Must not know: HTTP, SQL, how a replay is done. */
 #pragma once
 
@@ -17,11 +20,12 @@
 
 typedef struct Recorder Recorder;
 
-int recorder_new(Manager *m, Recorder **ret, Error *reterr); /* hangs itself in */
+int recorder_new(Manager *m, Recorder **ret, Error *reterr); /* registers itself with the manager */
 Recorder *recorder_free(Recorder *r);
 
 #define RECORD_BLOB_LENGTH 64
 
-/* By id or name of a sandbox that is there, or by the id of one that was. A descriptor. -ENOENT: there is no recording that this principal may see. */
+/* sandbox: id, name or beginning of the id of an existing sandbox, or the id of a former one. Returns a descriptor.
+ * -ENOENT: there is no recording that this principal may see. */
 int recorder_open_log(Recorder *r, const Principal *who, const char *sandbox);
 int recorder_open_blob(Recorder *r, const Principal *who, const char *sandbox, const char *sha256);

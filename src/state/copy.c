@@ -1,9 +1,9 @@
-/* copy.c: a sandbox's disk, as it is at one moment, in scratch.
+/* copy.c: copies a sandbox's disk, at one moment, to a scratch tree.
  *
- *      sync       what it has written goes to the storage while it runs, so that the copy has little left to write
- *      hold       everything in it stands still
- *      copy       in no time, whatever its size
- *      release    and from here on it does not notice
+ *      sync       its dirty data is written while it runs, so that the copy has little left to write
+ *      hold       the sandbox is frozen
+ *      copy       in constant time, for any size
+ *      release    the sandbox continues
  */
 
 #include <stdio.h>

@@ -1,11 +1,12 @@
-/* fork.c: many out of one, all or none, or each for itself.
+/* fork.c: makes many sandboxes from one: all or none, or each with its own result.
  *
- *      copy       of a live one's disk, into scratch
- *      acquire    each of them, from it or from the snapshot, all at once
- *      → all      scratch goes: each has a copy
- *      → one not  those that are there go too, unless each stands for itself
+ *      copy       of a live sandbox's disk, to a scratch tree
+ *      acquire    all of them at once, from the scratch tree or the snapshot
+ *      → all      the scratch tree is removed: each sandbox has a copy
+ *      → one not  the others are deleted too, unless each has its own result
  *
- * A spawner that dies in between takes scratch with it: those that had no copy yet fail, and so do all. */
+ * If the spawner dies in between, the scratch tree is lost: sandboxes without a copy fail, and so do all of them
+ * unless each has its own result. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
-/* held.c: trees with names, as snapshots and volumes are: found, listed, written down, removed.
+/* held.c: the common part of snapshots and volumes, trees with names: finding, listing, writing their rows,
+ * removing.
  *
- *      being made: row (pending) → tree → row
- *      going:      row (pending) → tree gone → row gone
+ *      being made:    row (pending) → tree → row
+ *      being removed: row (pending) → tree removed → row deleted
  *
- * so that a start that finds a pending row removes what there is of it. A tree without a row is not removed here: it may be all that is
- * left of somebody's work. */
+ * So a start that finds a pending row removes what there is of it. A tree without a row is not removed here: it may
+ * be the only copy of somebody's work. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* readmit.c: snapshots and volumes that were in quarantine get rows. Their trees are there, whole, and are not touched. */
+/* readmit.c: gives snapshots and volumes in quarantine a row. Their trees are complete, and stay unchanged. */
 
 #include <stdio.h>
 #include <stdlib.h>

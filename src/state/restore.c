@@ -1,12 +1,12 @@
-/* restore.c: a sandbox becomes what a snapshot of it, or of another on the same template, is.
+/* restore.c: replaces a sandbox's disk by a snapshot of it, or of another sandbox on the same template.
  *
- *      copy     of the snapshot, into scratch, while the sandbox still runs
+ *      copy     of the snapshot, to a scratch tree, while the sandbox still runs
  *      park     what runs ends
- *      swap     scratch and disk change names: before it, all is as it was; after it, all is as the snapshot
- *      boot     unless it was parked before. When it fails: swap again, boot again
- *      remove   what is in scratch now, the former disk
+ *      swap     scratch tree and disk exchange their names: before it, everything is as it was; after it, as the snapshot
+ *      boot     unless it was parked before. If it fails: swap again, boot again
+ *      remove   the scratch tree, which is the former disk
  *
- * A daemon or spawner that dies in between leaves a parked sandbox with the one disk or with the other, whole. */
+ * If the daemon or the spawner dies in between, a parked sandbox is left with one of the two disks, complete. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* shape.c: snapshots and volumes, described. */
+/* shape.c: the shapes of snapshots and volumes. */
 
 #include "base/macro.h"
 #include "state/state.h"

@@ -1,4 +1,4 @@
-/* snapshot.c: those that are there: finding, removing, what is made of them. */
+/* snapshot.c: existing snapshots: finding them, removing them, and the spec of a create from them. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* take.c: a snapshot, step by step.
+/* take.c: takes a snapshot, step by step.
  *
- *      row        pending: whatever happens, the next start knows what to remove
- *      copy       of the disk, into scratch (copy.c)
+ *      row        pending: after a crash, the next start knows what to remove
+ *      copy       of the disk, to a scratch tree (copy.c)
  *      publish    synced, read-only, under its own name
- *      verify     looked at again
- *      row        not pending any more, synced: now it is there
+ *      verify     the published tree
+ *      row        final, synced: the snapshot exists from here on
  *
- * What fails in between takes all of it back. */
+ * A failure undoes all steps before it. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* verify.c: every byte of a snapshot is read. The file system has a sum of each block, and says EIO where one is wrong. */
+/* verify.c: reads every byte of a snapshot. The file system has a checksum of each block, and returns EIO for a
+ * wrong one. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* volume.c: directories that belong to no sandbox (held.c). Who has one is counted as sandboxes come and go (core/observer.h). */
+/* volume.c: directories that belong to no sandbox (held.c). An observer (core/observer.h) keeps the list of each
+ * volume's sandboxes. */
 
 #include <stdio.h>
 #include <stdlib.h>

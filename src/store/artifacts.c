@@ -1,4 +1,4 @@
-/* Rows of what was kept. */
+/* Rows of artifacts. */
 #include "artifact/rows.h"
 
 #include "store/driver.h"

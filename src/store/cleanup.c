@@ -1,4 +1,4 @@
-/* Rows of what the cleaners did. */
+/* Rows of clean-up runs. */
 #include "reaper/rows.h"
 
 #include "store/driver.h"

@@ -1,11 +1,12 @@
-/* database.h: the file of the store.
+/* database.h: the database file of the store.
  *
- * Makes it, opens it, locks it, brings its schema up to date, shrinks it. What cannot be read is refused with words, and
- * never replaced by something empty.
+ * Creates, opens, locks and shrinks the file, and brings its schema up to date. A file that cannot be read is refused
+ * with an error, and never replaced by an empty one.
  *
- * Every write goes to the log (FILE-wal) first, and only there. The log has its room on the disk before anything is written to it,
- * and keeps it, also while no daemon runs: so on a full disk rows can still be changed and removed, and nobody can take that room first.
- * Must not know: what is in it. Includes sqlite3.h: for files of this folder only. */
+ * Every write goes to the log (FILE-wal) first, and only there. The blocks of the log are allocated before anything is
+ * written to it and stay allocated, also while no daemon runs: no other writer can take that space, so rows can be
+ * changed and removed also on a full disk.
+ * Must not know: what the tables hold. Includes sqlite3.h: for files of this folder only. */
 #pragma once
 
 #include <sqlite3.h>
@@ -13,11 +14,11 @@
 #include "base/error.h"
 #include "store/migrations.h"
 
-/* Makes the file when there is none. -EUCLEAN: damaged. -EBUSY: somebody else's. More in migrations.h. */
+/* Creates the file when there is none. -EUCLEAN: damaged. -EBUSY: another process has it open. More in migrations.h. */
 int database_open(const char *path, const Migrations *migrations, sqlite3 **ret, Error *reterr);
 
-/* Gives the log its room, where it does not have it. -ENOSPC: the disk is full already. */
+/* Allocates the blocks of the log that are missing. -ENOSPC: the disk is full already. */
 int database_reserve(const char *path);
 
-/* With a log that has nothing in it, and its room; or as SQLite closes, where what the log has cannot be moved into the file. */
+/* Leaves an empty log with its blocks allocated. If the log cannot be copied into the file, closes as SQLite does. */
 void database_close(const char *path, sqlite3 *db);

@@ -1,7 +1,7 @@
-/* driver.h: a table's own statements, run.
+/* driver.h: runs the queries of a single table.
  *
- * core/store.h has what every table can; here is what the functions of single tables are made of. A query is one of the table's, by its
- * index; its parameters are values.
+ * core/store.h has the operations of every table; functions that are specific to one table are made of these. A query
+ * is given by its index in the table's list, with its parameters as values.
  * Must not know: what rows mean. */
 #pragma once
 
@@ -16,7 +16,7 @@ typedef struct StoreValue {
         StoreValueKind kind;
         const void *data; /* borrowed */
         size_t size;
-        uint64_t number; /* what is beyond INT64_MAX counts as that */
+        uint64_t number; /* at most INT64_MAX; a larger value becomes that */
 } StoreValue;
 
 typedef struct StoreValues {
@@ -30,17 +30,17 @@ typedef struct StoreValues {
 #define VALUES(...)           (StoreValues) { (const StoreValue[]) { __VA_ARGS__ }, ELEMENTSOF(((const StoreValue[]) { __VA_ARGS__ })) }
 #define NO_VALUES             (StoreValues) { 0 }
 
-/* ret_value: the first column of the first row, untouched when there is none; may be NULL. */
+/* ret_value: the first column of the first row, untouched when there is no row; may be NULL. */
 int query_run(Store *s, const StoreTable *t, unsigned query, StoreValues values, int64_t *ret_value);
-/* The row's columns are the first parameters, and the values those that follow. */
+/* The row's columns are the first parameters; the values follow. */
 int query_write(Store *s, const StoreTable *t, unsigned query, const void *row, StoreValues values, int64_t *ret_value);
 int query_count(Store *s, const StoreTable *t, unsigned query, StoreValues values, uint64_t *ret);
 
 int query_read(Store *s, const StoreTable *t, unsigned query, StoreValues values, StoreReader *reader); /* -EBUSY: called from within itself */
 int query_find(Store *s, const StoreTable *t, unsigned query, StoreValues values, void *ret); /* the first row. -ENOENT: none */
 
-/* Both halves of an object that has two. -ENOENT */
+/* Updates both halves of an object that has two. -ENOENT */
 int store_update_all(Store *s, const StoreTable *t, const void *row);
 
-/* Inserts, and runs a query that removes the oldest rows but so many; one transaction. */
+/* Inserts, then runs the query `trim`, which removes all but the newest `keep` rows; in one transaction. */
 int store_insert_trimmed(Store *s, const StoreTable *t, const void *row, unsigned trim, unsigned keep);

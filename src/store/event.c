@@ -1,4 +1,4 @@
-/* Rows of what happened, and counters. */
+/* Rows of events, and counters. */
 #include "core/rows.h"
 
 #include "store/driver.h"

@@ -1,8 +1,9 @@
-/* field.h: one column, by base/shape.h.
+/* field.h: one column, described by base/shape.h.
  *
- * Text that is empty, in an array, is NULL; a Strv is every string with its NUL, one after the other, and so are the members of a list of
- * objects; a uint64 beyond INT64_MAX is negative; NAN is NULL; an enum is its name. What was not written by us is refused with -EBADMSG: a
- * value of another type, a number that does not fit, a name that is none, a text or a list that is too long.
+ * An empty text in a char array is stored as NULL; a Strv as its strings with their NULs, one after the other, and the
+ * members of a list of objects likewise; a uint64 beyond INT64_MAX as a negative number; NAN as NULL; an enum as its
+ * name. Loading fails with -EBADMSG for a value that the store did not write: one of another type, a number out of
+ * range, an unknown name, a text or a list that is too long.
  * Must not know: which tables there are. Includes sqlite3.h: for files of this folder only. */
 #pragma once
 
@@ -11,13 +12,13 @@
 
 #include "base/shape.h"
 
-/* What a column does that its kind cannot say. */
+/* How a column is bound and loaded if its kind does not decide that. */
 typedef struct ShapeSql {
         int (*bind)(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *member); /* SQLite's result. NULL: never written */
         int (*load)(sqlite3_stmt *st, int column, const ShapeField *field, void *member);          /* errno */
 } ShapeSql;
 
-extern const ShapeSql field_given; /* uint64_t: the database gives it */
+extern const ShapeSql field_given; /* uint64_t: the database chooses the value */
 
 int field_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *row); /* SQLite's result */
 int field_bind_text(sqlite3_stmt *st, int parameter, const char *text);                    /* NULL: NULL */

@@ -1,4 +1,4 @@
-/* Rows of what was measured, and of what was used. */
+/* Rows of measurements and of usage. */
 #include "observe/history-rows.h"
 
 #include "store/driver.h"

@@ -1,4 +1,4 @@
-/* Rows of templates, what they consist of, and the work on them. */
+/* Rows of images, templates, layers and the build cache, and of the work on them. */
 #include "image/rows.h"
 
 #include "store/driver.h"

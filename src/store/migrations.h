@@ -1,7 +1,8 @@
-/* migrations.h: how the schema came to be what it is.
+/* migrations.h: the steps that lead to the current schema.
  *
- * An ordered list, added to and never edited: a database remembers how many it has seen (user_version) and gets the rest,
- * each in one transaction. Includes sqlite3.h: for files of this folder, and for their test, only. */
+ * An ordered list; entries are only added, never edited. A database keeps the number of steps that it has had
+ * (user_version), and each of the rest is applied in one transaction. Includes sqlite3.h: for files of this folder and
+ * their test only. */
 #pragma once
 
 #include <sqlite3.h>
@@ -16,5 +17,5 @@ typedef struct Migrations {
 
 extern const Migrations store_migrations;
 
-/* -EMEDIUMTYPE: not one of ours. -EOPNOTSUPP: a later program has written it. */
+/* -EMEDIUMTYPE: a database of another program. -EOPNOTSUPP: written by a later version of cove. */
 int migrations_apply(const Migrations *m, sqlite3 *db, const char *path, Error *reterr);

@@ -1,4 +1,4 @@
-/* Rows about networks: what was used, denied, learned, asked and granted. */
+/* Rows about networks: usage, denials, learned rules, approvals and grants. */
 #include "gatekeeper/rows.h"
 
 #include "store/driver.h"

@@ -1,4 +1,4 @@
-/* Rows of sandboxes, of their executions, and of what exists on their behalf. */
+/* Rows of sandboxes, of their executions, and of their footprints. */
 #include "core/rows.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What was kept of an execution. */
+/* Artifacts of executions. */
 #include "store/schema.h"
 
 const char schema_artifacts[] =

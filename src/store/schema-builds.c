@@ -1,4 +1,4 @@
-/* Builds that have an id before they begin, and what is said about secrets beside their value. */
+/* Builds, which have an id before they begin, and metadata of secrets. */
 #include "store/schema.h"
 
 const char schema_builds[] =

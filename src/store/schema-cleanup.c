@@ -1,4 +1,4 @@
-/* Runs of the cleaners. */
+/* Clean-up runs. */
 #include "store/schema.h"
 
 const char schema_cleanup[] =

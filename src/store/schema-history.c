@@ -1,4 +1,4 @@
-/* What was measured, by the minute and by the hour; what each sandbox has used, and all of them by the hour. */
+/* Measurements by minute and by hour; usage of each sandbox, and of all of them by hour. */
 #include "store/schema.h"
 
 const char schema_history[] =

@@ -1,4 +1,4 @@
-/* Templates, what they consist of, and the work on them. */
+/* Images, templates, layers, the build cache, and the work on them. */
 #include "store/schema.h"
 
 const char schema_images[] =

@@ -1,4 +1,4 @@
-/* Agent executions: a durable queue. What was asked for, what has become of it, and each attempt. */
+/* Agent executions: a durable queue, with the request, its result, and each attempt. */
 #include "store/schema.h"
 
 const char schema_jobs[] =

@@ -1,4 +1,4 @@
-/* Networks: what each sandbox has, what has become of it, and what people said about it. */
+/* Networks: settings, usage, denials and learned connections of each sandbox, and the decisions of people. */
 #include "store/schema.h"
 
 const char schema_network[] =

@@ -1,4 +1,4 @@
-/* Secrets, sealed. */
+/* Sealed secrets. */
 #include "store/schema.h"
 
 const char schema_secrets[] =

@@ -1,4 +1,4 @@
-/* Sandboxes whose disk can be held, and what is held of them. */
+/* Persistent sandboxes, snapshots and volumes. */
 #include "store/schema.h"
 
 const char schema_state[] =

@@ -1,7 +1,7 @@
-/* schema.h: the longer of the later steps of the schema, a file per area. Private to the store. */
+/* schema.h: the longer steps of migrations.c, one file per area. Private to the store. */
 #pragma once
 
-/* What a sandbox may use and who its user is, as three tables have it from their first day. What has come later is an ALTER TABLE. */
+/* The limits and the user of a sandbox, as three tables were created with. Later columns are added by ALTER TABLE. */
 #define SCHEMA_LIMITS                                                                                             \
         "  memory_bytes INTEGER NOT NULL,"                                                                        \
         "  cpu_milli INTEGER NOT NULL,"                                                                           \

@@ -1,4 +1,4 @@
-/* Rows of secrets, sealed, of what is said about them, and of what was given to sandboxes. */
+/* Rows of sealed secrets, of their metadata, and of the values that sandboxes were given. */
 #include "vault/rows.h"
 
 #include <errno.h>

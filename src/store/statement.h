@@ -1,7 +1,7 @@
-/* statement.h: the SQL that the store speaks, prepared once and kept.
+/* statement.h: the prepared statements of the store, and its transactions.
  *
- * All statements are prepared when the store is opened, so that a schema that does not fit the program shows there and
- * not in the middle of a request. Here SQLite's results become errno.
+ * All statements are prepared when the store is opened, so that a schema that does not fit the program fails there and
+ * not in the middle of a request. SQLite's results are translated to errno here.
  * Must not know: what rows mean. Includes sqlite3.h: for files of this folder only. */
 #pragma once
 
@@ -30,7 +30,7 @@ typedef struct StoreTableUse {
 typedef struct Store {
         sqlite3 *db;
         char *path;
-        bool reserved; /* the log has its room on the disk */
+        bool reserved; /* the log's blocks are allocated */
         uint64_t n_commits;
         StoreRoom room;
         void *room_data;
@@ -38,18 +38,18 @@ typedef struct Store {
         StoreTableUse tables[_TABLE_MAX];
         bool in_transaction;
         int failed; /* the first error in this transaction: it cannot be committed any more */
-        uint64_t n_failures; /* of the machine */
+        uint64_t n_failures; /* of the machine: see store_failures() */
         int last_failure;
         uint64_t serial_next, serial_reserved; /* of events; see event.c */
-        usec_t began; /* the transaction, monotonic */
+        usec_t began; /* start of the transaction, monotonic */
         StoreTiming timing;
         void *timing_data;
 } Store;
 
-/* SQLite's result as errno; says more at debug level. */
+/* SQLite's result as errno; logs the details at debug level. */
 int sqlite_result(sqlite3 *db, int rc);
 
-/* Words for what went wrong with the file. */
+/* Sets an error about the file, with its cure. */
 int sqlite_error(Error *reterr, int code, sqlite3 *db, const char *path);
 #define DATABASE_DAMAGED                                                                                        \
         "'%s' is damaged, or is no database (%s): restore it from a backup, or move it and its -wal file away " \
@@ -61,14 +61,15 @@ int sqlite_get(sqlite3 *db, const char *sql, int64_t *ret);
 int statement_prepare_all(Store *s);
 void statement_finalize_all(Store *s);
 
-/* Runs to the end what has been bound, with rc the result of the binding. ret_value: the first column of the first row,
- * untouched when there is none. */
+/* Runs a bound statement to its end; rc is the result of the binding. ret_value: the first column of the first row,
+ * untouched when there is no row. */
 int statement_run(Store *s, sqlite3_stmt *st, int rc, int64_t *ret_value);
 
-/* An error inside a transaction sticks, so that half of it is never committed: not by a caller who did not look, and not
- * statement by statement after SQLite, short of disk or memory, has undone the transaction by itself. Returns r. */
+/* Records an error of the current transaction, which sticks, so that half of a transaction is never committed: neither
+ * by a caller that ignores the error, nor statement by statement after SQLite, out of disk or memory, has rolled the
+ * transaction back itself. Returns r. */
 int transaction_failed(Store *s, int r);
 
-/* For functions of more than one statement: joins the caller's transaction, or is one of its own. */
+/* For functions of more than one statement: joins the caller's transaction, or begins and ends one of its own. */
 bool transaction_enter(Store *s);
 int transaction_leave(Store *s, bool own, int r);

@@ -1,6 +1,6 @@
-/* store.h: the daemon's memory, in SQLite.
+/* store.h: opens the daemon's persistent store, an SQLite database.
  *
- * One door, one writer. Implements core/store.h and the rows.h of each room: rows in, rows out; the store has no opinion about them.
+ * One handle, one writer. Implements core/store.h and the rows.h of each room; the store does not interpret rows.
  * Must not know: what the fields mean, the loop, processes. */
 #pragma once
 

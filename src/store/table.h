@@ -1,7 +1,7 @@
-/* table.h: a table described: its columns, its key, and the statements that are its own.
+/* table.h: the description of a table: its columns, its key, and its own queries.
  *
- * From the columns come the SQL to insert, update, delete and select, the binding of parameters and the loading of rows. A member that
- * shall be kept is one line in a table and a migration.
+ * The SQL to insert, update, delete and select, the binding of parameters and the loading of rows are generated from
+ * the columns. To keep another member of an object, add one line to its table and a migration.
  * Must not know: which tables there are. Includes sqlite3.h: for files of this folder only. */
 #pragma once
 
@@ -12,9 +12,9 @@
 #include "core/store.h"
 #include "store/field.h"
 
-/* The kinds by the words that tables use. */
+/* Short names of the kinds, for FIELD(). */
 #define FIELD_KIND_text     SHAPE_TEXT
-#define FIELD_KIND_borrowed SHAPE_BORROWED /* loaded, it is SQLite's and good until the next row; so is a view */
+#define FIELD_KIND_borrowed SHAPE_BORROWED /* a loaded value is SQLite's, valid until the next row; likewise a view */
 #define FIELD_KIND_chars    SHAPE_CHARS
 #define FIELD_KIND_bytes    SHAPE_BYTES
 #define FIELD_KIND_view     SHAPE_VIEW
@@ -30,12 +30,12 @@
 #define FIELD_KIND_custom   SHAPE_CUSTOM
 
 #define FIELD(name, of, type, member, ...) { .column = (name), .kind = FIELD_KIND_##of, SHAPE_AT(type, member), ##__VA_ARGS__ }
-/* The columns of an object within, as its own room describes them. */
+/* The columns of an embedded object, as its own room describes them. */
 #define FIELDS(of, type, member, ...) { .kind = SHAPE_OBJECT, .shape = &(of), SHAPE_AT(type, member), ##__VA_ARGS__ }
-/* A number that the database gives. */
+/* A number that the database chooses. */
 #define FIELD_GIVEN(name, type, member) FIELD(name, custom, type, member, .sql = &field_given)
 
-/* What is written by store_insert(), …; the tables of a database have only the statements that somebody needs. */
+/* The operations of store_insert(), store_put(), …; a table has statements only for those that are used. */
 typedef enum TableOp {
         TABLE_INSERT,
         TABLE_PUT,
@@ -54,15 +54,15 @@ struct StoreTable {
         const ShapeField *fields;
         size_t n_fields;
         size_t size;    /* of the struct */
-        size_t n_keys;  /* the first columns tell which row */
-        size_t n_fixed; /* the first columns are written once: no update, and no put of what is there, changes them. 0: the keys */
+        size_t n_keys;  /* this many first columns are the key */
+        size_t n_fixed; /* this many first columns are written once: neither update nor put changes them. 0: the keys */
         unsigned does;
-        const char *conflict;     /* what a put does with a row that is there; NULL: changes its columns */
-        const StoreTable *state;  /* the other half of the object, which changes in its life; it has the same key */
-        const void *blank;        /* what a row is before it is loaded; NULL: zeroes */
+        const char *conflict;     /* what a put does with an existing row; NULL: changes its columns */
+        const StoreTable *state;  /* the other half of the object, which changes during its life; it has the same key */
+        const void *blank;        /* value of a row before it is loaded; NULL: zeroes */
         const char *const *queries; /* one that begins with WHERE or ORDER selects the columns, and those of the state. The first is store_each()'s */
         size_t n_queries;
-        bool grows; /* a row of it is the beginning of something: none is made where the disk is full, see store_set_room() */
+        bool grows; /* a row begins new work: it is not inserted on a full disk, see store_set_room() */
 };
 
 #define TABLE(symbol, type, table_name, keys, ops, ...)                                                           \
@@ -71,10 +71,10 @@ struct StoreTable {
 #define QUERIES(list)   .queries = (list), .n_queries = ELEMENTSOF(list)
 #define IN_ORDER(words) .queries = (const char *const[]) { "ORDER BY " words }, .n_queries = 1
 
-/* The columns, found through the objects within. */
+/* The columns, those of embedded objects included. */
 typedef struct TableColumn {
         const ShapeField *field;
-        size_t base; /* what the field's offset is counted from */
+        size_t base; /* the field's offset counts from here */
 } TableColumn;
 
 typedef struct TableLayout {
@@ -86,13 +86,13 @@ typedef struct TableLayout {
 int table_layout(const StoreTable *t, TableLayout *ret);
 void table_layout_done(TableLayout *l);
 
-/* Parameters ?1 … ?n are the columns; of an operation, those that it needs. SQLite's result. */
+/* Parameters ?1 … ?n are the columns; binds those that the operation needs. Returns SQLite's result. */
 int table_bind(const TableLayout *l, TableOp op, sqlite3_stmt *st, const void *row);
 
-/* From the columns first, first + 1, …; -EBADMSG: what is there was not written by us. What was loaded before the failure
- * has to be freed as well. */
+/* Loads from the columns first, first + 1, …. -EBADMSG: a value that the store did not write. The caller frees the row
+ * also after a failure. */
 int table_load(const TableLayout *l, sqlite3_stmt *st, int first, void *row);
 
-/* SQL; the caller frees. NULL: no memory. */
+/* SQL; the caller frees it. NULL: out of memory. */
 char *table_sql(const TableLayout *l, TableOp op);
 char *table_query_sql(const TableLayout *l, const TableLayout *state, const char *query);

@@ -1,5 +1,6 @@
-/* tables.h: every table, by its symbol: SYMBOL describes it, in the file of its room's rows, and TABLE_SYMBOL is its number. The columns
- * are made by migrations.c. A new one comes last: the corpus of the fuzzer knows them by number. */
+/* tables.h: the list of all tables, by symbol: SYMBOL is the table's description, in the store's file for its room, and
+ * TABLE_SYMBOL its number. migrations.c creates the columns. A table is added at the end: the fuzzer's corpus has the
+ * numbers. */
 #pragma once
 
 #define STORE_TABLES(table)                                                                                       \

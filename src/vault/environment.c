@@ -1,4 +1,4 @@
-/* environment.c: secrets that somebody else keeps, and puts into the daemon's environment. */
+/* environment.c: secrets in the daemon's environment, which the operator sets. */
 
 #include <stdlib.h>
 #include <string.h>

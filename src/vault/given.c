@@ -1,4 +1,4 @@
-/* given.c: what each sandbox was given, in its mask and, sealed, in the store. */
+/* given.c: the values that each sandbox was given: in its mask and, sealed, in the store. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* key.c: where the key comes from. Words for what is wrong with it say what to do. */
+/* key.c: reads the key. Every error says what to do. */
 
 #include <fcntl.h>
 #include <stdio.h>

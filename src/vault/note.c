@@ -1,4 +1,4 @@
-/* note.c: what is said about a secret beside its value. */
+/* note.c: metadata of a secret, beside its value. */
 
 #include "vault/rows.h"
 #include "vault/internal.h"

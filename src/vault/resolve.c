@@ -1,4 +1,4 @@
-/* resolve.c: references in environments. */
+/* resolve.c: resolves references to secrets in environments. */
 
 #include <errno.h>
 #include <stdio.h>

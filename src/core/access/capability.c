@@ -1,5 +1,5 @@
-/* capability.c: what each kind of principal may do. The one table: routes and the core ask it. docs/SECURITY.md shows it, and test/api/principals
- * tries every route with every kind. */
+/* capability.c: the capabilities of each kind of principal, in the only table; routes and the core check it.
+ * docs/SECURITY.md shows it, and test/api/principals tries every route with every kind. */
 
 #include <errno.h>
 #include <string.h>

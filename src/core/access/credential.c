@@ -1,4 +1,4 @@
-/* credential.c: what our credentials look like. */
+/* credential.c: recognizes cove's credentials by their form. */
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* token.h: the admin token's file.
+/* token.h: the file of the admin token.
  *
- * "cove_" and 48 hexadecimal digits, in a file that nobody but its owner can read. Made once, whole or not at all.
- * Must not know: what the token opens. */
+ * "cove_" and 48 hexadecimal digits, in a file that only its owner can read. Made once, complete or not at all.
+ * Must not know: what the token permits. */
 #pragma once
 
 #include "base/error.h"
@@ -9,6 +9,6 @@
 #define TOKEN_FILE   "admin.token"
 #define TOKEN_LENGTH 53
 
-/* Makes the file if there is none; reads it. -EPERM: others could read it, or it is somebody else's. -EBADMSG: not a
- * token. */
+/* Reads the file, and makes it first if it is missing. -EPERM: other users can access it, or it has another owner.
+ * -EBADMSG: not a token. */
 int token_load(const char *directory, char ret[static TOKEN_LENGTH + 1], Error *reterr);

@@ -1,4 +1,4 @@
-/* space.c: whether the disk that everything is written to has room for more. */
+/* space.c: checks the free space of the state directory's disk. */
 
 #include <string.h>
 #include <sys/statvfs.h>

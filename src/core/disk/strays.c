@@ -1,7 +1,7 @@
 /* strays.c: files of the state directory that no record explains.
  *
- * A row is written before any file of its sandbox is made, and goes after them: within one turn of the loop a file without a
- * row is nobody's. */
+ * A row is written before any file of its sandbox is made, and deleted after the files: so within one turn of the
+ * loop, a file without a row belongs to no sandbox. */
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* trees-internal.h: calls about trees, and runs of cove-tree, among trees*.c alone. */
+/* trees-internal.h: tree calls and runs of cove-tree; private to trees*.c. */
 #pragma once
 
 #include "core/internal.h"
@@ -12,10 +12,10 @@ struct TreeCall {
         TreeItem item;
         TreeDone done;
         void *userdata;
-        TreeRun *run; /* NULL: none, and done is asked */
+        TreeRun *run; /* NULL: not a run; done is called */
         UT_hash_handle hh; /* by token */
 };
 
-/* The program has ended, or nobody knows: tells its asker, and is gone. */
+/* The program has ended, or its fate is unknown (error): calls back and frees the run. */
 void tree_run_end(TreeRun *run, int wait_status, const Error *error);
 TreeRun *tree_run_free(TreeRun *run);

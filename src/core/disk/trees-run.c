@@ -1,6 +1,6 @@
-/* trees-run.c: runs of cove-tree, and what it reports.
+/* trees-run.c: runs of cove-tree, and its reports.
  *
- * It takes apart what strangers made and may be theirs by now: its lines are bounded, and no more than text. */
+ * The program parses untrusted input and may be compromised: its lines are bounded, and treated as plain text. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
-/* channel.c: the other end of an execution that is spoken with.
+/* channel.c: the daemon's ends of an execution's channel.
  *
- * The provider keeps it, so that the daemon's death does not end the conversation; a copy comes when somebody wants to speak. */
+ * The provider keeps them, so that the death of the daemon does not end the conversation; the daemon gets copies on
+ * request. */
 
 #include <errno.h>
 #include <string.h>

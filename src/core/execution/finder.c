@@ -1,6 +1,7 @@
-/* finder.c: the tree is made of runs. A word that leaves the tree at some letter adds the rest of its letters as one run of nodes that follow
- * each other: so most nodes need no edge, only the one that begins a run does. Those edges are in a hash table, by a secret number,
- * since whoever chooses the words would also choose what collides. */
+/* finder.c: the trie consists of runs. A word that leaves the trie at some letter adds its remaining letters as one
+ * run of consecutive nodes: so most nodes need no edge, only the first node of a run does. These edges are in a
+ * hash table that is keyed with a secret number, because the guest chooses the words, and could choose words that
+ * collide. */
 
 #include "core/finder.h"
 

@@ -1,8 +1,8 @@
-/* input.c: what callers write to a program's stdin.
+/* input.c: data that callers write to a program's stdin.
  *
- * PID 1 holds the pipe's writing end, so that the daemon's death is no end of input; a copy of it comes when somebody wants to
- * write, and goes when all is written: thousands of executions may have been written to. What the program has not read yet waits
- * here, up to a ceiling. */
+ * PID 1 holds the write end of the pipe, so that the death of the daemon does not end the input. The daemon gets a
+ * copy of it to write, and closes it when everything is written, because thousands of executions may be written to.
+ * Data that the program has not read yet is queued here, up to a ceiling. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,16 +1,17 @@
-/* journal.c: where the bytes of executions lie, and how many there may be.
+/* journal.c: the files with the output of executions, and their limits.
  *
  *      <state>/box/<sandbox>-e1.out, -e1.err
  *
- * Written by the sandbox's PID 1 through descriptors made here. One stream is bounded by what journal_grant() says when it begins, which
- * PID 1 keeps: the sandbox's limit, and never more than a part of what its tenant's quota and the disk have left. What they hold is charged
- * to the tenant, while they grow by what is found on disk from time to time. All together are bounded by the manager's budget: the tenant
- * that holds most gives its oldest, of sandboxes that have ended first; a tenant within its share keeps what it has.
- * With less free space than half of the reserve, the execution that writes most is ended.
+ * The sandbox's PID 1 writes them through descriptors made here. PID 1 bounds each stream by journal_grant() of
+ * its start: the sandbox's limit, and at most a part of what the tenant's quota and the disk have left. The tenant
+ * is charged for the files; while they grow, their size is read from the disk from time to time. The manager's
+ * budget bounds all of them together: the tenant that holds most loses its oldest first, those of ended sandboxes
+ * before others; a tenant within its share loses none. When less than half of the reserve is free, the execution
+ * that writes most is ended.
  *
- * The files of a sandbox that is gone are kept as spares, empty, for the next executions; and when there are few, some are made
- * while nothing else is to be done. Most commands write little, and a file system that has just deleted many files looks long
- * for a free one: that took half of the daemon's time for an execution. */
+ * The files of a sandbox that is gone are emptied and kept as spares for future executions; when there are few
+ * spares, some are made while the loop is idle. Most commands write little, and a file system that has just deleted
+ * many files takes long to find a free inode: that took half of the daemon's time for an execution. */
 
 #include <fcntl.h>
 #include <stdio.h>

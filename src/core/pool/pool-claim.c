@@ -1,6 +1,6 @@
-/* pool-claim.c: what was nobody's becomes somebody's.
+/* pool-claim.c: gives a pooled sandbox to a caller.
  *
- * Speed is all it is for: one transaction, nothing that waits for a disk, nothing that is looked for. */
+ * Optimized for speed: one transaction, no wait for a disk, no search. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* pool-entry.c: one pooled sandbox, from its making to its end. */
+/* pool-entry.c: one pooled sandbox, from its creation to its end. */
 
 #include <stdlib.h>
 #include <string.h>

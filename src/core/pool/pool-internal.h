@@ -1,9 +1,9 @@
-/* pool-internal.h: what the files of the pool share among themselves. Nobody else includes it.
+/* pool-internal.h: declarations shared by the files of the pool; private to them.
  *
  *      making → probing → idle → used → gone
- *         └────────┴───────┴──────────── gone   (ended: it failed, was evicted, given up, or its pool went)
+ *         └────────┴───────┴──────────── gone   (ended: it failed, was evicted or given up, or its pool was removed)
  *
- * Every entry is one live sandbox, watched: it goes when its sandbox begins to end. */
+ * Every entry is one live sandbox, and watches it: the entry is removed when the sandbox begins to end. */
 #pragma once
 
 #include "core/internal.h"
@@ -16,7 +16,7 @@ typedef enum PoolEntryState {
         ENTRY_MAKING,
         ENTRY_PROBING,
         ENTRY_IDLE,
-        ENTRY_USED, /* somebody's */
+        ENTRY_USED, /* claimed */
         _ENTRY_MAX,
 } PoolEntryState;
 
@@ -27,8 +27,8 @@ typedef struct PoolEntry {
         Sandbox *sandbox;
         PoolEntryState state;
         usec_t born, idle_since, checked_at; /* monotonic */
-        bool ending; /* we have asked for it */
-        unsigned warmed; /* bit n: of the pool's contexts */
+        bool ending; /* the pool has ended it */
+        unsigned warmed; /* bit n: context n of the pool is ready */
         bool warming;
         SandboxWatch watch;
         struct PoolEntry *prev, *next; /* of the same state, oldest first */
@@ -42,15 +42,15 @@ typedef struct PoolMinute {
 struct Pool {
         Pools *pools;
         PoolConfig config;
-        SandboxSpec shape; /* what its sandboxes are made as; template_name NULL: it cannot be told, last_error says why */
+        SandboxSpec shape; /* spec of its sandboxes; template_name NULL: there is none, last_error says why */
         PoolEntry *entries[_ENTRY_MAX];
         unsigned n[_ENTRY_MAX];
         sd_event_source *eviction;
 
-        /* What was asked for lately; pool-size.c */
-        double level, peak; /* more than could be made in the same time: now, and at most */
+        /* Recent demand; pool-size.c */
+        double level, peak; /* claims beyond what could be made in the same time: now, and the maximum */
         usec_t level_at, peak_at, make_usec;
-        unsigned failures; /* one after the other */
+        unsigned failures; /* consecutive ones */
         usec_t blocked_until;
 
         PoolMinute minutes[POOL_MINUTES];
@@ -63,35 +63,35 @@ struct Pools {
         Manager *manager;
         Pool **list;
         size_t n;
-        size_t next; /* whose turn it is to get one */
+        size_t next; /* index of the pool that gets the next new sandbox */
         bool started, stopping;
-        sd_event_source *timer; /* to look whether something is to be made */
-        sd_event_source *idle;  /* to make it, when the loop has nothing else to do */
-        usec_t lacking_since;   /* 0: nothing lacks */
-        usec_t asked_at;        /* the last claim */
+        sd_event_source *timer; /* checks whether sandboxes are missing */
+        sd_event_source *idle;  /* makes them when the loop has nothing else to do */
+        usec_t lacking_since;   /* 0: none are missing */
+        usec_t asked_at;        /* time of the last claim */
 };
 
 /* pool.c */
 bool pool_fits(const Pool *pool, const SandboxSpec *spec);
 
-/* pool-entry.c: one sandbox from its making to its end */
-int pool_make(Pool *pool); /* one more */
+/* pool-entry.c: one sandbox from its creation to its end */
+int pool_make(Pool *pool); /* makes one more */
 int pool_adopt(Pool *pool, Sandbox *sb);
 void pool_entry_move(PoolEntry *e, PoolEntryState state);
 void pool_entry_forget(PoolEntry *e); /* the sandbox stays */
 void pool_entry_end(PoolEntry *e, const char *reason);
 void pool_end_unclaimed(Pool *pool, const char *reason);
-void pool_check(Pool *pool); /* whether those that stand ready are well */
+void pool_check(Pool *pool); /* probes the idle ones */
 
-/* pool-size.c: how many there shall be */
-void pool_asked(Pool *pool); /* a claim, whether it found one or not */
+/* pool-size.c: the target number of idle sandboxes */
+void pool_asked(Pool *pool); /* counts a claim, successful or not */
 unsigned pool_target(const Pool *pool);
 void pool_made(Pool *pool, usec_t duration);
 void pool_failed(Pool *pool, const char *text);
 void pool_evict(Pool *pool);
-void pool_refresh(Pool *pool); /* looks what its template and settings are now */
+void pool_refresh(Pool *pool); /* reads its template and settings again */
 bool pool_entry_is_old(const PoolEntry *e);
 
-/* pool-refill.c: making what lacks, when nobody waits */
+/* pool-refill.c: makes missing sandboxes when the loop is idle */
 int pools_refill_init(Pools *p);
-void pools_refill(Pools *p); /* something may lack */
+void pools_refill(Pools *p); /* call it when sandboxes may be missing */

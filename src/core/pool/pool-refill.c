@@ -1,9 +1,10 @@
-/* pool-refill.c: making what lacks, when nobody waits.
+/* pool-refill.c: makes missing sandboxes while the daemon is idle.
  *
- *      something lacks → timer → nobody has asked for anything for a moment (or that moment does not come) →
- *      the loop has nothing else to do → one is made → and so on, a few at a time
+ *      a sandbox is missing → timer → no claim for a moment (or not even that within PATIENCE) →
+ *      the loop is idle → one is made → and so on, AT_ONCE at a time
  *
- * Not while somebody's sandbox is being made or somebody waits for a place: a place belongs to whoever waits. */
+ * Not while a caller's sandbox is being made or a request waits for a place: a free place belongs to the waiting
+ * request. */
 
 #include <stdlib.h>
 #include <string.h>

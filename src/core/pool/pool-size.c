@@ -1,8 +1,8 @@
-/* pool-size.c: how many shall stand ready.
+/* pool-size.c: the number of sandboxes to keep ready.
  *
- * A bucket that every claim fills by one, and that leaks as fast as sandboxes can be made: what is in it is how many would have
- * had to stand ready to serve all of them. Its highest level of late is the target; it is halved as time goes by.
- * Those that are too many are not ended at once: one that nobody has wanted for long goes by maxIdleTime. */
+ * A bucket that every claim fills by one, and that leaks as fast as sandboxes can be made: its level is the number
+ * of ready sandboxes that would have served all claims. The target is its recent maximum, which decays
+ * exponentially. Surplus sandboxes are not ended at once, but when they have been idle for maxIdleTime. */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* pool-stats.c: how the pools are doing. */
+/* pool-stats.c: statistics of the pools. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* calendar.c: whether what the calendar says can be believed. */
+/* calendar.c: detects that the wall clock was set, and for how long its ages must not be trusted. */
 
 #include "base/log.h"
 #include "core/manager.h"

@@ -1,4 +1,4 @@
-/* calls.c: callers that wait for a sandbox to have become something. */
+/* calls.c: callers that wait for an operation on a sandbox. */
 
 #include <stdlib.h>
 #include <string.h>

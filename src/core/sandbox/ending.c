@@ -1,11 +1,11 @@
-/* ending.c: from any live state to its end.
+/* ending.c: from any live state to the end of a sandbox.
  *
- *      sandbox_end()            status terminating, in the store with where it leads; the provider is asked to destroy
- *      sandbox_on_destroyed()   nothing of it is left in the kernel: a disk of its own goes (disk.h), and then again: executions get their
- *                               last event, files go, and the row
- *                               becomes an ended one or goes as well
+ *      sandbox_end()            status terminating, in the store with the final status; the provider is asked to destroy it
+ *      sandbox_on_destroyed()   nothing of it is left in the kernel: its own disk is removed (disk.h), then this is called again:
+ *                               executions get their last event, files are removed, and the row becomes an ended one or is
+ *                               deleted
  *
- * A destroy that fails is asked for again until it works. */
+ * A destroy that fails is retried until it works. */
 
 #include <stdlib.h>
 #include <string.h>

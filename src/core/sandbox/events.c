@@ -1,4 +1,4 @@
-/* events.c: what a provider tells, and what follows from it. */
+/* events.c: handles the provider's events. */
 
 #include <string.h>
 

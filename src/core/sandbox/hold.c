@@ -1,9 +1,9 @@
-/* hold.c: a sandbox stands still for a moment, while its disk is looked at. Its status does not change, and nobody is told.
+/* hold.c: freezes a sandbox while its disk is copied. Its status does not change, and watches are not called.
  *
  *      none → holding → held → releasing → none
  *
- * A pause or a stop that is asked for meanwhile is served right after. A daemon that dies in between finds a PID 1 that does not answer, and thaws it
- * (recover.c). */
+ * A pause or a stop that is requested meanwhile is served right after. If the daemon dies in between, the next one
+ * finds a PID 1 that does not answer, and thaws it (recover.c). */
 
 #include "base/log.h"
 #include "core/internal.h"

@@ -1,4 +1,4 @@
-/* lifecycle.c: pause, resume, stop, start, timeout: what a caller may ask of a live sandbox. */
+/* lifecycle.c: a caller's operations on a live sandbox: pause, resume, stop, start, timeout. */
 
 #include <stdlib.h>
 #include <string.h>

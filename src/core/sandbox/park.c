@@ -1,10 +1,12 @@
-/* park.c: a sandbox without processes, which can have others: only one whose disk is kept.
+/* park.c: parks a sandbox, which leaves it without processes, and boots it again; only for sandboxes whose disk is
+ * kept.
  *
- *      park     drain: what runs ends in good time · unload: the provider takes down the rest · sync: the disk · write down: paused, parked
- *      boot     admit, write down, network, make, connect: another PID 1 on the same disk · ready. When it fails: unload
+ *      park     drain: executions may end in time · unload: the provider removes the rest · sync: the disk · write down: paused, parked
+ *      boot     admit, write down, network, make, connect: another PID 1 on the same disk · ready. If it fails: unload
  *
- * A daemon that dies in between finds a sandbox whose processes are gone, and parks it (recover.c): so nothing has to be written down before.
- * While one is going on the status is as it was, and nothing can be run. */
+ * If the daemon dies in between, the next one finds a sandbox without processes and parks it (recover.c): so
+ * nothing has to be written before. While one of them is in progress, the status stays as it was, and nothing can
+ * be run. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,16 @@
-/* recover.c: after a start, the world is brought to what the store says, and the store to what the world says.
+/* recover.c: after a start, makes the store and the kernel agree.
  *
- *      1. manager_new()       rows become objects, before anything can be asked
+ *      1. manager_new()       rows become objects, before any request can be made
  *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
- *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
- *         being made or taken down, taken down; so is what a row says has ended. What has no row stands still (quarantine.h).
- *         A store in doubt (generation.h) may be of an earlier time: what it says was being made is adopted as if it were
- *         made, and what it says was ending stands still until the doubt is over
- *      4. when all of that has been answered, requests are; whose PID 1 does not answer within cleanup.helperTimeout is left as it is, and taken up when it does
+ *      3. Each live row is adopted (its PID 1 reports what runs and what has ended meanwhile); if it was being made or taken
+ *         down, it is taken down, and so is what is left of an ended one. A sandbox without a row is frozen (quarantine.h).
+ *         The rows of a store in doubt (generation.h) may be outdated: a sandbox that was being made is adopted like a
+ *         finished one, and one that was ending waits until the doubt is over
+ *      4. When all of these have answered, requests are served. A sandbox whose PID 1 does not answer within
+ *         cleanup.helperTimeout is left as it is, and adopted when it answers
  *
- * A spawner that is replaced while we live is another matter: the provider asks it again (provider/native-spawner.c). */
+ * A spawner that is replaced while the daemon lives is another matter: the provider repeats its requests
+ * (provider/native-spawner.c). */
 
 #include <stdlib.h>
 #include <string.h>

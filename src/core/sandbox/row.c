@@ -1,12 +1,13 @@
-/* row.c: what a sandbox's row has is what was answered.
+/* row.c: keeps a sandbox's row consistent with the answers that callers got.
  *
- * A change of status that cannot be undone (its processes are gone, it stands still) is written afterwards, and that can fail where the disk is full
- * and the store's own room is used up. Then
+ * A change of status that cannot be undone (its processes are gone, it is frozen) is written after it happened, and
+ * the write can fail on a full disk, when the store's reserved space is used up too. Then
  *
- *      before    whoever asks for such a change is refused while the row cannot be written (sandbox_row_try())
- *      after     whoever waits for it hears of the failure and not of success (sandbox_row_error()), and the row is written as soon as that works
+ *      before    a request for such a change is refused while the row cannot be written (sandbox_row_try())
+ *      after     callers that wait for the change get the failure instead of success (sandbox_row_error()), and the write is
+ *                retried until it works
  *
- * The same is true of the end of an execution, which the provider keeps for us until then. */
+ * The same holds for the end of an execution, which the provider keeps until it is written. */
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* spec.c: what was asked for: defaults, copies, and the end of it. */
+/* spec.c: the request for a sandbox: its description, defaults, copying and freeing. */
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* timers.c: what happens to a sandbox by itself as time goes by.
+/* timers.c: timeouts, expiry, the CPU time limit and retries of a sandbox.
  *
- * The times are in the store; a timer here is only the alarm clock for the next of them. So they survive a restart: one that
- * has passed meanwhile rings at once. */
+ * The times are in the store; a timer here only wakes the daemon for the next of them. So they survive a restart: a
+ * timer that expired meanwhile fires at once. */
 
 #include <stdlib.h>
 #include <sys/sysinfo.h>
