@@ -42,7 +42,8 @@ int address_from_socket(const struct sockaddr *from, IpAddress *ret, uint16_t *r
         return 0;
 }
 
-/* From which of our addresses one would go there; a negative errno: there is no way. Nothing is sent: connecting a datagram socket only looks it up. */
+/* Finds the source address that this machine would use for the destination; negative errno: no route. Sends nothing:
+ * connect(2) of a datagram socket only looks up the route. */
 static int address_source(const IpAddress *a, IpAddress *ret) {
         SocketAddress to, from = { 0 };
         socklen_t size = address_to_socket(a, DISCARD_PORT, &to);

@@ -1,7 +1,9 @@
-/* address.h: addresses as the kernel has them, and where one leads from this machine: asked before anything is sent there.
+/* address.h: socket addresses, and whether this machine may connect to an address for somebody else.
  *
- * For whoever connects in somebody else's name: asked about the very address that is then connected to, before connect(2), so that what is
- * refused cannot be told from outside by how long it takes or what is said. For one thread only: it remembers. Must not know: names, policies. */
+ * For code that connects on behalf of a client. It checks the very address that it passes to connect(2), and checks
+ * before it connects: the client cannot tell the reason of a refusal by its timing or its text. The last lookup is
+ * cached in static memory: for one thread only.
+ * Must not know: names, policies. */
 #pragma once
 
 #include <netinet/in.h>
@@ -19,9 +21,10 @@ typedef union SocketAddress {
 socklen_t address_to_socket(const IpAddress *a, uint16_t port, SocketAddress *ret);
 int address_from_socket(const struct sockaddr *from, IpAddress *ret, uint16_t *ret_port); /* -EAFNOSUPPORT */
 
-/* ip_is_reachable(), and none that an interface of ours has, public ones too, unless it is listed. The one rule for every way out: of sandboxes, of
- * webhooks, of registries. */
+/* As ip_is_reachable(), but also refuses the addresses of this machine's own interfaces, public ones too, unless
+ * the address is listed or `reach` is IP_REACH_ALL. The one rule for all outgoing connections: of sandboxes,
+ * webhooks and registries. */
 bool address_is_reachable(const IpAddress *a, IpReach reach, const IpRange *listed, size_t n_listed);
 
-/* This machine has a way out by IPv6. */
+/* This machine has an IPv6 route to the Internet. */
 bool address_has_ipv6(void);

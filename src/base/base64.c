@@ -1,4 +1,4 @@
-/* base64.c: letters back to bytes, as JSON's bytes are read: either alphabet, with its padding or without. */
+/* base64.c: decodes base64 of JSON requests: either alphabet, with or without padding. */
 
 #include <errno.h>
 

@@ -1,15 +1,16 @@
-/* beat.h: how long somebody who should answer has been silent.
+/* beat.h: how long a peer that should answer has been silent.
  *
- * Looked at in intervals. An interval that was longer than it should have been counts as one: then we did not run ourselves, and whoever did not answer may not have
- * either. So neither a machine that sleeps nor one that is stopped or overrun makes anybody look hung.
- * Must not know: who it is, how he is asked, clocks. */
+ * The caller looks at regular intervals. An interval that took longer than planned counts as one interval: this
+ * process did not run during it, and the peer may not have run either. A machine that sleeps, is stopped or is
+ * overloaded therefore does not make a peer look hung.
+ * Must not know: the peer, how it is asked, clocks. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "base/clock.h"
 
-#define BEATS_PER_LIMIT 6 /* looks within the time that silence is suffered for */
+#define BEATS_PER_LIMIT 6 /* looks within the tolerated silence */
 
 typedef struct Beat {
         usec_t looked_at; /* 0: not yet */
@@ -21,7 +22,7 @@ static inline void beat_heard(Beat *b) {
         b->heard = true;
 }
 
-/* waits: something was asked that should be answered at once. Gives how long that has been so. */
+/* waits: a request is pending that the peer should answer at once. Returns how long the peer has been silent. */
 static inline usec_t beat_look(Beat *b, usec_t now, usec_t interval, bool waits) {
         usec_t passed = b->looked_at == 0 || now < b->looked_at ? 0 : now - b->looked_at;
 

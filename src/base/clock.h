@@ -17,7 +17,7 @@ static inline usec_t clock_usec(void) {
         return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
 }
 
-/* What the calendar says, since 1970: for people and for times that outlive the machine's uptime. */
+/* Calendar time since 1970: for people, and for times that must stay valid across a reboot. */
 static inline usec_t clock_wall_usec(void) {
         struct timespec t;
 

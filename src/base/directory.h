@@ -1,7 +1,7 @@
 /* directory.h: the entries of a directory, one after the other.
  *
- * A directory is opened anew, so that whoever else reads it keeps its place. A failure to open is NULL and errno, and has no entries, so that those who
- * do not care need not look.
+ * Each call opens the directory again, so other readers of the same descriptor keep their position. On failure the
+ * open functions return NULL and set errno; NULL has no entries, so a caller that ignores failures needs no check.
  * Knows libc only. */
 #pragma once
 
@@ -13,7 +13,7 @@
 DIR *directory_open(int dirfd, const char *path);
 DIR *directory_open_nofollow(int dirfd, const char *path); /* -ELOOP or -ENOTDIR where a link is */
 
-/* NULL: the end, or a failure, which errno tells from it (0: the end). "." and ".." are left out. */
+/* NULL: the end if errno is 0, else a failure. Omits "." and "..". */
 const struct dirent *directory_next(DIR *d);
 
 void directory_closep(DIR **d);
@@ -21,6 +21,6 @@ void directory_closep(DIR **d);
 
 int directory_names(int dirfd, Strv *ret);
 
-/* Removes what has the name, with all below it, as far as depth reaches (-ELOOP). Links are removed, not followed. What cannot be removed stays, with what is
- * above it; the first failure is told. */
+/* Removes the entry and everything below it, at most `depth` levels deep (-ELOOP). Links are removed, not followed.
+ * An entry that cannot be removed stays, and so do the directories above it; returns the first failure. */
 int directory_remove(int dirfd, const char *name, unsigned depth);

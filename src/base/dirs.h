@@ -3,8 +3,8 @@
 
 #include <sys/types.h>
 
-/* One that is there already is as good. */
+/* Succeeds if the directory exists. */
 int dir_make(const char *path, mode_t mode);
 
-/* mkdir -p of all but the last part; what is there already stays as it is. */
+/* mkdir -p of all but the last part; existing directories stay as they are. */
 int dir_make_parents(const char *path, mode_t mode);

@@ -21,15 +21,16 @@ typedef struct Error {
  * A %m in the text is the words for the code. The error pointer may be NULL. */
 int error_set(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
 
-/* A failure has a kind. "I lack something" (descriptors, memory, space, a place in a queue) says nothing about the other side: it fails one
- * request, or is tried again later, and never ends or destroys anything. code: an errno, of either sign. */
+/* True for a shortage of our own: descriptors, memory, space, a place in a queue. A shortage says nothing about the
+ * peer: it fails one request or is retried later, and never ends or destroys anything. code: an errno, of either
+ * sign. */
 bool error_is_shortage(int code);
 
-/* Puts "context: " in front of what is there already. */
+/* Puts "context: " in front of the text. */
 int error_prefix(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
 
-/* Puts what follows from it, or the cure, behind what is there already. */
+/* Puts the consequence, or the cure, behind the text. */
 int error_suffix(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
 
-/* Each path that begins with the prefix becomes "…": callers from outside need not know how the host is laid out. */
+/* Replaces each path that begins with the prefix by "…": remote callers must not learn the host's layout. */
 void error_hide(Error *e, const char *prefix);

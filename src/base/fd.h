@@ -20,7 +20,7 @@ int fd_write_all(int fd, const void *data, size_t size);
 /* Reads until end of file or until the buffer is full; returns the bytes read. */
 ssize_t fd_read_full(int fd, void *buffer, size_t size);
 
-/* Everything that is left of one file into another, through a small buffer: for small files cheaper than sendfile. */
+/* Copies the rest of one file into another, through a small buffer: for small files cheaper than sendfile. */
 int fd_copy(int from, int to);
 
 /* Writes one short string to an existing file, as /proc, /sys and cgroup files want it: one write(2). */
@@ -31,6 +31,6 @@ int file_write_format(int dirfd, const char *path, const char *format, ...) _pri
 ssize_t file_read(int dirfd, const char *path, char *buffer, size_t size);
 int file_read_uint64(int dirfd, const char *path, uint64_t *ret);
 
-/* All that is left of a file of unknown size, up to a ceiling (-EFBIG beyond it); terminated, caller frees. */
+/* Reads the rest of a file of unknown size, up to a ceiling (-EFBIG beyond it); terminated, caller frees. */
 int fd_read_alloc(int fd, size_t max, char **ret, size_t *ret_size);
 int file_read_alloc(int dirfd, const char *path, size_t max, char **ret, size_t *ret_size);

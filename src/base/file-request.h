@@ -1,7 +1,8 @@
-/* file-request.h: what can be asked of the files in a sandbox, and the words of the answers.
+/* file-request.h: file operations inside a sandbox: requests, entries and events.
  *
- * The core asks a provider in these words, wire/file.h carries them to PID 1, and the archive program speaks them. Plain data.
- * Must not know: messages, who asks, how it is done. */
+ * The core passes these structures to a provider, wire/file.h encodes them for PID 1, and the archive program uses
+ * them too. Plain data.
+ * Must not know: messages, callers, how an operation is carried out. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +23,7 @@ typedef enum FileOperation {
         FILE_MKDIR,
         FILE_MOVE,
         FILE_COPY,
-        FILE_CHMOD, /* mode, owner, group: what is given */
+        FILE_CHMOD, /* those of mode, owner, group that are set */
         FILE_REMOVE,
         FILE_WATCH,
         FILE_PACK,
@@ -32,16 +33,16 @@ typedef enum FileOperation {
 
 typedef enum FileFlags {
         FILE_RECURSIVE = 1 << 0,   /* remove, watch, copy, chmod */
-        FILE_PARENTS = 1 << 1,     /* mkdir, write: make what is missing on the way; mkdir: an existing directory is fine */
+        FILE_PARENTS = 1 << 1,     /* mkdir, write: make missing parent directories; mkdir: an existing directory is fine */
         FILE_NO_REPLACE = 1 << 2,  /* write, move, copy: -EEXIST */
         FILE_MISSING_OK = 1 << 3,  /* remove */
         FILE_NO_FOLLOW = 1 << 4,   /* stat */
-        FILE_DETAILS = 1 << 5,     /* all that send entries but pack */
-        FILE_IN_PLACE = 1 << 6,    /* write: into the file that is there, as a program would, step by step: links, mode and watchers stay. Not atomic */
-        FILE_OWN_PARENTS = 1 << 7, /* with parents: what is made on the way gets the owner and group as well */
-        FILE_SET_LABELS = 1 << 8,  /* write: those of the request take the place of all there are */
+        FILE_DETAILS = 1 << 5,     /* all operations that send entries, except pack */
+        FILE_IN_PLACE = 1 << 6,    /* write: into the existing file, step by step, as a program would: links, mode and watchers stay. Not atomic */
+        FILE_OWN_PARENTS = 1 << 7, /* with parents: the directories made get the owner and group as well */
+        FILE_SET_LABELS = 1 << 8,  /* write: the request's labels replace all existing ones */
         FILE_DIRECTORY = 1 << 9,   /* watch: -ENOTDIR for anything else */
-        FILE_LEAVERS = 1 << 10,    /* watch: what is moved out of the tree is RENAMED to "", not REMOVED */
+        FILE_LEAVERS = 1 << 10,    /* watch: a file moved out of the tree is reported as RENAMED to "", not as REMOVED */
 } FileFlags;
 
 typedef struct FileRequest {
@@ -59,7 +60,7 @@ typedef struct FileRequest {
 } FileRequest;
 
 typedef struct FileEntry {
-        char path[FILE_PATH_BYTES];   /* list, pack: relative to what was asked for; "" is itself. Else absolute */
+        char path[FILE_PATH_BYTES];   /* list, pack: relative to the requested path, "" for that path itself. Else absolute */
         char target[FILE_PATH_BYTES]; /* of a symbolic link; put: of a hard link too (relative, hard set) */
         uint8_t hard;
         uint32_t mode; /* with the type bits */
@@ -68,10 +69,11 @@ typedef struct FileEntry {
         uint64_t inode, device;
         int64_t mtime_nsec, ctime_nsec;
 
-        /* Entries with details. The target of a link is then where it leads in the end, absolute; the link itself, when that is nowhere. */
+        /* Entries with details. `target` is then the absolute path that the link resolves to, or the link itself if it
+         * resolves to nothing. */
         bool detailed;
-        uint32_t target_mode; /* of what a link leads to; 0: nothing */
-        char owner[FILE_NAME_BYTES], group[FILE_NAME_BYTES]; /* by the sandbox's own files; "": it has no name */
+        uint32_t target_mode; /* of the file that a link resolves to; 0: nothing */
+        char owner[FILE_NAME_BYTES], group[FILE_NAME_BYTES]; /* from the sandbox's own /etc; "": the id has no name */
         const uint8_t *labels; /* file_labels_check(); borrowed */
         size_t labels_size;
 } FileEntry;
@@ -82,19 +84,19 @@ typedef enum FileEventKind {
         FILE_REMOVED,
         FILE_RENAMED, /* path is the old name, target the new one */
         FILE_ATTRIBUTES,
-        FILE_OVERFLOW, /* some events are lost: look again */
+        FILE_OVERFLOW, /* events were lost: list again */
         _FILE_EVENT_MAX,
 } FileEventKind;
 
 typedef struct FileEvent {
         uint8_t kind;
         uint8_t directory;
-        char path[FILE_PATH_BYTES]; /* relative to what is watched */
+        char path[FILE_PATH_BYTES]; /* relative to the watched path */
         char target[FILE_PATH_BYTES];
 } FileEvent;
 
-/* Labels are extended attributes of one prefix, which nobody else writes: "key\0value\0…", keys without the prefix. */
+/* Labels are extended attributes with a prefix that is reserved for them: "key\0value\0…", keys without the prefix. */
 #define FILE_LABEL_PREFIX "user.e2b."
 bool file_labels_check(const uint8_t *labels, size_t size);
-/* The pair at the offset, which is moved on; false: that was the last. */
+/* Returns the pair at *offset and advances it; false at the end. */
 bool file_labels_next(const uint8_t *labels, size_t size, size_t *offset, const char **ret_key, const char **ret_value);

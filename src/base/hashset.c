@@ -13,7 +13,7 @@ static uint64_t hashset_key(uint64_t h) {
         return h > TAKEN ? h : h + 2;
 }
 
-/* Its slot, or the free one where it would be. */
+/* The slot of the key, or the free slot for it. */
 static uint64_t *hashset_slot(const HashSet *s, uint64_t key) {
         size_t i = (size_t) (key & (s->room - 1));
 

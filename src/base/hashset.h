@@ -1,6 +1,7 @@
 /* hashset.h: a set of hashes, 64 bits each, that grows.
  *
- * For whoever can live with one pair in a thousand million that is taken for the same. Hashes have to be well mixed: their low bits choose the place.
+ * For callers that tolerate a false match in one pair out of a thousand million: values with the same hash count as
+ * one. Hashes must be well mixed: their low bits choose the slot.
  * Knows libc only. */
 #pragma once
 
@@ -15,7 +16,7 @@ typedef struct HashSet {
 
 int hashset_add(HashSet *s, uint64_t h);
 bool hashset_has(const HashSet *s, uint64_t h);
-bool hashset_take(HashSet *s, uint64_t h); /* was there, and is no longer */
+bool hashset_take(HashSet *s, uint64_t h); /* removes it; false: it was not in the set */
 void hashset_done(HashSet *s);
 
 /* FNV-1a, which is not well mixed by itself. */

@@ -1,7 +1,7 @@
 /* id.h: random ids of sandboxes, snapshots and volumes.
  *
  * 21 characters of [a-z0-9], the first a letter: also a host name label and a cgroup name.
- * Must not know: what has the id. */
+ * Must not know: the object that has the id. */
 #pragma once
 
 #include <stdbool.h>

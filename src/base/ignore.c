@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 
-/* One character against one piece of a pattern; *pattern goes behind it. */
+/* Matches one character against one element of a pattern and moves *pattern behind that element. */
 static bool match_class(const char **pattern, unsigned char c) {
         const char *p = *pattern + 1;
         bool not = *p == '^' || *p == '!', found = false;

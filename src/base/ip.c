@@ -98,7 +98,7 @@ static bool is_ipv4(const IpRange *r) {
         return r->bits >= MAPPED_BITS && ip_is_v4(&r->base);
 }
 
-/* "::/0" is the whole of IPv6 to those who write it; IPv4 only looks as if it were within. */
+/* "::/0" means all of IPv6; IPv4 addresses do not match it, although their mapped form would. */
 bool ip_range_has(const IpRange *r, const IpAddress *a) {
         return is_ipv4(r) == ip_is_v4(a) && same_bits(&r->base, a, r->bits);
 }

@@ -1,6 +1,6 @@
-/* ip.h: addresses and ranges of them as bytes and as text, and whose they are. The one table of special ranges.
+/* ip.h: IP addresses and ranges as bytes and as text, and the one table of special ranges.
  *
- * Pure: which addresses this machine has is address.h's. Must not know: policies, sockets. */
+ * Pure; address.h knows the addresses of this machine. Must not know: policies, sockets. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,31 +25,32 @@ bool ip_is_v4(const IpAddress *a);
 
 int ip_parse(const char *text, IpAddress *ret);
 void ip_format(const IpAddress *a, char ret[static IP_TEXT_MAX]);
-int ip_range_parse(const char *text, IpRange *ret); /* -EDOM: there are bits below the mask: either the address or the mask is not what was meant */
+int ip_range_parse(const char *text, IpRange *ret); /* -EDOM: bits are set below the mask: the address or the mask is mistyped */
 void ip_range_format(const IpRange *r, char ret[static IP_RANGE_TEXT_MAX]); /* a single address without its bits */
 bool ip_range_has(const IpRange *r, const IpAddress *a);
 bool ip_is_in(const IpRange *ranges, size_t n, const IpAddress *a); /* any of them */
 bool ip_range_within(const IpRange *inner, const IpRange *outer);
 
-/* Nobody reaches special ranges through the Internet, so whoever asks for one means something near us. IPv6 that routers make IPv4 of is what it stands
- * for. Ranges for documentation are not special: nobody has them, which is what tests want. */
+/* Special ranges are not routed on the Internet, so an address in one means something near this machine. An IPv6
+ * address that routers translate to IPv4 has the kind of that IPv4 address. Ranges for documentation are not special:
+ * no host has them, which suits tests. */
 typedef enum IpKind {
-        IP_PUBLIC,  /* somebody's on the Internet */
-        IP_PRIVATE, /* of a network behind routers of ours, of carriers, or nobody's */
-        IP_INSIDE,  /* this machine, what is next to it without a router (where clouds keep their credentials), or nobody in particular */
+        IP_PUBLIC,  /* on the Internet */
+        IP_PRIVATE, /* in a network behind our routers or a carrier's, or unassigned */
+        IP_INSIDE,  /* this machine, its link-local neighbours (where clouds keep their credentials), multicast or reserved */
 } IpKind;
 
-bool ip_embedded(const IpAddress *a, IpAddress *ret); /* the IPv4 in it, of a form that routers translate */
+bool ip_embedded(const IpAddress *a, IpAddress *ret); /* the IPv4 address in it, if it has a form that routers translate */
 IpKind ip_kind(const IpAddress *a);
-const char *ip_range_special(const IpRange *r); /* what it is, when all of it is special; NULL otherwise */
+const char *ip_range_special(const IpRange *r); /* describes it if the whole range is special; else NULL */
 const char *ip_special(const IpAddress *a);     /* likewise */
 
-/* Who may go where. */
+/* Which addresses a client may connect to. */
 typedef enum IpReach {
-        IP_REACH_PUBLIC,  /* who says nothing gets the least */
-        IP_REACH_OUTSIDE, /* whatever is not inside */
+        IP_REACH_PUBLIC,  /* the default */
+        IP_REACH_OUTSIDE, /* all but IP_INSIDE */
         IP_REACH_ALL,     /* the operator has named it */
 } IpReach;
 
-/* listed: what the operator allows besides. address_is_reachable() knows this machine's own addresses as well. */
+/* listed: ranges that the operator also allows. address_is_reachable() checks this machine's own addresses as well. */
 bool ip_is_reachable(const IpAddress *a, IpReach reach, const IpRange *listed, size_t n_listed);

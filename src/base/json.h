@@ -1,7 +1,7 @@
 /* json.h: writing JSON.
  *
- * Values go out in the order of the calls; the writer puts commas, indentation and escapes. Text that is not UTF-8 is
- * made so. An error (no memory) sticks, and is told at the end.
+ * Values are written in the order of the calls; the writer adds commas, indentation and escapes. Bytes that are not
+ * UTF-8 are replaced. An error (no memory) sticks; json_finish() returns it.
  * Writing only, and by hand: the programs are linked with musl, which the distribution builds no JSON library for.
  * Knows libc only. */
 #pragma once

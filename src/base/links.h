@@ -1,4 +1,5 @@
-/* links.h: which files have been seen under another name already: in an archive, the second name of a file becomes a link to the first.
+/* links.h: finds hard links: which files have been seen under another name. In an archive the second name of a file
+ * becomes a link to the first.
  *
  * Must not know: what a name leads to. Knows libc only. */
 #pragma once
@@ -17,6 +18,7 @@ typedef struct Links {
         size_t n_slots, n;
 } Links;
 
-/* The name that a file was first seen under; NULL in *ret: this is the first, and kept. Files with one name are not. */
+/* *ret is the first name under which the file was seen; NULL: this name is the first, and it is recorded. Files with a
+ * single link and directories are not recorded. */
 int links_first(Links *l, const struct stat *st, const char *path, const char **ret);
 void links_done(Links *l);

@@ -1,7 +1,7 @@
-/* listener.h: who listens on a TCP port of this machine, as far as a stranger can see.
+/* listener.h: which user listens on a TCP port of this machine, without privileges.
  *
- * The kernel tells the user of every listening socket. Whether it is a cove daemon is asked of it, with a request that needs no key and
- * gets a second.
+ * The kernel shows the user of every listening socket. A request that needs no key, with a timeout of one second,
+ * finds out whether the listener is a cove daemon.
  * Knows libc only. */
 #pragma once
 
@@ -12,8 +12,8 @@
 typedef struct Listener {
         uid_t uid;
         char user[64]; /* its name, or the number where it has none */
-        bool is_cove;  /* a daemon that answers in clear */
+        bool is_cove;  /* a daemon that answers plain HTTP */
 } Listener;
 
-/* -ENOENT: nobody. Ports count, whatever the address: who has it on another one may be found instead. */
+/* -ENOENT: no listener. Compares ports only: it may find a listener with that port on another address. */
 int listener_find(const struct sockaddr *address, socklen_t size, Listener *ret);

@@ -22,7 +22,7 @@ static size_t log_print_text(const char *level, const char *message, char *ret, 
         return MIN_OF((size_t) n, size - 2);
 }
 
-/* Without what JSON would have to escape twice: control characters are gone already. */
+/* Escapes only quotes and backslashes: control characters have been replaced already. */
 static size_t log_put_quoted(const char *text, size_t n, char *ret) {
         const char *begin = ret;
 

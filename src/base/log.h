@@ -1,8 +1,8 @@
 /* log.h: lines for a person, or for a machine, on stderr.
  *
  * One failure makes one line, and the verb that gives up writes it; rooms below speak only at debug level (-v).
- * With log_json a line is a JSON object: time, level, message, and, for lines that begin with "sandbox ID: ", the sandbox. So whoever
- * writes about a sandbox begins like that, or takes log_sandbox(), which does.
+ * With log_json a line is a JSON object: time, level, message, and, for lines that begin with "sandbox ID: ", the
+ * sandbox. A line about a sandbox therefore begins with those words; log_sandbox() adds them.
  * Knows libc only. */
 #pragma once
 
@@ -12,17 +12,18 @@
 #include "base/macro.h"
 
 extern int log_verbosity; /* -1 errors, 0 and warnings, 1 and debug (-v) */
-extern bool log_infos;    /* what happens in the course of things */
+extern bool log_infos;    /* write level "info": ordinary events */
 extern bool log_json;
-/* For what runs for long: of warnings and errors from one place in the code, LOG_BURST are written in LOG_BURST_USEC; how many were left out
- * is said after that. */
+/* For daemons: of the warnings and errors from one place in the code, at most LOG_BURST are written per LOG_BURST_USEC,
+ * followed by the number of lines left out. */
 extern bool log_bounded;
 
 /* level NULL: an error. "notice" and "info" have no word in front. */
 void log_line(const char *level, const char *format, ...) _printf_(2, 3);
-/* Tells of an error and returns its code, as in `return log_failure(-errno, "cannot open '%s': %m", path)`. %m is the words for the code. */
+/* Logs an error and returns its code, as in `return log_failure(-errno, "cannot open '%s': %m", path)`. %m is the
+ * text for the code. */
 int log_failure(int code, const char *format, ...) _printf_(2, 3);
-/* level as above; what nobody wants to read is left out. */
+/* level as above; obeys log_verbosity and log_infos. */
 void log_sandbox(const char *level, const char *id, const char *format, ...) _printf_(3, 4);
 
 #define LOG_BURST      100

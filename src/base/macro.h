@@ -24,10 +24,10 @@
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
 #define _noreturn_ __attribute__((noreturn))
 #define _unused_ __attribute__((unused))
-/* Whoever calls it looks at what it returns: script/lint holds the tree to it, also where it is cast to void. */
+/* The caller must use the result: script/lint enforces it, even against a cast to void. */
 #define _must_check_ __attribute__((warn_unused_result))
 
-/* Hands ownership on: the variable is left empty, so that its cleanup does nothing. */
+/* Hands ownership on: empties the variable, so that its cleanup does nothing. */
 #define TAKE_PTR(p)                                                                                          \
         ({                                                                                                   \
                 typeof(p) *_take_pp = &(p);                                                                  \

@@ -1,6 +1,7 @@
-/* meminfo.h: the text of /proc/meminfo for a machine that has so much memory, of which so much is used.
+/* meminfo.h: the text of /proc/meminfo for a machine with the given total and used memory.
  *
- * Numbers have a fixed width, so that a text written over another has its length. Must not know: whose memory it is. */
+ * Numbers have a fixed width: every text has the same length and can overwrite another. Must not know: whose memory
+ * it is. */
 #pragma once
 
 #include <stddef.h>

@@ -36,7 +36,7 @@ static size_t origin_host_size(const char *text) {
         return text[n] == ']' ? n + 1 : 0;
 }
 
-/* may_be_below: "*." may stand before the host. */
+/* may_be_below: accept "*." before the host. */
 static bool origin_read(const char *text, bool may_be_below, Origin *ret) {
         Origin o = { 0 };
         size_t n;

@@ -16,8 +16,8 @@ static bool parse_is_digit(char c) {
         return c >= '0' && c <= '9';
 }
 
-/* Reads "12" or "12.5" as a count of billionths would overflow early, so whole and fraction are kept apart. The
- * fraction is in units of 10^-9, further digits are dropped. */
+/* Keeps whole part and fraction apart, since "12.5" as a count of billionths would overflow early. The fraction is in
+ * units of 10^-9, further digits are dropped. */
 static int read_decimal(const char **p, uint64_t *ret_whole, uint64_t *ret_nano) {
         const char *s = *p;
         uint64_t whole = 0, nano = 0, weight = 100000000;

@@ -1,7 +1,7 @@
-/* parse.h: what people write for sizes, times, shares and numbers.
+/* parse.h: parses sizes, times, CPU shares and numbers as people write them.
  *
- * Strict: the whole string must be the value, signs and spaces are refused, overflow is an error. -EINVAL for what
- * cannot be read, -ERANGE for what is out of range.
+ * Strict: the whole string must be the value, signs and spaces are refused, overflow is an error. -EINVAL: not a
+ * value; -ERANGE: out of range.
  * Knows libc only. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* passwd.h: lines of /etc/passwd and /etc/group, as text. Pure; a stranger may have written them. Knows libc only. */
+/* passwd.h: lines of /etc/passwd and /etc/group, as text. Pure; the text is untrusted. Knows libc only. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,10 +12,10 @@
 typedef struct PasswdUser {
         char name[PASSWD_NAME_BYTES];
         uint32_t uid, gid;
-        char home[PASSWD_HOME_BYTES]; /* "/" where nothing is said */
+        char home[PASSWD_HOME_BYTES]; /* "/" if the line has none */
 } PasswdUser;
 
-/* The first line of that name, or with that number. Lines that are none, or too long for us, are passed over. False: there is none. */
+/* Finds the first line with that name or number. Skips lines that are malformed or too long. False: not found. */
 bool passwd_find_name(const char *text, size_t size, const char *name, PasswdUser *ret);
 bool passwd_find_uid(const char *text, size_t size, uint32_t uid, PasswdUser *ret);
 bool group_find_gid(const char *text, size_t size, uint32_t gid, char ret_name[static PASSWD_NAME_BYTES]);

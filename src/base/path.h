@@ -10,10 +10,11 @@ int path_normalize(const char *path, char **ret);
 /* The path itself, or something below it; both normalised. */
 bool path_is_below(const char *path, const char *directory);
 
-/* A name out of an archive as a path below a directory: no leading slashes, no "." and empty parts; "" is the directory itself.
- * -EXDEV: it leads upwards. In place. */
+/* Turns a name from an archive into a path below a directory: removes leading slashes, "." and empty parts; "" is the
+ * directory itself. -EXDEV: it has a "..". In place. */
 int path_clean_below(char *path);
 
-/* One form for one place: absolute, no "//", "." and "..", no slash at the end. As a shell's cd has it, ".." takes back the part before it, be that a link or
- * not; so what is told is what was done. In place; path has room for "/". */
+/* Makes an absolute path canonical: no "//", "." and "..", no trailing slash. As in a shell's cd, ".." removes the part
+ * before it, even if that part is a link; the path that is reported is thus the path that is used. In place; `path` has
+ * room for "/". */
 void path_simplify(char *path);

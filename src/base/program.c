@@ -47,7 +47,7 @@ static int try_directory(const char *directory, const char *name, char **ret) {
         return 0;
 }
 
-/* PREFIX/bin and PREFIX/libexec/cove belong together wherever PREFIX is. */
+/* The installation can be moved as a whole: PREFIX/libexec/cove is found relative to PREFIX/bin. */
 static int program_try_prefix(const char *own_directory, const char *name, char **ret) {
         _cleanup_free_ char *directory = NULL;
 

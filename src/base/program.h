@@ -1,10 +1,11 @@
-/* program.h: where the suite's other programs are, how they are started, and their last words.
+/* program.h: finds and starts the suite's other programs, and reads why they failed.
  *
- * The one way to start a program of ours: descriptors by number, no signal blocked, SIGPIPE as it is by default, nothing inherited but what is
- * listed (descriptors of ours are close-on-exec). cove-archive, cove-registry and cove-tree share one contract: 0 and nothing on stderr is success;
- * else the last line of stderr is an errno as a number, a space and a sentence. core/helper.h watches such a program from the daemon's loop.
- * `cove run` starts cove-gate by itself, since it has to give root up between fork and exec; the spawner starts cove-tree in namespaces.
- * Must not know: what a program is for, what goes over its descriptors, event loops. Knows libc only. */
+ * The one way to start a program of cove: descriptors by number, no signal blocked, SIGPIPE at its default, and only
+ * the listed descriptors inherited (all others are close-on-exec). cove-archive, cove-registry and cove-tree share one
+ * contract: success is status 0 with nothing on stderr; on failure the last line of stderr is an errno as a number, a
+ * space and a sentence. core/helper.h watches such a program from the daemon's loop. Exceptions: `cove run` starts
+ * cove-gate itself, since it must drop root between fork and exec; the spawner starts cove-tree in namespaces.
+ * Must not know: what a program is for, what its descriptors carry, event loops. Knows libc only. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,36 +14,39 @@
 
 #include "base/error.h"
 
-/* Beside our own executable, as in the build directory, else in ../libexec/cove, else in the configured directory of helpers, else the one that was kept. Negative: there is none.
- * The caller frees. */
+/* Searches beside our own executable (as in the build directory), in ../libexec/cove, in the configured directory of
+ * helpers, and then among the kept programs. Negative: not found. The caller frees. */
 int program_path(const char *name, char **ret);
 
 #define PROGRAM_FDS_MAX  8
 #define PROGRAM_KEPT_MAX 8
 
-/* Opens a program for good. Who is another user later may not reach the directory any more, as below a home of mode 0700: program_path() then gives
- * the path of the open file, which program_start() can execute. name: lives as long as we do. */
+/* Opens a program and keeps it open. A process that changes its user later may lose access to the directory, as below
+ * a home of mode 0700: program_path() then returns the path of the open file, which program_start() can execute.
+ * name: must stay valid for the life of the process. */
 int program_keep(const char *name);
 
-/* Of the calling process, as ps shows it. The kernel takes the last part of the path that was executed, which of an open file is a number. */
+/* Sets the calling process's name as ps shows it. The kernel uses the last part of the executed path, which is a number
+ * for an open file. */
 void program_set_name(const char *name);
 
 typedef struct ProgramStart {
         const char *path;
         const char *const *argv;
         char *const *environment; /* NULL: as ours */
-        const int *fds;           /* its descriptors from 0 on, copied, so that they may have any numbers; -EBADF: /dev/null */
+        const int *fds;           /* its descriptors from 0 on; copied, so they may have any numbers here; -EBADF: /dev/null */
         size_t n_fds;
-        bool session; /* one of its own: what a terminal signals is not for it */
+        bool session; /* give it a session of its own, out of reach of the terminal's signals */
 } ProgramStart;
 
 int program_start(const ProgramStart *s, pid_t *ret);
 void program_kill(pid_t pid); /* and waits until it is gone */
 
-/* A pipe whose reading end, which does not block, is ours. */
+/* A pipe; the reading end is ours and does not block. */
 int program_pipe(int *ret_ours, int *ret_theirs);
 
-/* The failure line, by the program itself, on its stderr: one line, whatever names have in them. */
+/* Called by the failing program: writes the failure line to stderr, always as one line, even if a name contains a
+ * newline. */
 void program_tell_failure(const Error *error);
-/* The last line out of the pipe that was its stderr; -ENODATA: there is none. */
+/* Reads the failure line from the pipe that was the program's stderr; -ENODATA: there is none. */
 int program_read_failure(int fd, Error *ret);

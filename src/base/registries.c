@@ -18,7 +18,8 @@
 #define FILE_BYTES_MAX (256 * 1024)
 #define HOST_MAX       300
 
-/* Lines whose key is one of the words, in any case. "*" before a word: the key ends in it, as "@scope:registry". */
+/* Reads lines with one of these keys, ignoring case. A key that begins with "*" matches by its end, as
+ * "@scope:registry". */
 typedef struct RegistryFile {
         const char *path;   /* of a directory: with a slash at its end */
         const char *suffix; /* of the names in it */

@@ -1,7 +1,7 @@
-/* registries.h: where this machine gets its packages from, as its own configuration says: apt's sources, pip.conf, npmrc.
+/* registries.h: the package registries that this machine's configuration names: apt's sources, pip.conf, npmrc.
  *
- * Of files that everybody may read, and of URLs no more than "https://HOST" or "http://HOST:PORT": passwords and paths stay where they are.
- * What cannot be read or understood is left out. Knows libc only. */
+ * Reads only files that every user may read, and keeps only "https://HOST" or "http://HOST:PORT" of a URL, never
+ * passwords or paths. Skips what it cannot read or parse. Knows libc only. */
 #pragma once
 
 #include "base/strv.h"
@@ -10,7 +10,7 @@
 
 typedef struct Registries {
         Strv hosts;   /* each once */
-        Strv proxies; /* through which the machine's own clients go: apt's, pip's, npm's, and those of the environment */
+        Strv proxies; /* of apt, pip and npm, and from the environment */
 } Registries;
 
 #define REGISTRIES_INIT { .hosts = STRV_INIT(REGISTRIES_MAX), .proxies = STRV_INIT(REGISTRIES_MAX) }

@@ -1,7 +1,8 @@
-/* reserve.h: descriptors that are kept for what must not fail.
+/* reserve.h: descriptors reserved for calls that must not fail.
  *
- * The soft limit of open files is set below the hard one. Everybody meets the soft limit, and fails alone; who speaks with a process that
- * sandboxes depend on (the spawner, PID 1, the gate) raises it for the moment of a call:
+ * The soft limit of open files is set below the hard one. Ordinary requests run into the soft limit, and each fails
+ * alone. Code that talks to a process that sandboxes depend on (the spawner, PID 1, the gate) raises the limit for the
+ * length of a call:
  *
  *      _reserve_ bool held = reserve_enter();
  *
@@ -15,10 +16,10 @@
 
 #include "base/macro.h"
 
-/* Of `all` descriptors that this process may have, so many are the reserve. Children inherit what is left. */
+/* Reserves `reserve` of the `all` descriptors that this process may have. Children inherit the lower soft limit. */
 int reserve_make(size_t all, size_t reserve);
 
-/* Without a reserve nothing happens. May be nested. */
+/* No effect without a reserve. May be nested. */
 bool reserve_enter(void);
 void reserve_leave(const bool *held);
 #define _reserve_ _cleanup_(reserve_leave) _unused_

@@ -38,7 +38,7 @@ static void sequence_turn_back(SequenceRun *run, const Error *why) {
         log_debug("%s: '%s' failed: %s", run->sequence->name, step->name, run->error.text);
 }
 
-/* The step that goes on has ended, with a result of its begin() or undo(). */
+/* Takes the result of begin() or undo() of the step under way. */
 static void sequence_take(SequenceRun *run, int result, const Error *error) {
         if (run->undoing) {
                 if (error && error->code < 0)

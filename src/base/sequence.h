@@ -7,16 +7,17 @@
  *      };
  *      static const Sequence restore = SEQUENCE("restore", steps, restore_end);
  *
- * The order stands in the table and nowhere else. A step begins, and returns that it is done, that it waits, or why it failed. Whoever
- * hears how a waiting step ended says so by sequence_heard(), from any callback, also from within the step that asked. When a step
- * fails, or the work is cancelled, the undo of each step that was begun is called, the last first; undos may wait as well. At last the
- * end is told, once, and may free the object. A callback's depth never grows: steps are called from one loop.
+ * The table alone defines the order. A step's begin() returns that it is done, that it waits, or why it failed. The
+ * callback that learns how a waiting step ended calls sequence_heard(); it may do so from within begin(). When a step
+ * fails, or the work is cancelled, the undo of every step that was begun is called, the last one first; an undo may
+ * wait as well. Finally end() is called, once; it may free the object. One loop calls the steps, so the stack does not
+ * grow with their number.
  *
  *      step ─ done ─→ next step ─ … ─→ end(NULL)
  *        └─ failed, cancelled ─→ undo ─→ undo of the step before ─ … ─→ end(error)
  *
- * Must not know: event loops, what the steps do, who asked. Knows libc only. Owns nothing: to give up a sequence without a word, at a
- * program's end, forget whatever calls sequence_heard() and free the object; where a step may lead to that, sequence_give_up(). */
+ * Must not know: event loops, what the steps do, the caller. Knows libc only. Owns nothing: at a program's end, drop
+ * whatever would call sequence_heard() and free the object; if a step may cause that, call sequence_give_up() first. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,14 +28,17 @@
 typedef enum SequenceResult {
         STEP_DONE,
         STEP_WAITS, /* sequence_heard() will be called */
-        STEP_AGAIN, /* a part of it is done: it is to begin once more */
+        STEP_AGAIN, /* a part of it is done: call begin() again */
 } SequenceResult;
 
 typedef struct SequenceStep {
-        const char *name; /* what is going on, for logs and errors */
-        int (*begin)(void *object, Error *reterr); /* SequenceResult; negative: it failed, and its undo is called as well. An error without a text gets one */
-        int (*undo)(void *object, Error *why); /* NULL: nothing to undo. It may say more in `why`, the error that will be told; one that fails says so there */
-        void (*cancel)(void *object); /* hastens the end of the step while it waits; NULL: its end is awaited */
+        const char *name; /* for logs and errors */
+        /* SequenceResult; negative: it failed, and its undo is called as well. An error without a text gets one. */
+        int (*begin)(void *object, Error *reterr);
+        /* NULL: nothing to undo. `why` is the error that end() will get: undo may add to it, and reports its own
+         * failure there. */
+        int (*undo)(void *object, Error *why);
+        void (*cancel)(void *object); /* hastens the end of a waiting step; NULL: wait for its end */
 } SequenceStep;
 
 typedef struct Sequence {
@@ -42,45 +46,48 @@ typedef struct Sequence {
         const SequenceStep *steps;
         size_t n_steps;
         void (*end)(void *object, const Error *error /* NULL: all steps are done */);
-        void (*defer)(void *object); /* calls sequence_continue() from the event loop, soon; NULL: what follows an end follows it at once */
+        void (*defer)(void *object); /* schedules sequence_continue() in the event loop; NULL: the next step follows at once */
 } Sequence;
 
 #define SEQUENCE(text, table, ends, ...) { .name = (text), .steps = (table), .n_steps = ELEMENTSOF(table), .end = (ends), ##__VA_ARGS__ }
 
-/* Lies in the object. Its members are sequence.c's own. */
+/* Embedded in the object. Private to sequence.c. */
 typedef struct SequenceRun {
         const Sequence *sequence;
         void *object;
-        size_t at;     /* of the step that goes on, or is being undone */
-        bool begun;    /* that one */
+        size_t at;     /* index of the step under way, or being undone */
+        bool begun;    /* begin() of that step was called */
         bool undoing;
         bool waiting;  /* for sequence_heard() */
         bool deferred; /* for sequence_continue() */
-        bool running;  /* within the loop: what is heard now is taken up there */
+        bool running;  /* within the loop, which takes up what sequence_heard() reports */
         bool starting; /* within sequence_start() */
         bool cancelled;
         bool given_up;
         Error error;
 } SequenceRun;
 
-/* 1: under way; end() will be told. 0: all is done; end() has been told. Negative: it failed at once, all that was begun is undone, and end() is not told.
- * With defer(), nothing of the table is called from within this, nor from within sequence_heard(). */
+/* 1: under way; end() will be called. 0: all steps are done; end() was called. Negative: it failed at once, every begun
+ * step is undone, and end() is not called. With defer(), neither this nor sequence_heard() calls any function of the
+ * table. */
 int sequence_start(SequenceRun *run, const Sequence *sequence, void *object, Error *reterr);
-/* The same from a step in the middle: those before it were done by an earlier life of the program, and are undone like others. */
+/* Starts at a later step: an earlier life of the program did the steps before it; they are undone like the others. */
 int sequence_start_at(SequenceRun *run, const Sequence *sequence, size_t step, void *object, Error *reterr);
 
-/* The object may be gone afterwards. An undo that fails does not end the undoing; its error is told in place of the one that led to it. */
+/* May free the object. A failing undo does not stop the undoing; its error replaces the one that led to it. */
 void sequence_heard(SequenceRun *run, const Error *error /* NULL: the step is done */);
-void sequence_heard_again(SequenceRun *run); /* a part of the step is done: it begins once more */
+void sequence_heard_again(SequenceRun *run); /* a part of the step is done: begin() is called again */
 void sequence_continue(SequenceRun *run);
 
-/* What is under way is hastened where that can be, and all is undone. Nothing happens to one that is being undone already. The object may be gone afterwards. */
+/* Hastens the step under way if it has a cancel(), and undoes everything. No effect if undoing has begun. May free the
+ * object. */
 void sequence_cancel(SequenceRun *run, const Error *why);
 
-/* Without a word, and with nothing undone; whatever would call sequence_heard() is forgotten. True: the object may be freed now. False: one of its steps is being called
- * just now; when that has returned, the sequence fails with -ECANCELED and nothing is undone. */
+/* Drops the sequence without undoing anything and without calling end(); nothing may call sequence_heard() after this.
+ * True: the object may be freed. False: a call of one of its steps is under way; after that returns, the sequence fails
+ * with -ECANCELED and nothing is undone. */
 bool sequence_give_up(SequenceRun *run);
 
-bool sequence_is_under_way(const SequenceRun *run); /* false: not started, or about to tell its end */
+bool sequence_is_under_way(const SequenceRun *run); /* false: not started, or about to call end() */
 bool sequence_is_undoing(const SequenceRun *run);
-const SequenceStep *sequence_step(const SequenceRun *run); /* that goes on or is being undone; NULL: none */
+const SequenceStep *sequence_step(const SequenceRun *run); /* the step under way or being undone; NULL: none */

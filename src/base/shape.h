@@ -1,9 +1,11 @@
-/* shape.h: a struct described once.
+/* shape.h: a table that describes a struct, once for all drivers.
  *
- * A shape lists the members of one struct: the name that callers know, the column that keeps it, kind, place, unit, bounds, the
- * names of an enum, help. Drivers read and write objects by it: json/shape.h (requests, answers, OpenAPI schemas), config/shape.h
- * (YAML), store/field.h (rows), wire/shape.h (messages). The drivers that need libc only are here: copy, free, compare.
- * Must not know: any object, any library. shape_copy(), shape_text_set() and shape_list_add() allocate, the others do not. */
+ * A shape lists the members of one struct: the name that callers use, the database column, kind, offset, unit, bounds,
+ * the names of an enum, help. Drivers read and write objects by it: json/shape.h (requests, answers, OpenAPI schemas),
+ * config/shape.h (YAML), store/field.h (rows), wire/shape.h (messages). The drivers that need only libc are here: copy,
+ * free, compare.
+ * Must not know: any object, any library. shape_copy(), shape_text_set() and shape_list_add() allocate, the others do
+ * not. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +15,7 @@
 #include "base/macro.h"
 
 typedef enum ShapeKind {
-        SHAPE_CUSTOM, /* a driver's own functions know it, and no other driver looks at it */
+        SHAPE_CUSTOM, /* handled by a driver's own functions; other drivers ignore it */
         SHAPE_BOOL,
         SHAPE_INT,    /* int, int32_t */
         SHAPE_UINT8,
@@ -24,21 +26,21 @@ typedef enum ShapeKind {
         SHAPE_DOUBLE,
         SHAPE_ENUM,     /* an enum of the size of an int, by its names */
         SHAPE_TEXT,     /* char *, owned; NULL: nothing */
-        SHAPE_BORROWED, /* const char *, somebody else's */
+        SHAPE_BORROWED, /* const char *, not owned */
         SHAPE_CHARS,    /* char[size]; "": nothing */
         SHAPE_BYTES,    /* uint8_t[size] */
-        SHAPE_VIEW,     /* const uint8_t * into somebody else's bytes, and a size_t at `count` */
+        SHAPE_VIEW,     /* const uint8_t *, not owned, and a size_t at `count` */
         SHAPE_STRV,     /* Strv */
         SHAPE_ENV,      /* Strv of NAME=value; for callers a map */
         SHAPE_JSON,     /* char *, owned: a JSON object as text */
         SHAPE_OBJECT,   /* a struct within, by `shape` */
         SHAPE_ARRAY,    /* T[N] within, by `shape`; a uint8_t at `count` says how many are used */
         SHAPE_LIST,     /* T *, owned, by `shape`; a size_t at `count` says how many */
-        SHAPE_POINTER,  /* const T *, somebody else's, by `shape`; NULL: nothing. In answers only */
+        SHAPE_POINTER,  /* const T *, not owned, by `shape`; NULL: nothing. In answers only */
         _SHAPE_KIND_MAX,
 } ShapeKind;
 
-/* How callers write a number, where that is not how it is kept. */
+/* The unit in which callers write a number, where it differs from the unit in which it is kept. */
 typedef enum ShapeUnit {
         SHAPE_PLAIN,
         SHAPE_MEGABYTES,    /* kept in bytes */
@@ -52,27 +54,27 @@ typedef enum ShapeUnit {
 
 typedef enum ShapeFlags {
         SHAPE_MANDATORY = 1 << 0,
-        SHAPE_NULLABLE = 1 << 1,   /* callers may write null, which is as good as nothing */
-        SHAPE_READ_ONLY = 1 << 2,  /* shown, and not accepted */
-        SHAPE_WRITE_ONLY = 1 << 3, /* accepted, and not shown */
+        SHAPE_NULLABLE = 1 << 1,   /* callers may write null, which counts as absent */
+        SHAPE_READ_ONLY = 1 << 2,  /* in answers only */
+        SHAPE_WRITE_ONLY = 1 << 3, /* in requests only */
         SHAPE_ZERO_NULL = 1 << 4,  /* 0 is no value: shown as null */
         SHAPE_SECRET = 1 << 5,     /* its value appears in no listing and no log */
-        SHAPE_POOL = 1 << 6,       /* two sandboxes that differ in it cannot stand in for each other */
-        SHAPE_ONCE = 1 << 7,       /* belongs to this one object: a copy does not have it */
+        SHAPE_POOL = 1 << 6,       /* a pooled sandbox serves a request only if this field is equal */
+        SHAPE_ONCE = 1 << 7,       /* belongs to this one object: a copy has zero */
         SHAPE_ALIAS = 1 << 8,      /* another way to write the field of the same offset; not shown */
-        SHAPE_BEARER = 1 << 9,     /* SHAPE_OBJECT, SHAPE_POINTER: its fields stand among those of its owner, under no name of their own */
-        SHAPE_DERIVED = 1 << 10,   /* where nothing is said, it follows from other fields */
-        SHAPE_KEY = 1 << 11,       /* CHARS: the name of an item, by which a list of such is a map for callers */
+        SHAPE_BEARER = 1 << 9,     /* SHAPE_OBJECT, SHAPE_POINTER: its fields appear directly among those of its owner */
+        SHAPE_DERIVED = 1 << 10,   /* the default follows from other fields */
+        SHAPE_KEY = 1 << 11,       /* CHARS: the name of an item: callers see a list of such items as a map */
         SHAPE_ALWAYS = 1 << 12,    /* a text, a time or a pointer that every object has: never null in answers */
-        SHAPE_SPARSE = 1 << 13,    /* left out of answers where it would be null */
-        SHAPE_MEASURED = 1 << 14,  /* a bool at `count` says whether the value is known; in answers it is null otherwise */
-        /* Subsets of an object that others keep; each object says what they mean. */
+        SHAPE_SPARSE = 1 << 13,    /* omitted from answers if it would be null */
+        SHAPE_MEASURED = 1 << 14,  /* a bool at `count` says whether the value is known; answers have null if it is not */
+        /* Subsets of an object, kept elsewhere; each object defines their meaning. */
         SHAPE_SET_1 = 1 << 16,
         SHAPE_SET_2 = 1 << 17,
         SHAPE_SET_3 = 1 << 18,
 } ShapeFlags;
 
-/* The names of an enum whose values are 0 … max - 1. One that has no name is NULL: nothing, where it is written. */
+/* The names of an enum whose values are 0 … max - 1. NULL: the value has no name and is written as nothing. */
 typedef struct ShapeNames {
         const char *const *names;
         int max;
@@ -80,10 +82,10 @@ typedef struct ShapeNames {
 
 #define SHAPE_WORDS(table) { .names = (table), .max = (int) ELEMENTSOF(table) }
 
-const char *shape_name(const ShapeNames *names, int value); /* NULL: none has it */
-int shape_value(const ShapeNames *names, const char *name); /* -EINVAL: none has it */
+const char *shape_name(const ShapeNames *names, int value); /* NULL: no name */
+int shape_value(const ShapeNames *names, const char *name); /* -EINVAL: unknown name */
 
-/* const char *NAME_OF(TYPE value) and TYPE VALUE_OF(const char *name), by one table. */
+/* Defines const char *NAME_OF(TYPE value) and TYPE VALUE_OF(const char *name) by one table. */
 #define SHAPE_NAMED(name_of, value_of, type, table)                                                               \
         const char *name_of(type value) {                                                                         \
                 return shape_name(&(table), (int) value);                                                         \
@@ -96,41 +98,41 @@ int shape_value(const ShapeNames *names, const char *name); /* -EINVAL: none has
 typedef struct Shape Shape;
 
 typedef struct ShapeField {
-        const char *name; /* for callers; NULL: not theirs */
+        const char *name; /* for callers; NULL: hidden from them */
         ShapeKind kind;
         size_t offset;
         unsigned flags;
-        double min, max; /* in the unit; of texts: bytes; of lists: entries. max 0: none. Both 0 of an INT: any */
+        double min, max; /* in the unit; of texts: bytes; of lists: entries. max 0: no maximum. Both 0 of an INT: any value */
         ShapeUnit unit;
         size_t size;        /* of the member: CHARS, BYTES, ARRAY */
         size_t count;       /* offset of the number of items: VIEW, ARRAY, LIST */
         const Shape *shape; /* OBJECT, ARRAY, LIST */
-        unsigned only;      /* OBJECT: of its columns those whose field has one of these flags; 0: all */
+        unsigned only;      /* OBJECT: stores only columns of fields with one of these flags; 0: all */
         const ShapeNames *names;
         const char *column; /* NULL: not stored */
         const char *initial; /* the default, as a caller writes it; NULL: zero */
         const char *help;    /* one line */
         const char *example; /* where there is no default */
-        /* What a driver does instead of what the kind says. */
+        /* Override a driver's handling of the kind. */
         const struct ShapeJson *json;
         const struct ShapeSql *sql;
         const struct ShapeYaml *yaml;
 } ShapeField;
 
 struct Shape {
-        const char *name; /* of the object, as documentation calls it */
+        const char *name; /* of the object, in documentation */
         const ShapeField *fields;
         size_t n_fields;
         size_t size;       /* of the struct */
-        size_t said;       /* offset of a uint64_t with a bit for each field that a caller has given; … */
-        bool remembers;    /* … where there is one */
+        size_t said;       /* offset of a uint64_t with a bit for each field that a caller has given, … */
+        bool remembers;    /* … if the struct has one */
 };
 
-/* The place of a member, and how large it is. */
+/* Offset and size of a member. */
 #define SHAPE_AT(type, member)  .offset = offsetof(type, member), .size = sizeof(((type *) 0)->member)
 #define SHAPE_OF(symbol, type)  { .name = #type, .fields = symbol##_fields, .n_fields = ELEMENTSOF(symbol##_fields), .size = sizeof(type) }
 
-/* A table that describes no object that is copied or listed: the body of a request. */
+/* A table that describes the body of a request: no object that is copied or listed. */
 #define SHAPE_BODY(table) { .fields = (table), .n_fields = ELEMENTSOF(table) }
 /* The same with the fields in place. */
 #define SHAPE_FIELDS(...) { .fields = (const ShapeField[]) { __VA_ARGS__ }, .n_fields = ELEMENTSOF(((const ShapeField[]) { __VA_ARGS__ })) }
@@ -139,41 +141,42 @@ static inline void *shape_at(const ShapeField *f, const void *object) {
         return (char *) (uintptr_t) object + f->offset;
 }
 
-/* SHAPE_OBJECT, SHAPE_POINTER: the object that the field stands for. */
+/* SHAPE_OBJECT, SHAPE_POINTER: the object that the field contains or points to. */
 static inline const void *shape_inner(const ShapeField *f, const void *object) {
         const void *at = shape_at(f, object);
 
         return f->kind == SHAPE_POINTER ? *(const void *const *) at : at;
 }
 
-/* Of callers' numbers, how many of ours one is. */
+/* The factor from a caller's number to the one that is kept. */
 double shape_scale(ShapeUnit unit);
 
-const ShapeField *shape_find(const Shape *shape, const char *name); /* also within bearers, of which the offset is not added */
+const ShapeField *shape_find(const Shape *shape, const char *name); /* also within bearers; does not add their offset */
 
 /* Numbers, bools and enums. */
 bool shape_is_number(const ShapeField *f);
 int64_t shape_get(const ShapeField *f, const void *object); /* a uint64_t beyond INT64_MAX is negative */
 int shape_set(const ShapeField *f, void *object, int64_t value); /* -ERANGE: does not fit */
 
-/* Bounds as given, of a value that is kept as it is (unit SHAPE_PLAIN). */
+/* Checks a value of unit SHAPE_PLAIN against the field's bounds. */
 bool shape_within(const ShapeField *f, double value);
 
 void shape_said(const Shape *shape, void *object, const ShapeField *field);
 bool shape_is_said(const Shape *shape, const void *object, const ShapeField *field);
 
-/* Members that are not described are left alone. On failure `to` owns nothing. Fields with SHAPE_ONCE are zero in the copy. */
+/* Leaves members alone that are not described. On failure `to` owns nothing. Fields with SHAPE_ONCE are zero in the
+ * copy. */
 int shape_copy(const Shape *shape, const void *from, void *to);
-void shape_done(const Shape *shape, void *object); /* frees and zeroes what is described */
-void shape_field_done(const ShapeField *f, void *object); /* one of them */
+void shape_done(const Shape *shape, void *object); /* frees and zeroes all described members */
+void shape_field_done(const ShapeField *f, void *object); /* the same for one member */
 bool shape_owns(const ShapeField *f);              /* the member has memory of its own */
 
-/* A zeroed item at the end of a SHAPE_LIST; NULL: no memory. */
+/* Appends a zeroed item to a SHAPE_LIST; NULL: no memory. */
 void *shape_list_add(const ShapeField *f, void *object);
 const ShapeField *shape_key(const Shape *shape); /* NULL: its items have no names */
 
-/* Whether fields with one of these flags (0: all) are the same; objects within are looked into. */
+/* Whether all fields with one of these flags (0: all fields) are equal; compares nested objects too. */
 bool shape_equal(const Shape *shape, const void *a, const void *b, unsigned flags);
 
-/* A text member in place of the one before; NULL: none. */
+/* Replaces a text member by a copy and frees the old text; NULL: no text. */
 int shape_text_set(char **at, const char *text);

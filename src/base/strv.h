@@ -17,11 +17,12 @@ void strv_done(Strv *v);
 /* Copies the string; -E2BIG at the ceiling. */
 int strv_push(Strv *v, const char *text);
 int strv_push_take(Strv *v, char *text); /* ours on success */
-int strv_extend(Strv *v, const Strv *more); /* by copies of all that it has; NULL has none */
+int strv_extend(Strv *v, const Strv *more); /* appends copies of all strings; NULL has none */
 int strv_push_all(Strv *v, const char *const *texts); /* up to a NULL */
 
-/* Keeps so many bytes, with STRV_EACH for each string, and gives the rest of the memory back: the string that does not fit any more is cut, ends in "…" and is the last one. */
-#define STRV_EACH 32 /* what a string costs beside its characters */
+/* Cuts the list to a size in bytes, counting STRV_EACH for each string, and frees the rest of the memory. The first
+ * string that does not fit is cut, ends in "…" and becomes the last one. */
+#define STRV_EACH 32 /* cost of a string besides its characters */
 void strv_cut(Strv *v, size_t bytes);
 
 /* For lists of "NAME=value": replaces the entry of the same name, or adds one. */

@@ -106,7 +106,7 @@ int utf8_length(const void *data, size_t left) {
         return 0;
 }
 
-/* Eight bytes at once: which of them are less than n (n <= 128) or have the highest bit; which are equal to c. */
+/* Test eight bytes at once: find those that are less than n (n <= 128) or have the highest bit, or those equal to c. */
 #define ONES         UINT64_C(0x0101010101010101)
 #define HIGHS        UINT64_C(0x8080808080808080)
 #define LESS(x, n)   (((x) - ONES * (n)) | (x))

@@ -1,7 +1,7 @@
-/* title.h: what ps shows of a process: its name, and its arguments in place of those it was started with.
+/* title.h: sets the name that ps shows for a process, and overwrites its arguments with it.
  *
- * PID 1 of a sandbox is a fork of us, and /proc/1/cmdline is open to every guest: it would tell the host paths and values that
- * we were called with. Arguments that are still needed must be copied first. Knows libc only. */
+ * PID 1 of a sandbox is a fork of us, and every guest can read /proc/1/cmdline: it would reveal the host paths and
+ * values that we were called with. The caller must first copy the arguments that it still needs. Knows libc only. */
 #pragma once
 
 void title_init(int argc, char **argv);

@@ -1,7 +1,8 @@
-/* tree-request.h: directory trees that outlive sandboxes, and what may be asked about them.
+/* tree-request.h: directory trees that outlive sandboxes, and the operations on them.
  *
- * Whoever makes sandboxes keeps them (depot/depot.h) and nobody else can open them: templates' layers, disks of sandboxes, snapshots, volumes. They are
- * named, never pathed. Ids of files in them are those of the inside (0 to 65535), so that any sandbox can have any of them. Plain data.
+ * Trees are templates' layers, disks of sandboxes, snapshots and volumes. The spawner keeps them (depot/depot.h), and
+ * no other process can open them. A request refers to a tree by name, never by path. Files in a tree have the ids of
+ * the inside (0 to 65535), so any sandbox can use any tree. Plain data.
  * Must not know: messages, file systems, processes. */
 #pragma once
 
@@ -14,32 +15,32 @@
 #define TREE_ARGUMENTS_MAX 2048
 
 typedef enum TreeKind {
-        TREE_LAYER = 1, /* a whole root directory, read-only, that templates consist of */
+        TREE_LAYER = 1, /* a whole root directory of a template, read-only */
         TREE_DISK,      /* the writable layer of the sandbox with that id (jail/rootfs.h has its inside) */
         TREE_SNAPSHOT,  /* a disk as it was; read-only */
         TREE_VOLUME,
-        TREE_SCRATCH,   /* being made; goes with the next start of the spawner */
-        TREE_TEMPLATE,  /* only to look at: the directory of a template that the spawner was started with; "host": the host's root */
+        TREE_SCRATCH,   /* being made; removed at the next start of the spawner */
+        TREE_TEMPLATE,  /* read-only: the directory of a template that the spawner was started with; "host": the host's root */
         _TREE_KIND_MAX,
 } TreeKind;
 
 typedef enum TreeOperation {
-        TREE_MAKE = 1, /* refs[0], empty, or as refs[1] is at this moment, in the group; bytes: its limit, 0: none. -EEXIST: there is one */
-        TREE_PUBLISH,  /* refs[0] (scratch) becomes refs[1]: synced, read-only (layer, snapshot), and visible at once or not at all. -EEXIST: there
-                        * is one already, and the scratch is gone: it is as good */
-        TREE_REMOVE,   /* refs[0]; one that is not there is gone. -EBUSY: a sandbox of this machine lives on it (disk) */
+        TREE_MAKE = 1, /* makes refs[0] in the group, empty or as a copy of refs[1]; bytes: its limit, 0: none. -EEXIST: it exists */
+        TREE_PUBLISH,  /* refs[0] (scratch) becomes refs[1]: synced, read-only (layer, snapshot), atomically. -EEXIST: refs[1] exists already,
+                        * and the scratch is gone: the existing tree serves as well */
+        TREE_REMOVE,   /* removes refs[0]; a missing tree is no failure. -EBUSY: a sandbox of this machine uses it (disk) */
         TREE_LIMIT,    /* refs[0]: bytes */
         TREE_USAGE,    /* refs[0]: DONE has the bytes */
         TREE_LIST,     /* every tree of refs[0].kind: items, then END */
-        TREE_VERIFY,   /* refs[0] is there, complete as it was published, read-only where it must be. -EUCLEAN: is not */
-        TREE_RUN,      /* cove-tree with these arguments on these trees (tree/tree.h); + descriptors: 0, 1, 2, 3 of it. DONE has its exit status */
+        TREE_VERIFY,   /* checks that refs[0] exists, complete as it was published, and read-only where it must be. -EUCLEAN: it is not */
+        TREE_RUN,      /* runs cove-tree with these arguments on these trees (tree/tree.h); + descriptors: 0, 1, 2, 3 of it. DONE has its exit status */
         TREE_CANCEL,   /* the RUN whose serial is `cancels`; its own answer says how it ended */
-        TREE_SYNC,     /* refs[0] (disk, volume): what was written there so far is on the storage. Takes its time; a copy made after it is quick. bytes:
-                        * less than that may wait still, and is left to the copy */
-        TREE_SWAP,     /* refs[0] (scratch) and refs[1] (disk) change names, at once or not at all. -EBUSY: a sandbox of this machine lives on it */
-        TREE_TAKE,     /* refs[0] (disk) is what refs[1] (scratch) was; bytes: its limit. -EEXIST: there is one */
-        TREE_GROUP,    /* the group has that limit from now on; refs[0], if any, belongs to it, with all that it has written. Nothing, where groups are not used */
-        TREE_SHRINK,   /* all that is kept takes no more of the disk than it needs; DONE has the bytes. -EOPNOTSUPP: there is nothing to give back */
+        TREE_SYNC,     /* writes refs[0] (disk, volume) to the storage. Slow; a copy made after it is quick. bytes: does nothing if less than that
+                        * waits to be written; the copy then writes it */
+        TREE_SWAP,     /* refs[0] (scratch) and refs[1] (disk) exchange their names, atomically. -EBUSY: a sandbox of this machine uses it */
+        TREE_TAKE,     /* renames refs[1] (scratch) to refs[0] (disk); bytes: its limit. -EEXIST: refs[0] exists */
+        TREE_GROUP,    /* sets the limit of the group; refs[0], if given, joins it with all that it has written. No effect where groups are not used */
+        TREE_SHRINK,   /* shrinks the depot's image to what its trees need; DONE has the bytes. -EOPNOTSUPP: the depot has no image of its own */
         _TREE_OPERATION_MAX,
 } TreeOperation;
 
@@ -49,7 +50,8 @@ typedef struct TreeRef {
         char name[TREE_NAME_MAX + 1];
 } TreeRef;
 
-/* Trees that share a quota: what one of them has written counts for the group until nothing refers to it any more, also when its tree has been removed. */
+/* Trees that share a quota. The bytes that a tree has written count for the group until nothing refers to them, even
+ * after that tree is removed. */
 typedef struct TreeGroup {
         uint64_t id;    /* below TREE_GROUP_MAX; 0: none */
         uint64_t bytes; /* of all of them together; 0: no limit */

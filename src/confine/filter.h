@@ -1,7 +1,8 @@
-/* filter.h: the words that seccomp filters are written in.
+/* filter.h: macros for seccomp filters.
  *
- * Short ones: only files that hold a filter include this. Every filter looks at the architecture first, since the numbers of another one mean
- * other calls. Which calls a filter allows is the thought of whoever writes it. */
+ * Their names are short: only files that contain a filter include this header. Every filter checks the architecture
+ * first, since system call numbers differ between architectures. Each filter decides for itself which calls it
+ * allows. */
 #pragma once
 
 #include <errno.h>
@@ -24,7 +25,7 @@
 #define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, (action))
 #define ALLOW(name)    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
 #define DENY(name)     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ERRNO | EPERM)
-/* Skips the lines that follow when it is another one. */
+/* Skips the given number of instructions if it is another call. */
 #define NUMBER_IS(name, lines) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, (lines))
 
 #define FILTER_BEGIN                                                                                         \
@@ -34,7 +35,7 @@
         LOAD(nr)
 #define FILTER_END ANSWER(SECCOMP_RET_ERRNO | EPERM)
 
-/* Memory, but none that can be executed: mmap, mprotect. */
+/* For mmap and mprotect: allows memory that is not executable. */
 #define ALLOW_UNLESS_EXEC(name)                                                                              \
         NUMBER_IS(name, 4),                                                                                  \
         LOAD(args[2]),                                                                                       \

@@ -13,7 +13,7 @@
 #define ACCESS_FS_NEVER (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
 #define ACCESS_FS_READ  (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define ACCESS_FS_PROC  (ACCESS_FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_TRUNCATE)
-/* What a rule for something that is no directory may name. */
+/* The rights that a rule for a file may have. */
 #define ACCESS_FS_FILES                                                                                       \
         (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_TRUNCATE)
 

@@ -1,8 +1,8 @@
-/* landlock.h: the second wall.
+/* landlock.h: Landlock, the second wall around a sandbox.
  *
- * Ties a process tree to the directory tree that is its "/" at the time of the call: whatever leads elsewhere (a
- * leaked directory descriptor, a mount somebody forgot) opens nothing. Also forbids making device nodes, device
- * ioctls outside /dev, and signals and abstract sockets across the wall where the kernel can.
+ * Confines a process tree to the directory tree that is its "/" at the time of the call: nothing can be opened by way
+ * of a leaked directory descriptor or a forgotten mount. Also forbids making device nodes, device ioctls outside
+ * /dev, and, where the kernel supports it, signals and abstract sockets to processes outside.
  * No allocation; irrevocable; inherited by all children. Needs no_new_privs.
  * Must not know: how the root was built. */
 #pragma once
@@ -29,8 +29,8 @@ typedef struct LandlockRights {
 typedef struct LandlockRule {
         const char *path; /* NULL: fd */
         int fd;
-        uint64_t access; /* below it; of a file, what files can have */
-        bool optional;   /* what is not there need not be allowed */
+        uint64_t access; /* below it; for a file only the rights that apply to files */
+        bool optional;   /* ignore a missing path */
 } LandlockRule;
 
 /* ABI version of the kernel, or -EOPNOTSUPP when it has no Landlock (or it is switched off at boot). */
@@ -38,12 +38,14 @@ int landlock_probe(void);
 
 int landlock_confine_to_root(void);
 
-/* The same without the last of it: for a sandbox whose processes are not all descendants of one, and may signal each other all the same. Namespaces of pids and of
- * the network keep others out of reach there. */
+/* As landlock_confine_to_root(), but without the scopes for signals and abstract sockets: for a sandbox with processes
+ * that do not all descend from one and may still signal each other. There the pid and network namespaces keep other
+ * processes out of reach. */
 int landlock_confine_to_root_unscoped(void);
 
-/* The same, and only what is below these paths (files or directories), in /dev and in /proc can be written or made at all. */
+/* As landlock_confine_to_root(), and allows writing and making files only below these paths (files or directories),
+ * in /dev and in /proc. */
 int landlock_confine_sealed(const char *const *writable, size_t n);
 
-/* Forbids these rights, as far as the kernel knows them, but for what the rules allow. */
+/* Forbids these rights, as far as the kernel knows them, except where a rule allows them. */
 int landlock_restrict(const LandlockRights *forbidden, const LandlockRule *rules, size_t n);

@@ -21,7 +21,7 @@ static int program_close_others(const ProgramWalls *w) {
         return w->descriptors > 0 && kernel_close_range(w->descriptors, ~0u, 0) < 0 ? -errno : 0;
 }
 
-/* Soft and hard; what whoever started us has forbidden stays so. */
+/* Sets the soft and the hard limit; never above the hard limit that we were started with. */
 static int program_limit(int resource, uint64_t value) {
         struct rlimit limit;
 

@@ -1,13 +1,14 @@
-/* program.h: a confined program: what cove-archive, cove-gate, cove-registry and cove-tree have in common.
+/* program.h: the common frame of the confined programs: cove-archive, cove-gate, cove-registry and cove-tree.
  *
- * Each takes apart what strangers made, and so gives up all that it does not need before it reads a byte. ProgramWalls is the description of what is
- * left to one: descriptors, limits, capabilities, files (Landlock), system calls. program_confine() raises the walls in their order; irrevocable.
+ * Each of them parses untrusted data, so it gives up every right that it does not need before it reads a byte.
+ * ProgramWalls describes the rights that a program keeps: descriptors, limits, capabilities, files (Landlock), system
+ * calls. program_confine() raises the walls in their order; irrevocable.
  *
- * Program is the rest of the frame, for those that do one thing and end: NAME VERB [OPERAND] [--option [VALUE]]…, success without a word, or a
- * failure as base/program.h has it. In order:
+ * Program is the rest of the frame, for programs that do one thing and end: NAME VERB [OPERAND] [--option [VALUE]]….
+ * They succeed without output, or report a failure as base/program.h describes. In order:
  *
  *      parse       verb, operand, options by tables
- *      prepare     checks, opens what has a name, lets libraries open what they want
+ *      prepare     checks; opens files that have a name, lets libraries open theirs
  *      walls       as the verb needs them
  *      run         the verb itself, behind its walls
  *
@@ -43,21 +44,21 @@ typedef struct ProgramFilter {
 typedef struct ProgramWalls {
         unsigned descriptors;         /* those from 0 on stay open; 0: all */
         uint64_t descriptors_max;     /* 0: as many as before */
-        uint64_t memory_max;          /* of addresses; 0: as before. Not with sanitizers, whose shadow alone is larger */
+        uint64_t memory_max;          /* of address space; 0: as before. Not with sanitizers, whose shadow alone is larger */
         bool no_children;             /* not even threads */
-        uint64_t capabilities;        /* that stay, where they are there at all */
-        LandlockRights forbidden;     /* but for the rules */
+        uint64_t capabilities;        /* to keep, if the process has them */
+        LandlockRights forbidden;     /* except where a rule allows */
         LandlockRule rules[PROGRAM_RULES_MAX];
         size_t n_rules;
-        int landlock_abi;             /* the first that can allow what the program needs; before it there is no such wall */
-        const char *without_landlock; /* warns of that; NULL: the filters are enough */
-        ProgramFilter filters[2];     /* of which the strictest answer counts. Not with sanitizers, which look around as they like */
-        bool no_processes;            /* a filter more: threads, and nothing else */
+        int landlock_abi;             /* the first ABI that can allow what the program needs; on older kernels this wall is left out */
+        const char *without_landlock; /* warning if the wall is left out; NULL: the filters suffice */
+        ProgramFilter filters[2];     /* the strictest answer counts. Not with sanitizers, which make other calls */
+        bool no_processes;            /* one more filter: allows threads but no processes */
 } ProgramWalls;
 
 int program_confine(const ProgramWalls *walls, Error *reterr);
 
-/* The options of a program begin with this. */
+/* The first member of a program's options. */
 typedef struct ProgramArguments {
         size_t verb;
         const char *operand;
@@ -66,7 +67,7 @@ typedef struct ProgramArguments {
 typedef struct ProgramVerb {
         const char *name;
         int (*run)(void *options, Error *reterr);
-        const char *operand; /* what the word behind the verb is; NULL: there is none */
+        const char *operand; /* name of the word after the verb; NULL: there is none */
 } ProgramVerb;
 
 typedef struct ProgramOption {

@@ -1,6 +1,6 @@
 /* rlimits.h: per-process limits of the guest.
  *
- * Where cgroups count, these are the second line; where there is no right to cgroups, they are the only one.
+ * Behind cgroups these are the second line of defence; without the right to use cgroups they are the only one.
  * No allocation. Must not know: cgroups, who asked. */
 #pragma once
 
@@ -16,9 +16,11 @@ typedef struct GuestRlimits {
         uint64_t file_bytes;  /* of each file that a process writes; 0: as it is */
 } GuestRlimits;
 
-/* Sets hard and soft alike (CPU time: hard a second later). A hard limit that is lower already stays: it cannot be raised without privilege. */
+/* Sets hard and soft limits alike (CPU time: the hard one a second later). A hard limit that is lower already stays: it
+ * cannot be raised without privilege. */
 int rlimits_apply(const GuestRlimits *limits);
 
-/* Its two halves: what is the same for every guest, and may be inherited from whoever has taken it before; the rest. */
+/* The two halves of rlimits_apply(): the limits that are the same for every guest, which a process may also inherit
+ * from a parent that has applied them; and the rest. */
 int rlimits_apply_common(void);
 int rlimits_apply_own(const GuestRlimits *limits);

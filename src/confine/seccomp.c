@@ -12,8 +12,9 @@
 #define X32_BIT 0x40000000
 #define WHEN_NOT(test, value, skip) BPF_JUMP(BPF_JMP | (test) | BPF_K, (value), 0, (skip))
 
-/* Flags of clone are the lower half of its first argument; with CLONE_THREAD it makes a thread, and the kernel sees to it that it
- * shares all that threads share. Those of clone3 are behind a pointer: every libc then takes clone. */
+/* The flags of clone are the lower half of its first argument. With CLONE_THREAD it makes a thread, and the kernel
+ * enforces the other flags that threads require. The flags of clone3 are behind a pointer, which a filter cannot
+ * read: it fails, and every libc falls back to clone. */
 static const struct sock_filter no_processes[] = {
         FILTER_BEGIN,
         WHEN_NOT(BPF_JGE, X32_BIT, 1),

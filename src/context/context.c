@@ -1,6 +1,6 @@
 /* context.c: one context, from its beginning to its end.
  *
- * Nothing is freed and nobody is told from within a call: what has to be done is noted, and `later` does it. */
+ * No call frees a context or calls a waiter directly: the work is noted, and the event source `later` does it. */
 
 #include <errno.h>
 #include <inttypes.h>

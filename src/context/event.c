@@ -1,4 +1,5 @@
-/* event.c: one line of a driver, as what surfaces pass on. Whoever wrote it may have been anybody inside. */
+/* event.c: parses one line of a driver into the event that surfaces pass on. Untrusted: any process inside may have
+ * written it. */
 
 #include <errno.h>
 #include <string.h>

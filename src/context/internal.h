@@ -1,15 +1,16 @@
-/* internal.h: what the files of contexts share among themselves. Nobody else includes it.
+/* internal.h: shared by the files of contexts only.
  *
- * What is said over the channel, daemon to driver: first the driver's source, as its size in decimal digits, a newline, and so many bytes. Then one line per request; fields
- * are separated by 0x1e, and within a field a backslash, a newline and 0x1e are written `\\`, `\n` and `\0036`, so that a shell can read it too (printf %b):
+ * The channel, daemon to driver: first the driver's source, as its size in decimal digits, a newline, and that many
+ * bytes. Then one line per request. Fields are separated by 0x1e; within a field a backslash, a newline and 0x1e are
+ * written `\\`, `\n` and `\0036`, so that a shell can read it too (printf %b):
  *
  *      run N CODE NAME=VALUE…     answered by events with "run": N, the last one end_of_execution
- *      env NAME=VALUE…            for all that follow: it was begun before it was somebody's
- *      interrupt N                if N is what runs
- *      sync TOKEN                 after a restart of the daemon: what runs is interrupted; {"type":"synced","token":…,"count":runs so far}
+ *      env NAME=VALUE…            for all later runs: the context was begun before its sandbox had an owner
+ *      interrupt N                interrupts run N if it is the current one
+ *      sync TOKEN                 after a restart of the daemon: interrupts the current run; {"type":"synced","token":…,"count":runs so far}
  *
- * Driver to daemon: JSON, one object a line; {"type":"ready"} is the first. A line begins behind every newline, so whoever takes over in the middle of one finds
- * the next. */
+ * Driver to daemon: JSON, one object a line; {"type":"ready"} is the first. Every line ends with a newline, so a
+ * daemon that takes over in the middle of a line finds the next one. */
 #pragma once
 
 #include "context/context.h"
@@ -23,11 +24,11 @@
 typedef struct ContextLanguage {
         const char *name;
         const char *aliases[3];
-        const char *program;   /* that has to be there */
-        const char *const *args; /* the program and how it takes on the driver; NULL at its end. The language's name follows */
-        const char *driver;    /* its file's name */
+        const char *program;   /* that the template must have */
+        const char *const *args; /* the program and the arguments that make it load the driver; NULL-terminated. The language's name follows */
+        const char *driver;    /* file name of the driver */
         const char *cure;      /* what to install */
-        bool by_signal;        /* an interruption comes as SIGINT to all of it, and not over the channel */
+        bool by_signal;        /* interrupted by SIGINT to all its processes instead of a line on the channel */
 } ContextLanguage;
 
 /* language.c */
@@ -44,14 +45,14 @@ extern const ContextDriver context_drivers[];
 extern const size_t context_n_drivers;
 
 typedef enum ContextState {
-        CONTEXT_BEGINNING, /* until it is ready */
-        CONTEXT_ADOPTING,  /* until it has answered */
+        CONTEXT_BEGINNING, /* until the driver is ready */
+        CONTEXT_ADOPTING,  /* until the driver has answered a sync */
         CONTEXT_STANDS,
         CONTEXT_OVER,      /* about to be freed */
 } ContextState;
 
 typedef struct ContextWaiter {
-        ContextDone done; /* NULL: has gone */
+        ContextDone done; /* NULL: the caller is gone */
         void *userdata;
         struct ContextWaiter *prev, *next, *all_prev, *all_next;
 } ContextWaiter;
@@ -60,7 +61,7 @@ typedef struct ContextSeat ContextSeat;
 typedef struct ContextEntry ContextEntry;
 
 struct ContextEntry {
-        Context x; /* first: what others hold */
+        Context x; /* first: callers hold a pointer to it */
         Contexts *contexts;
         ContextSeat *seat;
         const ContextLanguage *language;
@@ -68,28 +69,28 @@ struct ContextEntry {
         ContextSpec spec; /* cwd is x.cwd */
         Execution *execution; /* NULL: has none, or it has ended */
         ExecutionWatch watch;
-        ZygoteCall *zygote; /* it is being forked; NULL */
-        int pid; /* of one that was, and is no execution; 0 */
-        bool unowned; /* begun in a sandbox that was nobody's: its environment is not its owner's yet */
+        ZygoteCall *zygote; /* while it is being forked; else NULL */
+        int pid; /* of a forked one, which is no execution; else 0 */
+        bool unowned; /* begun in a sandbox without an owner: it does not have the owner's environment yet */
         bool counted; /* as work of its sandbox */
         ContextLink link;
         ContextWaiter *waiters;
-        ContextRun *runs; /* the first one runs, when x.busy */
+        ContextRun *runs; /* the first one is under way if x.busy */
         uint64_t last_run;
-        uint64_t memory_kills; /* of the sandbox, before what runs began */
-        unsigned rubbish; /* lines that were none */
+        uint64_t memory_kills; /* of the sandbox, before the current run began */
+        unsigned rubbish; /* invalid lines so far */
         char token[24];   /* of a sync */
-        sd_event_source *deadline; /* to be ready, or to obey an interruption */
+        sd_event_source *deadline; /* to become ready, or to obey an interruption */
         unsigned interrupts;
-        bool closing;        /* its channel has ended: its execution's end tells why */
-        char complaint[512]; /* the last of what it said while it began */
-        int error;           /* of why, when it is not the plain one */
-        char why[ERROR_TEXT_MAX]; /* it is over */
-        sd_event_source *later;    /* tells waiters, or ends it: never from within */
+        bool closing;        /* its channel has ended: the end of its execution tells why */
+        char complaint[512]; /* the last output while it began */
+        int error;           /* code for `why`, if not the default */
+        char why[ERROR_TEXT_MAX]; /* why it is over */
+        sd_event_source *later;    /* calls waiters or ends it from the event loop, never from within a call */
         ContextEntry *prev, *next;
 };
 
-/* All of a sandbox. */
+/* All contexts of a sandbox. */
 struct ContextSeat {
         char id[SANDBOX_ID_LENGTH + 1];
         Contexts *contexts;
@@ -107,23 +108,23 @@ struct Contexts {
         PoolWarmer warmer;
         ChannelKeeper keeper;
         sd_event_source *adopt;
-        bool adopted; /* all that has outlived the daemon before us */
+        bool adopted; /* all contexts that have outlived the previous daemon */
 };
 
 /* contexts.c */
 int context_seat_get(Contexts *c, Sandbox *sb, ContextSeat **ret);
-void context_seat_release(ContextSeat *s); /* its last context has gone: perhaps its sandbox has, too */
+void context_seat_release(ContextSeat *s); /* call after the end of a context: frees the seat if that was the last one and the sandbox is gone */
 
 /* context.c */
 int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, const ContextSpec *spec, ContextEntry **ret, Error *reterr);
-ContextEntry *context_entry_free(ContextEntry *e); /* tells nobody */
+ContextEntry *context_entry_free(ContextEntry *e); /* calls no callback */
 int context_entry_start(ContextEntry *e, Error *reterr);
 int context_entry_adopt(ContextEntry *e, Execution *x);
 int context_entry_adopt_kept(ContextEntry *e, int pid, int fds[static _EXECUTION_CHANNEL_MAX]); /* takes the descriptors */
-int context_entry_wait(ContextEntry *e, ContextDone done, void *userdata); /* at once, when it stands, but not from within */
-void context_entry_over(ContextEntry *e, const char *format, ...) _printf_(2, 3); /* ends it and all that wait for it */
+int context_entry_wait(ContextEntry *e, ContextDone done, void *userdata); /* if it is ready, done is called soon, but not from within */
+void context_entry_over(ContextEntry *e, const char *format, ...) _printf_(2, 3); /* ends it and fails all its waiters */
 void context_entry_set_idle(ContextEntry *e, bool idle);
-void context_entry_wake(ContextEntry *e); /* looks at what there is to do, but not from within */
+void context_entry_wake(ContextEntry *e); /* schedules pending work in the event loop */
 
 /* run.c */
 void context_runs_next(ContextEntry *e);
@@ -133,8 +134,9 @@ void context_runs_fail(ContextEntry *e, int r, const char *text); /* all of them
 void context_runs_interrupt(ContextEntry *e);
 void context_runs_resumed(ContextEntry *e, uint64_t count); /* after a sync */
 
-/* event.c: one line of a driver. -EBADMSG: none of ours. ret_run: 0, when it names none. What is not known in it is left out; the mask's values are hidden. */
+/* event.c: parses one line of a driver. -EBADMSG: not a valid event. ret_run: 0 if it names no run. Unknown fields
+ * are left out; the mask's values are hidden. */
 int context_event_read(const char *line, size_t size, const struct Mask *mask, json_t **ret, uint64_t *ret_run);
 json_t *context_event_stream(bool is_stderr, const char *data, size_t size); /* UTF-8 */
 json_t *context_event_error(const char *name, const char *value);
-int context_request_put(Text *t, const char *field); /* escaped, with a separator before it unless it is the first */
+int context_request_put(Text *t, const char *field); /* appends an escaped field, with a separator unless it is the first */

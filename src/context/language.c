@@ -5,7 +5,7 @@
 
 #include "context/internal.h"
 
-/* Each reads the driver's source from descriptor 3 and becomes it. Nothing of ours has to be in a template. */
+/* Each reads the driver's source from descriptor 3 and executes it: a template need not contain any file of ours. */
 static const char *const python_args[] = {
         "python3", "-u", "-c",
         "import os,sys\n"

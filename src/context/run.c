@@ -1,7 +1,9 @@
 /* run.c: pieces of code, one after the other in each context.
  *
- * What runs is the first of the queue while its context is busy. One whose asker has gone stays until its driver has said that it has ended: what comes next would be
- * mixed up with it. An interruption that is not obeyed is repeated, and in the end the interpreter is killed: better without its state than never to be had again. */
+ * While a context is busy, the first run of its queue is the current one. A run without a client stays until the
+ * driver has reported its end; otherwise its events would be mixed up with those of the next run. An interruption
+ * that is not obeyed is repeated, and finally the interpreter is killed: a context without its state is better than
+ * one that hangs forever. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -34,7 +34,7 @@ bool btrfs_is_subvolume(int fd) {
         return btrfs_is(fd) && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_ino == SUBVOLUME_INODE;
 }
 
-/* With its limit from birth. */
+/* Sets the limit in the same call, so that the subvolume never exists without it. */
 static int btrfs_create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit, uint64_t group) {
         union { /* its last member is as long as there are groups */
                 struct btrfs_qgroup_inherit inherit;

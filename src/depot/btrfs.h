@@ -1,13 +1,14 @@
-/* btrfs.h: what the depot asks of a btrfs file system, as the kernel's ioctls have it.
+/* btrfs.h: the btrfs operations of the depot, by the kernel's ioctls.
  *
- * Descriptors are open directories of it (not O_PATH). Everything returns 0 or a negative errno; words are the caller's.
+ * Descriptors are open directories of the file system (not O_PATH). Functions return 0 or a negative errno; the
+ * caller writes the messages.
  * Must not know: what the subvolumes are for. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BTRFS_BYTES_MIN (UINT64_C(256) << 20) /* mkfs.btrfs wants less, but what it leaves of that is no room */
+#define BTRFS_BYTES_MIN (UINT64_C(256) << 20) /* mkfs.btrfs accepts less, but then leaves hardly any usable space */
 
 typedef struct BtrfsSubvolume {
         uint64_t id;
@@ -16,38 +17,44 @@ typedef struct BtrfsSubvolume {
 } BtrfsSubvolume;
 
 bool btrfs_is(int fd);
-bool btrfs_is_subvolume(int fd); /* of any file system: whether the directory is the top of one. O_PATH will do */
+bool btrfs_is_subvolume(int fd); /* whether the directory is the top of a subvolume; false on other file systems. O_PATH will do */
 
-/* limit: of its bytes, 0: none. group: it is a member of that one (btrfs_group()), 0: of none. A copy writes out what its source has not written yet, and is
- * on the disk then; an empty one is when its parent has been synced, with fsync(2). */
+/* limit: in bytes, 0: none. group: the group that it joins (btrfs_group()), 0: none. A copy first writes out its
+ * source's unwritten data, and is then on the disk; an empty subvolume is on the disk after an fsync(2) of its
+ * parent. */
 int btrfs_make(int dirfd, const char *name, uint64_t limit, uint64_t group);
 int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit, uint64_t group);
 int btrfs_remove(int dirfd, const char *name);            /* with those inside it */
-/* What was removed is gone at once, and its room comes back later: waits for that, some seconds at most. */
+/* A removed subvolume disappears at once, but the kernel frees its space later: waits for that, some seconds at
+ * most. */
 void btrfs_wait_for_room(int fd);
 int btrfs_look(int fd, BtrfsSubvolume *ret);
 int btrfs_set_read_only(int fd); /* and that is on the disk */
 
-/* Its only device, or as much of it as the file system uses. What lies behind a smaller end is moved first; -ENOSPC: it does not fit. On the disk
- * when it returns. Who is killed in the middle of it leaves it as it was. */
+/* Resizes the file system on its only device. Data beyond a smaller end is moved first; -ENOSPC: it does not fit. The
+ * change is on the disk on return. A process killed in the middle leaves the size as it was. */
 int btrfs_resize(int fd, uint64_t bytes); /* 0: all of the device */
 int btrfs_size(int fd, uint64_t *ret);
 bool btrfs_is_on(int fd, const char *device);
 int btrfs_unwritten(int fd, uint64_t *ret); /* bytes of files that are still to be written out */
 
-/* Simple quotas where the kernel has them (6.7), which count to whoever wrote; else those that count who refers. */
+/* Simple quotas where the kernel has them (6.7): they charge the subvolume that wrote the data. Else full quota
+ * groups, which charge every subvolume that refers to it. */
 int btrfs_quota_enable(int fd);
 bool btrfs_quota_is_on(int fd);
 int btrfs_limit(int fd, uint64_t id, uint64_t bytes); /* 0: none */
-/* Makes the group of that number, where there is none, and limits all of its members together (0: not). Its id; 0: these are no simple quotas, with which what is
- * shared counts for every member by itself, and groups are not used. */
+/* Makes the group of that number if it is missing, and limits all its members together (0: no limit). *ret_id 0:
+ * groups are not used, because the file system has no simple quotas: with full quota groups shared data counts for
+ * every member. */
 uint64_t btrfs_group_id(uint64_t number);
 int btrfs_group(int fd, uint64_t number, uint64_t bytes, uint64_t *ret_id);
-/* A subvolume that is there already becomes a member, with what it has written. With simple quotas the kernel has that number at hand, and nothing is read again. */
+/* Adds an existing subvolume to a group, with all that it has written. With simple quotas the kernel knows that
+ * number and rescans nothing. */
 int btrfs_join(int fd, uint64_t id, uint64_t group);
 
-/* All subvolumes in order of their ids, as of the last commit; of the one id, when that is not 0. */
+/* Usage of all subvolumes in the order of their ids, or of the one with that id if it is not 0; as of the last
+ * commit. */
 int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata);
 
-/* Of one subvolume or group, as of now: what it has on the storage, and what is still to be written out. */
+/* Current usage of one subvolume or group: bytes on the storage, and bytes still to be written out. */
 int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting);

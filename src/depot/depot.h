@@ -6,15 +6,18 @@
  *
  * Two backings, chosen by trying:
  *
- *      btrfs    each tree is a subvolume: empty or copied in O(1), limited by quota groups (the guest meets EDQUOT), usage known. DIR itself
- *               where it lies on btrfs with quotas (we turn them on in no file system that is not ours), or what is mounted at DIR/depot; else an
- *               image DIR/depot.img, on a loop device that clears itself; found again where sandboxes of a former
- *               spawner still hold it, for two devices on one image would destroy it. The image is as large as what is kept needs (size.c)
- *      plain    each tree is a directory: layers only (a copy of one is made of hard links: nobody writes into a layer, whoever changes one
- *               replaces the file). Disks, snapshots and volumes are refused: -EOPNOTSUPP with the reason and the cure
+ *      btrfs    each tree is a subvolume: made empty or copied in O(1), limited by quota groups (the guest gets EDQUOT),
+ *               usage known. It uses DIR itself if that is on btrfs with quotas (we enable quotas only in file systems
+ *               of our own), or the file system mounted at DIR/depot; else an image DIR/depot.img on a loop device that
+ *               clears itself. If sandboxes of a former spawner still hold that device, it is found and used again: two
+ *               devices on one image would destroy it. The image grows and shrinks with its contents (size.c)
+ *      plain    each tree is a directory: layers only. A copy of a layer consists of hard links: no program writes into
+ *               a file of a layer; a change replaces the file. Disks, snapshots and volumes fail with -EOPNOTSUPP, the
+ *               reason and the cure
  *
- * Nothing half-made is ever under its own name: it is there at once, or it is made in scratch/ and renamed. Nothing here waits long but depot_open(),
- * depot_publish() and copying a disk with much that is not written yet: those run in a child of the spawner's.
+ * No half-made tree ever has its final name: a tree is made atomically, or is made in scratch/ and renamed. Only
+ * depot_open(), depot_publish() and copies of a disk with much unwritten data take long: those run in a child of the
+ * spawner.
  * Must not know: sandboxes' lives, the wire, templates, coved. */
 #pragma once
 
@@ -24,7 +27,7 @@
 #include "base/tree-request.h"
 
 typedef enum DepotBacking {
-        DEPOT_NONE,  /* a plain user's, or it could not be opened: nothing of it works, and the reason is told to whoever asks */
+        DEPOT_NONE,  /* a plain user's daemon, or it could not be opened: every operation fails with the reason */
         DEPOT_PLAIN,
         DEPOT_BTRFS,
         _DEPOT_BACKING_MAX,
@@ -32,8 +35,8 @@ typedef enum DepotBacking {
 
 /* Of the image. */
 typedef struct DepotBounds {
-        uint64_t begin_bytes; /* with so much it begins, and it never becomes smaller; 0: 2G, or as much as it may have */
-        uint64_t most_bytes;  /* it never becomes larger; 0: half of what the disk below has for it */
+        uint64_t begin_bytes; /* initial and minimum size; 0: 2G, or the maximum if that is less */
+        uint64_t most_bytes;  /* maximum size; 0: half of the space that the disk below has for it */
 } DepotBounds;
 
 typedef struct Depot {
@@ -41,71 +44,75 @@ typedef struct Depot {
         int fd;      /* its top directory, no O_PATH; -EBADF: none */
         int image_fd; /* -EBADF: its size is not ours to change */
         DepotBounds bounds;
-        char reason[256]; /* why it is not more than it is */
+        char reason[256]; /* why the backing is not a better one */
 } Depot;
 
 #define DEPOT_EMPTY { .fd = -EBADF, .image_fd = -EBADF }
 
 const char *depot_backing_name(DepotBacking b);
 
-/* What could be had, without making anything; d->fd stays empty. */
+/* Finds out the possible backing without making anything; d->fd stays -EBADF. */
 void depot_probe(Depot *d, const char *state_dir);
 
-/* What an image there could have at most, as the disk is now: the bounds' defaults. 0: nobody knows. */
+/* The maximum size of an image there with default bounds, as the disk is at present. 0: unknown. */
 uint64_t depot_probe_most(const char *state_dir);
 
-/* Makes it where it is missing. In the caller's mount namespace, which must be its own.
- * Never fails: says in backing and reason what became of it. DIR belongs to somebody who is not root and may want to deceive us. */
+/* Opens the depot, or makes it if it is missing, in the caller's mount namespace, which must be its own.
+ * Never fails: backing and reason tell the result. DIR belongs to a user who is not root and may try to deceive us. */
 void depot_open(Depot *d, const char *state_dir, const DepotBounds *bounds);
 
-/* The same for one that is there already, and makes nothing: DEPOT_NONE without a reason says that there is none. */
+/* Opens an existing depot and makes nothing. DEPOT_NONE without a reason: there is none. */
 void depot_find(Depot *d, const char *state_dir, const DepotBounds *bounds);
 void depot_done(Depot *d);
 
-/* What it has, and may have. */
+/* Size and usage. */
 typedef struct DepotRoom {
         uint64_t bytes;      /* of the image, all of them reserved on the disk below */
-        uint64_t used_bytes; /* of these; also what is still to be written out */
-        uint64_t most_bytes; /* what it may have at present: by its bounds, and as the disk below has room */
-        uint64_t margin_bytes; /* with less than that free inside, it is to grow */
+        uint64_t used_bytes; /* of these, including data that is still to be written out */
+        uint64_t most_bytes; /* possible at present, by its bounds and by the free space of the disk below */
+        uint64_t margin_bytes; /* it grows when less than this is free inside */
 } DepotRoom;
 
-/* -EOPNOTSUPP: it lies on no image of ours. Quick. */
+/* -EOPNOTSUPP: the depot has no image of its own. Quick. */
 int depot_measure(const Depot *d, DepotRoom *ret);
-uint64_t depot_size_wanted(const Depot *d, const DepotRoom *room);   /* larger than room->bytes: it is to grow; 0: it is well as it is, or cannot grow */
-uint64_t depot_size_sufficient(const Depot *d, const DepotRoom *room); /* to which it can shrink; never larger than room->bytes */
+uint64_t depot_size_wanted(const Depot *d, const DepotRoom *room);   /* the size to grow to; 0: no need to grow, or not possible */
+uint64_t depot_size_sufficient(const Depot *d, const DepotRoom *room); /* the size to which it can shrink; never larger than room->bytes */
 
-/* To that size. Both can be killed, and the machine can die, at any point. -ENOSPC: the disk below has no room for it, and it is as large as it was;
- * what is kept does not fit into that. They take their time: shrinking moves what lies behind the new end. */
+/* Change the size. Both survive a kill, and the machine's death, at any point. -ENOSPC: for depot_grow() the disk
+ * below has no space for it, and the size stays as it was; for depot_shrink() the contents do not fit. Slow:
+ * shrinking moves the data beyond the new end. */
 int depot_grow(const Depot *d, uint64_t bytes, Error *reterr);
 int depot_shrink(const Depot *d, uint64_t bytes, Error *reterr);
 
-/* Whether room is so short that making something waits for that of what was removed, which comes back by and by. */
+/* Whether space is so short that making a tree must wait for the space of removed trees, which the kernel frees
+ * gradually. */
 bool depot_is_tight(const Depot *d, const TreeGroup *group /* NULL: none */);
 
-/* Who works on trees beside others joins them, until he ends. A spawner that comes after one that died waits until nobody of that one's is left, in the middle
- * of something that the kernel finishes all the same; some seconds at most. */
+/* depot_join(): a child that works on trees takes a shared lock until it ends. depot_await_others(): a new spawner
+ * waits, some seconds at most, until no child of a former spawner is left; such a child may be in a call that the
+ * kernel finishes even after a kill. */
 void depot_join(const Depot *d);
-void depot_clean_after(const Depot *d, pid_t pid); /* one who has died in the middle of it */
+void depot_clean_after(const Depot *d, pid_t pid); /* removes the temporary tree of a child that has died */
 void depot_await_others(const Depot *d);
 
-/* At the start, before anything is made: what scratch/ has goes, and what was published is read-only. */
+/* At the start, before anything is made: empties scratch/, and makes published layers and snapshots read-only. */
 void depot_sweep(Depot *d);
 
 /* group NULL: none. */
 int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from /* NULL: empty */, uint64_t limit, const TreeGroup *group, Error *reterr);
 
-/* written: whether anybody could write there since it was made; a copy that nobody has touched is on the disk already. */
+/* written: whether a program could write into the scratch since it was made; an untouched copy is on the disk
+ * already. */
 int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, bool written, Error *reterr);
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr);
 int depot_group(Depot *d, const TreeGroup *group, const TreeRef *ref /* NULL: only its limit */, Error *reterr);
 
-/* What it alone has written: what it has from the tree that it was copied from is counted there. depot_each() tells it as of the last half
- * minute. */
+/* The bytes that this tree alone has written; data from the tree that it was copied from counts there. depot_each()
+ * reports values up to half a minute old. */
 int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr);
-uint64_t depot_waiting(const Depot *d, const TreeRef *ref); /* bytes that are still to be written out; UINT64_MAX: nobody knows */
-int depot_take(Depot *d, const TreeRef *scratch, const TreeRef *disk, uint64_t limit, Error *reterr); /* the one becomes the other */
+uint64_t depot_waiting(const Depot *d, const TreeRef *ref); /* bytes still to be written out; UINT64_MAX: unknown */
+int depot_take(Depot *d, const TreeRef *scratch, const TreeRef *disk, uint64_t limit, Error *reterr); /* renames scratch to disk */
 int depot_verify(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_sync(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_swap(Depot *d, const TreeRef *scratch, const TreeRef *with, Error *reterr);

@@ -53,7 +53,8 @@ static int depot_image_make_file_system(int image_fd, Error *reterr) {
         return 0;
 }
 
-/* Copies on write of copies on write would only tear it apart. Elsewhere there is no such flag. */
+/* Disables copy-on-write of the image file: copy-on-write below copy-on-write only fragments it. Other file systems
+ * have no such flag. */
 static void set_no_copies(int image_fd) {
         int flags;
 

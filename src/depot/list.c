@@ -1,4 +1,4 @@
-/* list.c: all trees of a kind, and what is left of those that never became one. */
+/* list.c: lists all trees of a kind, and removes half-made ones. */
 
 #include "base/array.h"
 #include "base/directory.h"

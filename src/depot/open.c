@@ -1,4 +1,4 @@
-/* open.c: which backing it is, found by trying. */
+/* open.c: opens the depot and finds its backing by trying. */
 
 #include "base/directory.h"
 #include "depot/internal.h"

@@ -1,14 +1,15 @@
-/* size.c: how large the image is.
+/* size.c: the size of the image.
  *
- *   1. Every byte of the file system has its block on the disk below, reserved before the file system is told of it. So a full disk below fails
- *      nobody who writes inside: there is ENOSPC when the image cannot grow, and never EIO. This is why nothing is discarded and no hole is punched.
+ *   1. Every block of the file system is reserved on the disk below before the file system grows to it. A full disk below
+ *      therefore never fails a write inside with EIO: a writer gets ENOSPC when the image cannot grow. This is why nothing is
+ *      discarded and no hole is punched.
  *   2. The file is at least as large as the file system, at every moment:
  *
- *              grow      reserve in the file · sync it · tell the device · tell the file system
- *              shrink    tell the file system, which moves what lies behind its new end · cut the file · tell the device
+ *              grow      reserve in the file · sync it · resize the device · resize the file system
+ *              shrink    resize the file system, which moves data beyond its new end · cut the file · resize the device
  *
- *      Who dies between two of these leaves a file with a tail that nobody uses; the next one who opens it cuts the tail off.
- *   3. One at a time: whoever changes the size holds a lock on the image, which goes with him. */
+ *      A process that dies between two of these leaves a file with an unused tail; the next one that opens it cuts the tail off.
+ *   3. One at a time: a process that changes the size holds a lock on the image; the kernel releases it when the process ends. */
 
 #include "depot/internal.h"
 

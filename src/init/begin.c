@@ -9,7 +9,7 @@
 
 #define NOFILE_MAX 16384
 
-/* Nothing is ignored from here on, and everything waits for us; children begin with the same. */
+/* Blocks all signals and resets all actions to their defaults; children inherit both. */
 int begin_signals(void) {
         sigset_t set;
 

@@ -16,8 +16,9 @@ uint64_t command_capabilities(uid_t uid) {
         return uid == 0 ? caps_guest_root() : 0;
 }
 
-/* A guest must not be spared by the OOM killer as PID 1 may be. The file belongs to the host's root while we are not
- * dumpable; what a guest may see of us while we are is nothing either, for it lacks a capability that we have. */
+/* The OOM killer may spare PID 1 but must not spare a guest. The file belongs to the host's root while we are not
+ * dumpable, so we become dumpable for a moment. Even then no guest can look into us, since it lacks a capability that
+ * we have. */
 static int reset_oom(void) {
         int r;
 

@@ -1,7 +1,7 @@
-/* command.h: one command of a shim, and the ways its output goes.
+/* command.h: one command of a shim, and where its output goes.
  *
  * Makes its three descriptors, starts it, keeps the journals that belong to them.
- * Must not know: who waits for the command, what is told of it. */
+ * Must not know: who waits for the command, what is reported about it. */
 #pragma once
 
 #include <errno.h>
@@ -15,8 +15,9 @@ typedef struct Command {
         pid_t pid; /* 0: has ended */
         usec_t started;
         InitJournal journals[2];
-        int writers[2];  /* its ends of the pipes: its own end shall wake us once, by a signal, and not by each of them */
-        int terminal_fd; /* its end: a terminal that nobody has open for a moment is not at its end; -EBADF: none */
+        int writers[2];  /* copies of its ends of the pipes: its end wakes us once, by a signal, not by each pipe */
+        int terminal_fd; /* a copy of its end: a moment in which no process has the terminal open is not its hang-up;
+                          * -EBADF: none */
 } Command;
 
 #define COMMAND_EMPTY                                                                                        \
@@ -29,21 +30,22 @@ typedef struct Command {
 /* Capabilities of every command of that user. */
 uint64_t command_capabilities(uid_t uid);
 
-/* What holds for all commands of that kind (root's, or others'), done once in the process that will start them and keeps what they leave behind. Its own
- * bounding set is theirs from here on. error is 0 when it went well. */
+/* Takes the steps that all commands of one kind share (guest root's, or all others'), once, in the process that starts
+ * them and stays with the processes that they leave behind. Reduces the caller's own bounding set to theirs. On success
+ * .error is 0. */
 SpawnFailure command_prepare(const ShimSetting *setting, uid_t uid);
 
-/* The walls of a command, whoever asks for it; descriptors and terminal are still to be said. */
+/* The walls of a command, the same for executions and sudo. The caller adds descriptors and terminal. */
 SpawnSpec command_spec(const ShimSetting *setting, uid_t uid, gid_t gid, uint64_t nofile, uint64_t nproc, const Strings *strings);
 
-/* Takes what it needs of the descriptors, also when it fails. The journals count in `counters`. */
+/* Takes the descriptors that it needs, also on failure. The journals count in `counters`. */
 int command_start(Command *c, const ShimSetting *setting, const ShimSlot *slot, GuestExited *counters,
                 const uint8_t *strings, int fds[static _SHIM_DESCRIPTOR_MAX], SpawnFailure *ret_failure);
 
-/* It has ended: what it has said until then goes into the journals. */
+/* After the command's end: moves its remaining output into the journals. */
 void command_drain(Command *c);
 
-/* From here on the journals end when the last of those who were left behind has closed its end. */
+/* After this the journals end when the last process left behind has closed its end. */
 void command_close_writers(Command *c);
 
 void command_done(Command *c);

@@ -35,7 +35,7 @@ int job_fail_below(FileJob *job, int error, const char *directory, const char *r
         return error;
 }
 
-/* Where no path was kept, the kernel knows it. */
+/* Asks the kernel for the path of the directory. */
 int job_fail_at(FileJob *job, int error, int dirfd, const char *name) {
         char link[64], directory[FILE_PATH_BYTES];
         ssize_t n;

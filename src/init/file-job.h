@@ -1,8 +1,8 @@
-/* file-job.h: one file operation, as the worker that does it sees it.
+/* file-job.h: one file operation in the worker that carries it out.
  *
- * The request, the channel to whoever asked, and what every operation does with them: answer, notice that nobody listens
- * any more, say which path a failure is about.
- * Runs inside, in the worker, as the asked-for user. Must not know: what the operations do, PID 1. */
+ * The request, the channel to the client, and the helpers of all operations: answer, notice a hang-up of the client,
+ * name the path that a failure is about.
+ * Runs inside, in the worker, as the requested user. Must not know: what the operations do, PID 1. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,24 +13,24 @@
 typedef struct FileJob {
         const FileRequest *request;
         int channel;
-        int data_fd; /* -EBADF: none came */
+        int data_fd; /* -EBADF: none was sent */
         bool root;   /* may give files away */
-        char about[FILE_PATH_BYTES]; /* what the failure is about; empty: the request's path */
+        char about[FILE_PATH_BYTES]; /* the path that the failure is about; empty: the request's */
 } FileJob;
 
-/* Both remember the path, unless something deeper has said it already, and return the error. */
+/* Each records the path, unless a deeper function has recorded one, and returns the error. */
 int job_fail(FileJob *job, int error, const char *path);
 int job_fail_below(FileJob *job, int error, const char *directory, const char *relative);
 int job_fail_at(FileJob *job, int error, int dirfd, const char *name);
 
-/* -EPIPE: the other side has hung up. Every operation that takes long asks now and then, and gives up with it. */
+/* -EPIPE: the client has hung up. A long operation calls this from time to time and gives up with that error. */
 int job_alive(const FileJob *job);
 
-/* These too return -EPIPE then. */
+/* These return -EPIPE too if the client has hung up. */
 int job_send(FileJob *job, const FileMessage *message, int fd);
-/* The target is that of a symbolic link; of anything else: the path of the entry that it is a hard link to. */
+/* target: of a symbolic link; for other files the path of the entry that it is a hard link to. */
 int job_send_entry(FileJob *job, const char *path, const char *target, const struct stat *st, int fd);
-int job_receive(FileJob *job, FileMessage *ret); /* waits; data points into a buffer that the next call uses again */
+int job_receive(FileJob *job, FileMessage *ret); /* waits; data points into a buffer that the next call reuses */
 
-/* Answers with END or FAILED, or with nothing when nobody listens. */
+/* Answers with END or FAILED; sends nothing if the client has hung up. */
 void job_finish(FileJob *job, int error, uint64_t count);

@@ -6,7 +6,7 @@
 #include "init/file-place.h"
 #include "init/file-walk.h"
 
-/* With the target, when it is a link. */
+/* Sends an entry, with the target if it is a link. */
 static int send_thing(FileJob *job, const char *path, int dirfd, const char *name, const struct stat *st) {
         char target[FILE_PATH_BYTES] = "";
 

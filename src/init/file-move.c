@@ -1,4 +1,4 @@
-/* The operations that take a thing to another path: copy, and move with its way across file systems. */
+/* The operations copy and move; a move across file systems copies and removes. */
 #include "init/file-ops.h"
 
 #include <errno.h>

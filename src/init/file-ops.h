@@ -1,8 +1,8 @@
-/* file-ops.h: the operations of wire/file.h, one function each, and what they use of each other.
+/* file-ops.h: the operations of wire/file.h, one function each, and the functions that they share.
  *
- * Each does the request of a job, sends its entries and returns 0 with the count for END, or a negative errno; -EPIPE when
- * the other side has gone. What is half done then is undone. All permissions are the kernel's to give: the worker is the
- * user it works for.
+ * Each carries out the request of a job, sends its entries and returns 0 with the count for END, or a negative errno;
+ * -EPIPE if the client has hung up. A failed operation undoes its half-done work. The kernel checks all permissions:
+ * the worker runs as the user that it works for.
  * Must not know: PID 1, how the worker became that user. */
 #pragma once
 
@@ -21,13 +21,13 @@ int op_watch(FileJob *job, uint64_t *ret_count);
 int op_pack(FileJob *job, uint64_t *ret_count);
 int op_unpack(FileJob *job, uint64_t *ret_count);
 
-/* file-read.c: opens a regular file without ever waiting for one. What the kernel makes up while it is read (/proc) comes as
- * a copy, so that its size is true and its reader need not be trusted to us. Flags: 0 or O_NOFOLLOW. */
+/* file-read.c: opens a regular file without ever blocking. A file that the kernel generates on read (/proc) comes as a
+ * copy: its size is then right, and the worker, not the receiver, reads the original. Flags: 0 or O_NOFOLLOW. */
 int regular_open(int dirfd, const char *name, int flags, struct stat *ret_st, int *ret_fd);
-int regular_open_path(const char *path, struct stat *ret_st, int *ret_fd); /* what a request names */
+int regular_open_path(const char *path, struct stat *ret_st, int *ret_fd); /* the path of a request */
 
-bool fd_is_made_up(int fd); /* of a file system whose files have no bytes until somebody reads; O_PATH will do */
+bool fd_is_made_up(int fd); /* of a file system that generates contents on read; O_PATH will do */
 
-/* file-remove.c: a thing and everything below it; links are removed, not followed. The job may be NULL: then nobody asks
- * for it and nobody hears of failures. Adds to the count. */
+/* file-remove.c: removes a file or tree; links are removed, not followed. job NULL: a clean-up without a client;
+ * failures are not reported. Adds to the count. */
 int tree_remove(FileJob *job, int dirfd, const char *name, uint64_t *count);

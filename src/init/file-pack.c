@@ -29,7 +29,7 @@ static int pack_regular(FileJob *job, const Walk *w, Links *links, uint64_t *cou
         return job_send_entry(job, w->path, /* target= */ NULL, &st, fd);
 }
 
-/* Sockets and devices are left out: an archive cannot bring them back. */
+/* Skips sockets and devices: an archive cannot restore them. */
 static int pack_thing(FileJob *job, const Walk *w, Links *links, uint64_t *count) {
         char target[FILE_PATH_BYTES];
         int r;

@@ -25,7 +25,7 @@ void file_place_done(FilePlace *place) {
         place->dirfd = fd_close(place->dirfd);
 }
 
-/* Lengths of the directory part and where the name begins; trailing slashes belong to neither. */
+/* Finds the length of the directory part, and start and length of the name; trailing slashes belong to neither. */
 static void split(const char *path, size_t *ret_directory, size_t *ret_name, size_t *ret_name_length) {
         size_t end = strlen(path), begin;
 

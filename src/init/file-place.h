@@ -1,7 +1,7 @@
-/* file-place.h: where a file is: a directory that is open, and a name in it.
+/* file-place.h: the place of a file: an open directory and a name in it.
  *
- * What a path names is looked up once; what follows is done at the directory, so that nobody can lead it elsewhere by
- * changing the way there. Also: directories on the way, temporary names, and what the C libraries lack.
+ * A path is looked up once. All later steps use the open directory, so that a process that changes the path meanwhile
+ * cannot lead them elsewhere. Also: parent directories, temporary names, and functions that the C libraries lack.
  * Runs in the worker. Must not know: operations, the channel. */
 #pragma once
 
@@ -23,52 +23,52 @@ typedef struct FilePlace {
 void file_place_done(FilePlace *place);
 #define _cleanup_place_ _cleanup_(file_place_done)
 
-/* The last part itself, link or not. -EBUSY: "/"; -EINVAL: ends in "." or "..". */
+/* Finds the last part itself, without following a link. -EBUSY: "/"; -EINVAL: ends in "." or "..". */
 int file_place_find(const char *path, FilePlace *ret);
 
-/* The same for what is, or becomes, a file: -EISDIR when it cannot. With `follow` where its data is: a link at the end is
- * followed, also one to nothing. */
+/* The same for a path that is, or becomes, a file: -EISDIR if it cannot. follow: finds the place of the data,
+ * following a link at the end, even a dangling one. */
 int place_find_file(const char *path, bool follow, FilePlace *ret);
 
-/* mkdir -p of the path, or of all but its last part; remembers what it made, to take it back. */
+/* mkdir -p of the path, or of all but its last part; records the directories made, to undo it. */
 typedef struct MadeDirectories {
         char path[FILE_PATH_BYTES];
         size_t first; /* length of the shortest path that was made; 0: none */
         unsigned n;
-        bool owned; /* each is given away as it is made */
+        bool owned; /* give each to owner and group as it is made */
         uint32_t owner, group;
 } MadeDirectories;
 
-/* What a request says of those on the way. */
+/* From the flags of a request. */
 #define MADE_DIRECTORIES_FOR(q) { .owned = (q)->flags & FILE_OWN_PARENTS, .owner = (q)->owner, .group = (q)->group }
 
 int directories_make(const char *path, bool parents_only, MadeDirectories *ret);
 void directories_unmake(MadeDirectories *made);
 
-/* Names that nobody else chooses; the watch leaves them out. */
+/* Names reserved for temporary files; the watch omits them. */
 #define TEMPORARY_NAME_SIZE 15 /* ".cove-" and eight letters */
 void temporary_name(char ret[static TEMPORARY_NAME_SIZE]);
 bool temporary_name_is(const char *name);
 
-/* A fresh file with such a name, only for us. */
+/* Makes a file with such a name, accessible only to its owner. */
 int temporary_file(int dirfd, char ret_name[static TEMPORARY_NAME_SIZE], int *ret_fd);
 
-/* A path below an open directory ("" is itself) that leads nowhere else. With `links` those inside the tree are followed. */
+/* Opens a path below an open directory ("" is itself); never leads out of it. links: follow those inside the tree. */
 int open_beneath(int top, const char *path, int flags, bool links);
 
 /* Likewise, as if it were the root directory: absolute links, and those with too many "..", lead inside. */
 int open_in_root(int top, const char *path, int flags);
 
-/* Any path, but not by way of what /proc has open for somebody: this worker for one (-ELOOP). */
+/* Opens any path, but not through the magic links of /proc to open files, for example those of this worker (-ELOOP). */
 int open_without_magic(int dirfd, const char *path, int flags);
 
-/* 0, or the error for what has no bytes to read or replace: -EISDIR, -EOPNOTSUPP. */
+/* 0 for a regular file, else -EISDIR or -EOPNOTSUPP: there are no bytes to read or replace. */
 int mode_check_regular(mode_t mode);
 
 /* The target of a link, cut at the buffer's size. */
 int link_read(int dirfd, const char *name, char *ret, size_t size);
 
-/* What a descriptor, O_PATH too, stands for. Links have no mode. */
+/* Change the file of a descriptor, which may be O_PATH. Links have no mode. */
 int fd_chmod(int fd, mode_t mode);
 int fd_chown(int fd, uid_t uid, gid_t gid); /* (uid_t) -1: as it is */
 

@@ -27,7 +27,8 @@ bool fd_is_made_up(int fd) {
         return false;
 }
 
-/* /proc/self and its likes are this worker, which began as PID 1: addresses and names in there are nobody's business. */
+/* /proc/self and similar paths lead to this worker, a fork of PID 1: guests must not see the addresses and names in
+ * there. */
 static bool is_about_us(int fd) {
         char link[64], path[256], us[64];
         ssize_t n;

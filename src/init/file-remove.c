@@ -15,8 +15,9 @@
 #define HELD_MAX    256    /* descriptors; deeper ones are found again by ".." */
 #define PASSES_MAX  100000 /* over one directory that somebody fills as fast as we empty it */
 
-/* A tree of any depth goes without recursion, and without remembering names. Each directory is read again and again, until it
- * is empty: files and empty directories are removed, one that is not empty is entered. So the next pass finds it empty. */
+/* Removes a tree of any depth without recursion and without storing names. Reads each directory repeatedly until it
+ * is empty: removes files and empty directories, enters a directory that is not empty. The next pass then finds that
+ * one empty. */
 typedef struct FileRemoveLevel {
         int fd; /* -EBADF: not held */
         dev_t device;

@@ -13,7 +13,7 @@
 #define ID_MAX         65535 /* beyond are ids that the sandbox does not have */
 #define NSEC_PER_SEC   INT64_C(1000000000)
 
-/* A directory's mode and time come last: the mode may shut us out, and everything put into it changes the time. */
+/* A directory's mode and time are set last: the mode may shut us out, and every file put into it changes the time. */
 typedef struct FileUnpackLater {
         char *path;
         uint32_t mode, uid, gid;

@@ -15,7 +15,7 @@
 
 #define BUFFER_SIZE 32768
 
-/* One directory on the way. */
+/* One directory between the top and the current entry. */
 typedef struct WalkLevel {
         char *text;         /* names, each with its NUL */
         size_t text_size, text_room;

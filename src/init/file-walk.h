@@ -1,7 +1,7 @@
 /* file-walk.h: everything below a directory, depth first, sorted by name in each directory.
  *
- * Follows no link. Whatever changes meanwhile is seen or not, but never leads out of the tree. Holds one descriptor and the
- * names of the directories on the way, so depth costs memory only; a path ends at PATH_MAX (-ENAMETOOLONG).
+ * Follows no link. Concurrent changes are seen or not, but never lead out of the tree. Holds one descriptor and the
+ * names in the directories on the way, so depth costs memory only; a path ends at PATH_MAX (-ENAMETOOLONG).
  *
  *      Walk w = { .top = fd, … };
  *      while ((r = walk_next(&w)) > 0)
@@ -19,12 +19,12 @@
 
 typedef struct Walk {
         int top;             /* a directory; the caller's */
-        bool want_after;     /* directories come twice: before and after what is in them */
-        bool skip_forbidden; /* pass over directories that may not be read; else -EACCES */
+        bool want_after;     /* directories come twice: before and after their contents */
+        bool skip_forbidden; /* skip directories without read permission; else -EACCES */
 
-        /* Where it stands. */
-        char path[FILE_PATH_BYTES]; /* relative to the top; after a failure: what it is about */
-        int dirfd;                  /* of the directory that has it */
+        /* The current entry. */
+        char path[FILE_PATH_BYTES]; /* relative to the top; after a failure: the path that it is about */
+        int dirfd;                  /* of the directory that contains it */
         const char *name;
         struct stat st;
         bool after;

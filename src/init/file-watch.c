@@ -36,7 +36,7 @@ typedef struct FileWatch {
         size_t begin, end;
 } FileWatch;
 
-/* What it is now, ahead of the event; what has gone meanwhile has none. */
+/* Sends the current state of the file before its event; sends none if the file is gone by now. */
 static int tell_entry(FileWatch *w, FileEventKind kind, const FileEvent *e) {
         const char *relative = kind == FILE_RENAMED ? e->target : e->path;
         char path[FILE_PATH_BYTES];

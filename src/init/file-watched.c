@@ -115,7 +115,7 @@ void watched_forget_unseen(Watched *t) {
                         remove_watch(t, i);
 }
 
-/* From the end to the front. What events tell in a race may make a circle of parents: the buffer ends it. */
+/* Builds the path from its end. Racing events may produce a cycle of parents: the size of the buffer ends it. */
 int watched_path(const Watched *t, int node, const char *name, char ret[static FILE_PATH_BYTES]) {
         char path[FILE_PATH_BYTES];
         size_t at = sizeof(path) - 1, n = strlen(name);

@@ -1,7 +1,7 @@
-/* file-watched.h: the directories that a watch covers: which is which, and what it is called at the moment.
+/* file-watched.h: the directories that a watch covers, with their current names.
  *
- * inotify names a directory by a number, and says nothing when it goes by another name. Here each has its parent and its own
- * name, so that one rename changes one entry, whatever is below.
+ * inotify identifies a directory by a number and does not report its new name. Here each entry has its parent and its
+ * own name, so one rename changes one entry, whatever is below.
  * Runs in the worker. Must not know: events, the channel. */
 #pragma once
 
@@ -26,22 +26,22 @@ typedef struct Watched {
         } nodes[WATCHED_MAX];
         int buckets[WATCHED_BUCKETS];
         size_t n;
-        unsigned round; /* nodes of older rounds have not been seen since */
+        unsigned round; /* nodes with an older round were not seen in this one */
 } Watched;
 
 void watched_init(Watched *t, int inotify);
 
-/* Entries are numbers. One whose wd is known already takes the place that is given. -ENOSPC: too many. */
+/* Entries are numbers. A known wd moves to the given parent and name. -ENOSPC: too many. */
 int watched_put(Watched *t, int wd, int parent, const char *name);
 int watched_find(const Watched *t, int wd);
 int watched_child(const Watched *t, int parent, const char *name);
 int watched_rename(Watched *t, int node, int parent, const char *name);
 
-/* The entry only; the kernel has dropped it already. */
+/* Removes the entry only; the kernel has dropped the watch already. */
 void watched_drop(Watched *t, int node);
-/* With all that is below, in the kernel too. */
+/* Removes the entry and all below it, in the kernel too. */
 void watched_forget(Watched *t, int node);
 void watched_forget_unseen(Watched *t);
 
-/* Of something in it, or of itself (""), relative to the top. -ENAMETOOLONG. */
+/* The path of an entry in the directory, or of the directory itself (""), relative to the top. -ENAMETOOLONG. */
 int watched_path(const Watched *t, int node, const char *name, char ret[static FILE_PATH_BYTES]);

@@ -12,7 +12,7 @@
 #define CHUNK_SIZE   (256 * 1024)
 #define MODE_DEFAULT 0644
 
-/* A file on its way: complete under another name, then in place by one rename. */
+/* A file being written: complete under a temporary name, then put in place by one rename. */
 typedef struct Draft {
         FilePlace place;
         char name[TEMPORARY_NAME_SIZE]; /* empty: there is none */

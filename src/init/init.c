@@ -65,7 +65,7 @@ static pid_t init_start(const InitSpec *spec) {
         return pid;
 }
 
-/* Until the command has ended, or the supervisor has. */
+/* Reaps children until the command or the supervisor has ended. */
 static int reap_until(pid_t command, int signal_fd, int control_fd) {
         for (;;) {
                 struct pollfd fds[] = {

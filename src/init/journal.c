@@ -15,7 +15,7 @@
 #define TERMINAL_PENDING (128 * 1024) /* more than a terminal holds */
 #define PAGE_SIZE_MAX    65536
 
-/* One per process. Pages that nobody touches cost nothing. */
+/* One per process. Untouched pages cost nothing. */
 static _Alignas(PAGE_SIZE_MAX) uint8_t buffer[BUFFER_SIZE];
 static bool buffer_used;
 

@@ -1,9 +1,9 @@
-/* journal.h: from a command's pipe or terminal into a file.
+/* journal.h: copies a command's output from its pipe or terminal into a file.
  *
- * The command is never held up for longer than the disk takes: what is beyond the limit, or cannot be written, is read and
+ * The command never waits longer than the disk takes: output beyond the limit, or that cannot be written, is read and
  * dropped. Reading and writing through a buffer was measured against splice(2): on ext4 it is as fast or faster, and it
  * works for terminals and for files that are open for appending.
- * Must not know: processes, who reads the journal. */
+ * Must not know: processes, readers of the journal. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,19 +16,19 @@ typedef struct InitJournal {
         bool wide; /* the pipe has been enlarged, or cannot be */
         uint64_t max;
         uint64_t *bytes;    /* written so far */
-        uint8_t *truncated; /* some were dropped */
+        uint8_t *truncated; /* output was dropped */
 } InitJournal;
 
 #define JOURNAL_EMPTY { .from = -EBADF, .to = -EBADF }
 
-/* Moves what is there, up to a ceiling, so that its caller looks around from time to time. At the end of input `from` is
- * closed. */
+/* Moves the available bytes, up to a ceiling, so that the caller's loop does not starve. At the end of input closes
+ * `from`. */
 void journal_pump(InitJournal *j);
 
-/* Moves what is there at this moment, however much may be coming. */
+/* Moves the bytes that are available now, without waiting for more. */
 void journal_drain(InitJournal *j);
 
 void init_journal_done(InitJournal *j);
 
-/* Gives the memory of the buffer back. */
+/* Frees the memory of the buffer. */
 void journal_release_buffer(void);

@@ -1,6 +1,7 @@
-/* kept.h: channels of processes that came into the sandbox by another way than ours.
+/* kept.h: channels of processes that PID 1 has not started (a zygote's children).
  *
- * The daemon speaks with them, and gives us its end to keep, with a text that is its own, so that its death is not the end of the conversation.
+ * The daemon talks to them and gives PID 1 a copy of its end, with a text of its own, so that the channel survives the
+ * daemon's death.
  * Must not know: connections, what the texts mean. */
 #pragma once
 
@@ -17,9 +18,9 @@ typedef struct Kept {
         KeptChannel list[GUEST_KEPT_MAX];
 } Kept;
 
-/* Copies the descriptors; of the same process it replaces what there was. -ENOSPC. */
+/* Copies the descriptors; replaces an earlier entry of the same process. -ENOSPC. */
 int kept_put(Kept *k, const GuestKept *what, const int fds[static GUEST_KEPT_FDS]);
 void kept_forget(Kept *k, int32_t pid);
 
-/* By number, of those whose process is still there; NULL: no more. */
+/* The entry of that number, counting only processes that are alive; NULL: no more. */
 const KeptChannel *kept_at(Kept *k, size_t number);

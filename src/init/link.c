@@ -36,7 +36,8 @@ static int send_bytes(InitLink *l, const uint8_t *data, size_t size, const int *
         return r;
 }
 
-/* Half an answer is none: then the connection ends, and the next one asks again. */
+/* If a descriptor cannot be copied, the connection is closed: a partial answer is useless, and the daemon's next
+ * connection asks again. */
 static void init_link_hold(InitLink *l, const uint8_t *data, size_t size, const int *fds, size_t n_fds) {
         memcpy(l->held, data, size);
         l->held_size = size;

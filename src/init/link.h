@@ -1,7 +1,7 @@
-/* link.h: the connection to the daemon that counts.
+/* link.h: the current connection to the daemon.
  *
- * Sends without waiting. One answer that there was no room for is held back; until it has gone nobody should read more
- * requests, so one is enough.
+ * Sends without waiting. It holds back one answer that the socket did not take; one is enough, since the caller reads
+ * no further request until that answer is sent.
  * Must not know: what the messages are about. */
 #pragma once
 
@@ -13,8 +13,8 @@
 #define LINK_FDS_MAX  3
 
 typedef struct InitLink {
-        int fd; /* -EBADF: nobody is there */
-        bool deaf; /* the other side is gone. What it has asked for before can still be read, and is to be done */
+        int fd; /* -EBADF: not connected */
+        bool deaf; /* the daemon is gone. Its earlier requests can still be read, and must be carried out */
         uint8_t held[LINK_HELD_MAX];
         size_t held_size;
         int held_fds[LINK_FDS_MAX];
@@ -23,18 +23,18 @@ typedef struct InitLink {
 
 #define LINK_EMPTY { .fd = -EBADF }
 
-/* Takes the place of the one before, whose other side sees it end. */
+/* Replaces the connection and closes the old one. */
 void link_replace_take(InitLink *l, int fd);
 void link_close(InitLink *l);
 
-/* 0, or -EAGAIN: no room. Any other failure means that nobody hears us any more. fd: -EBADF, or sent along. */
+/* 0, or -EAGAIN: no room. Any other failure means that the daemon is gone. fd: sent along; -EBADF: none. */
 int init_link_send(InitLink *l, const GuestMessage *message, int fd);
 
 int link_send_bare(InitLink *l, GuestType type); /* one that has no fields */
 
-/* The same, but what there is no room for is held back. */
+/* The same, but holds a message back if there is no room. */
 void link_answer(InitLink *l, const GuestMessage *message, int fd);
 void link_answer_fds(InitLink *l, const GuestMessage *message, const int *fds, size_t n_fds);
 
-/* Whether something is held back that could not be sent yet. */
+/* Sends the message held back. True: it could not be sent yet. */
 bool link_flush(InitLink *l);

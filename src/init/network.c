@@ -49,7 +49,7 @@ static socklen_t init_network_fill(const uint8_t address[static 16], uint16_t po
         return sizeof(b);
 }
 
-/* Connected or still connecting; -ECONNREFUSED: nobody listens there. */
+/* Returns a socket, connected or still connecting; -ECONNREFUSED: no listener. */
 static int connect_loopback(const uint8_t address[static 16], uint16_t port) {
         bool v4 = is_v4(address);
         _cleanup_close_ int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -52,7 +52,7 @@ static int send_job(const InitPool *p, size_t i, const GuestExec *exec, const in
                         inlined ? exec->strings_size : 1, compact, n, MSG_DONTWAIT);
 }
 
-/* One that is about to leave says so by the same word that we change here. */
+/* A shim that is about to end changes the same word, so only one of us succeeds. */
 static bool init_pool_claim(const InitPool *p, size_t i) {
         uint32_t expected = SHIM_PARKED;
 

@@ -71,7 +71,7 @@ static void serve_watch(Serve *s) {
         atomic_store(&s->executions.pool.setting.board->watched, s->end_list || s->stop.active);
 }
 
-/* Before each command, and not in between: one who waits for nothing is not woken for it. */
+/* Updated before each command only, so that an idle PID 1 need not wake up for it. */
 static __attribute__((noinline)) void serve_write_meminfo(const Serve *s) {
         char text[MEMINFO_MAX];
         ssize_t n;

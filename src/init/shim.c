@@ -54,7 +54,8 @@ static void wake_init(const Shim *s, bool always) {
                 (void) kill(getppid(), SIGUSR1);
 }
 
-/* Never waits for the reader. What could not be told, PID 1 tells: to another connection, or when there is room. */
+/* Never waits for the reader. A message that cannot be sent is left to PID 1, which sends it on another connection or
+ * when there is room. */
 static void shim_tell(Shim *s, const GuestMessage *m) {
         uint8_t buffer[512];
         ssize_t size = guest_encode(m, buffer, sizeof(buffer));

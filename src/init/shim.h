@@ -1,11 +1,11 @@
 /* shim.h: the process between PID 1 and one command.
  *
- * Starts the command, carries its output into the journals, enforces its time limit, ends its whole tree, reaps all that
- * comes of it, tells the daemon how it ended. As a subreaper it stays the ancestor of whatever the command forks, so that
- * nothing gets lost among the processes of other executions. Processes that the command has left behind are legitimate: it
- * stays with them. Then it is parked for a while, for the next command: a fork less, and what holds for all commands of
- * guest root, or of all others, is done already.
- * Runs inside, as PID 1 does, but a guest's root can kill it (and nobody PID 1): what it knows stands on the board.
+ * Starts the command, copies its output into the journals, enforces its time limit, ends its whole tree, reaps its
+ * descendants, and reports its end to the daemon. As a subreaper it stays the ancestor of every process that the
+ * command forks, so none gets mixed up with the processes of other executions. A command may leave processes behind:
+ * the shim stays until they end. Then it is parked for a while, for the next command: that saves a fork, and the
+ * steps that all commands of guest root, or of all other users, share are already done.
+ * Runs inside, like PID 1, but guest root can kill it (no guest can kill PID 1): its state is therefore on the board.
  * Must not know: other executions, the listening socket. */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "init/board.h"
 #include "init/serve.h"
 
-/* What an execution comes with, in this order; those that are there are named by ShimSlot.descriptors. */
+/* The descriptors of an execution, in this order; ShimSlot.descriptors says which are present. */
 typedef enum ShimDescriptor {
         SHIM_CONNECTION,
         SHIM_OUT,
@@ -32,18 +32,18 @@ typedef enum ShimDescriptor {
 
 #define SHIM_DESCRIPTORS_NONE { -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF }
 
-/* What holds for all shims of a sandbox. */
+/* Common to all shims of a sandbox. */
 typedef struct ShimSetting {
         const InitServe *serve;
         Board *board;
-        int signal_fd;    /* of SIGCHLD and SIGUSR1; it tells each process of its own */
+        int signal_fd;    /* of SIGCHLD and SIGUSR1; each process reads its own signals from it */
         bool measure_disk;
-        bool has_quota; /* … which statfs(2) does not know of */
-        bool limit_memory, limit_pids; /* no cgroup does */
-        bool reset_oom; /* PID 1 is spared by the OOM killer, and no guest shall be */
+        bool has_quota; /* … which statfs(2) does not show */
+        bool limit_memory, limit_pids; /* by rlimits: no cgroup limits them */
+        bool reset_oom; /* the OOM killer spares PID 1; guests must not inherit that */
 } ShimSetting;
 
-/* The first execution is in the slot, with its strings and descriptors here; others come over the channel. Without strings the
- * first does so too: the slot says that it is parked. */
+/* The first execution is in the slot, with its strings and descriptors here; later ones come over the channel. strings
+ * NULL: the slot is parked, and the first one comes over the channel too. */
 _noreturn_ void shim_main(const ShimSetting *setting, ShimSlot *slot, int channel_fd, const uint8_t *strings,
                 const int fds[static _SHIM_DESCRIPTOR_MAX]);

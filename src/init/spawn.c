@@ -94,7 +94,8 @@ static int spawn_step_seccomp(SpawnChild *c) {
         return r >= 0 && c->spec->no_processes ? seccomp_load_no_processes() : r;
 }
 
-/* As the shell does it: the first file on the path that can be executed; one that may not be is remembered. */
+/* As a shell does: executes the first file on the path that can be executed. An error other than a missing file is
+ * reported if none can. */
 static int spawn_step_exec(SpawnChild *c) {
         const char *name = c->spec->argv[0], *path = c->spec->path;
         int error = ENOENT;

@@ -1,8 +1,8 @@
-/* spawn.h: from PID 1 to a guest process.
+/* spawn.h: starts a guest process.
  *
- * The list of steps that a new guest process takes before exec. They are per process; what holds for the sandbox as a
- * whole is there already. The child borrows PID 1's memory until exec (vfork), which saves copying it, and lets the
- * failing step be told by a variable. PID 1 is not dumpable, so nobody can look in while both share it.
+ * The list of steps that a new guest process takes before exec. They are per process; the walls of the sandbox as a
+ * whole are already up. The child shares PID 1's memory until exec (vfork): nothing is copied, and a variable reports
+ * the failing step. PID 1 is not dumpable, so no guest can look in while both share it.
  * Must not know: the control channel, terminals' other ends. */
 #pragma once
 
@@ -20,17 +20,17 @@ typedef struct SpawnSpec {
         uid_t uid;
         gid_t gid;
         bool single_id;        /* one id only: it is ours already, and setgroups is closed */
-        uint64_t capabilities; /* what the guest keeps */
-        uint64_t bounding;     /* what may still be in the bounding set; 0: what PID 1 has */
+        uint64_t capabilities; /* that the guest keeps */
+        uint64_t bounding;     /* capabilities that may still be in the bounding set; 0: PID 1's */
         GuestRlimits rlimits;
         bool seccomp;
         unsigned seccomp_flags;
-        bool no_processes; /* it and its threads are all */
-        int stdio[3]; /* what becomes 0–2; -EBADF: stays */
+        bool no_processes; /* it may make threads only */
+        int stdio[3]; /* become 0–2; -EBADF: unchanged */
         int channel_fd; /* becomes 3; below 3: none */
         bool terminal;   /* it gets a controlling terminal: */
-        int terminal_fd; /* 0: what stdio[0] is; else another */
-        bool prepared; /* done once for many: default actions of signals, common limits, bounding set, groups */
+        int terminal_fd; /* 0: stdio[0]; else this one */
+        bool prepared; /* the caller has done, once for many: signal defaults, common limits, bounding set, groups */
 } SpawnSpec;
 
 typedef struct SpawnFailure {
@@ -42,6 +42,6 @@ typedef struct SpawnFailure {
 /* Returns the pid, or a negative errno with the failure filled in. */
 pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure);
 
-/* The same steps but for the last, in a process that is there already and goes on: what becomes of a zygote's child (zygote/enter.c). There is no way back from
- * a failure but to end. */
+/* Takes the same steps except exec, in a running process that continues: a zygote's child (zygote/enter.c). After a
+ * failure the process must end. */
 int spawn_confine(const SpawnSpec *spec, SpawnFailure *ret_failure);

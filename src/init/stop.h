@@ -1,9 +1,9 @@
-/* stop.h: the end of everything that runs in a sandbox, but for PID 1 and its helpers.
+/* stop.h: ends all processes of a sandbox except PID 1 and its helpers.
  *
- *      TERM to all executions → (grace time) → KILL to all trees, again and again → nobody is left
+ *      TERM to all executions → (grace time) → KILL to all trees, repeated → no guest is left
  *
- * Also sees to those who have lost their shim, whether somebody has asked for a stop or not.
- * Must not know: who has asked. */
+ * Also ends processes that have lost their shim, even without a stop.
+ * Must not know: who asked for the stop. */
 #pragma once
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 typedef struct Stop {
         bool active;
         bool killing;    /* the grace time is over */
-        bool orphans;    /* of a shim that was killed: to be ended */
+        bool orphans;    /* processes of a shim that was killed must be ended */
         usec_t deadline; /* of the grace time */
         usec_t again;    /* when to try again */
 } Stop;
@@ -21,11 +21,11 @@ typedef struct Stop {
 
 void stop_begin(Stop *s, Executions *x, usec_t grace_usec);
 
-/* A shim has gone without its tree. */
+/* A shim has died before its tree. */
 void stop_orphans(Stop *s);
 
-/* Does what is due. True, once: a stop has come to its end. */
+/* Takes the steps that are due. True, once: a stop is complete. */
 bool stop_step(Stop *s, Executions *x);
 
-/* When the next step is due, if nothing happens before. */
+/* The time of the next step, unless an event comes first. */
 usec_t stop_next(const Stop *s);

@@ -1,8 +1,8 @@
-/* sudo-door.c: who opens to those that ask, and finds each a steward.
+/* sudo-door.c: accepts the clients of sudo and forks a steward for each.
  *
- * Everything here may be an enemy's: connections without a request, thousands of them, requests that nobody can read. What waits is
- * bounded, and so is how long; the newest push out the oldest. The worst that can be had is that this process stands still, and then
- * nobody in this sandbox becomes anybody. */
+ * All input may be hostile: thousands of connections, connections without a request, unreadable requests. The number
+ * of waiting connections and their waiting time are bounded; a new one pushes out the oldest. At worst this process
+ * hangs, and sudo does not work in this sandbox. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-/* sudo-steward.c: one command that somebody inside has asked for, and what comes of it.
+/* sudo-steward.c: one command of a sudo client, from the request to the end of its processes.
  *
- *      request · whose execution it belongs to · walls as of any command of that user · spawn · STARTED
- *      signals from the client go to the command's process group · EXITED · what is left behind stays, and so do we */
+ *      request · find the client's execution · the walls of any command of that user · spawn · STARTED
+ *      signals from the client go to the command's process group · EXITED · we stay with processes left behind */
 
 #include <errno.h>
 #include <fcntl.h>

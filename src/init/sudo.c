@@ -31,7 +31,8 @@ static int sudo_open_socket(void) {
         return private_fd_consume(TAKE_FD(fd));
 }
 
-/* In a network that is not the sandbox's own, the address would be everybody's. */
+/* Without a network namespace of its own, processes outside the sandbox could use the address: sudo is then
+ * disabled. */
 int sudo_init(Sudo *s, const ShimSetting *setting) {
         *s = (Sudo) { .setting = setting, .listen_fd = -EBADF };
         if (!setting->serve->sudo || setting->serve->guards_missing & GUARD_BIT(GUARD_NETNS))

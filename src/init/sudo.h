@@ -1,15 +1,17 @@
-/* sudo.h: commands of another user, for whoever asks from within.
+/* sudo.h: runs commands of another user at a guest's request.
  *
- * A sandbox may be one whose user can become root in it. Nothing in it is setuid, and no_new_privs stays: a program inside asks
- * (wire/sudo.h), and PID 1's side starts the command, behind the very walls of any other command of that user (command.h).
+ * A sandbox may allow its user to become root in it. Nothing in it is setuid, and no_new_privs stays: a program
+ * inside asks (wire/sudo.h), and PID 1's side starts the command, behind the same walls as any other command of that
+ * user (command.h).
  *
- *      PID 1          listens; forks a door when somebody is there, and never reads, takes or closes anything that a guest has sent
- *       ├─ cove-door     accepts, waits for the request, forks a steward, ends when nobody comes any more
- *       └─ cove-steward  reads the request, starts the command, passes signals, tells its end; ends its whole tree when its client
- *                        hangs up, or the execution that the client belongs to is killed. Stays with what the command leaves behind
+ *      PID 1          listens; forks a door when a client connects, and never reads, takes or closes anything that a guest has sent
+ *       ├─ cove-door     accepts, waits for the request, forks a steward, ends when no more clients come
+ *       └─ cove-steward  reads the request, starts the command, passes signals, reports its end; ends its whole tree when its client
+ *                        hangs up, or the execution that the client belongs to is killed. Stays with the processes left behind
  *
- * A descriptor may block whoever closes it (a socket that lingers), so whoever takes one may stand still: a steward, for itself alone.
- * Both run as shims do: as PID 1's id, not dumpable, killed by guest root at most, which ends what they look after.
+ * Closing a descriptor may block (a socket that lingers), so a process that takes one from a guest may hang: only a
+ * steward does, and it hangs for itself alone. Door and steward run as shims do: with PID 1's id, not dumpable. Only
+ * guest root can kill them, which ends the processes that they look after.
  * Must not know: the daemon, who may become whom. */
 #pragma once
 
@@ -20,27 +22,29 @@
 
 typedef struct Sudo {
         const ShimSetting *setting;
-        int listen_fd; /* -EBADF: nobody becomes anybody */
+        int listen_fd; /* -EBADF: sudo is disabled */
         pid_t door;    /* 0: none */
-        usec_t again;  /* not before that; 0: at once */
+        usec_t again;  /* fork no door before this time; 0: at once */
 } Sudo;
 
-/* Takes the address, before there is a guest who could. */
+/* Binds the address before the first guest could. */
 int sudo_init(Sudo *s, const ShimSetting *setting);
 
-/* What to wait for; -EBADF: nothing, or a door is there, or it is too early. When to look again. */
+/* sudo_poll(): the descriptor to poll; -EBADF: sudo is disabled, a door is running, or it is too early. sudo_next():
+ * when to call it again. */
 int sudo_poll(const Sudo *s);
 usec_t sudo_next(const Sudo *s);
 
 void sudo_open_door(Sudo *s);
 
-/* A child has ended. True: one that should have looked after others. */
+/* Handles the end of a child. True: it was a steward that died before its tree. */
 bool sudo_reaped(Sudo *s, pid_t pid, int status);
 
-/* To commands that were asked for from within an execution, or to all, and whatever they have left behind. From PID 1 and shims. */
+/* Signal the commands requested from within one execution, or all commands, and the processes that they have left
+ * behind. Called by PID 1 and shims. */
 void sudo_signal(Board *board, int32_t record, uint64_t exec, int signal_number);
 void sudo_signal_all(Board *board, int signal_number);
 
-/* The processes. */
+/* Main functions of the two processes. */
 _noreturn_ void sudo_door_main(const ShimSetting *setting, int listen_fd);
 _noreturn_ void sudo_steward_main(const ShimSetting *setting, SudoSlot *slot, int client_fd);

@@ -1,26 +1,26 @@
 /* tree.h: the processes below us, found in /proc.
  *
- * Members are our descendants of another session than ours. A shim's command and all that comes of it are: each command
- * begins a session, and nobody can enter somebody else's. Our own helpers (shims, workers) stay in ours, so that PID 1's
- * members are those that have lost their shim.
- * A subreaper keeps its descendants, however often they fork and let go of each other. So walking up from each process by
- * its parent finds all of them.
- * Allocates by mmap, and nothing when there is little to see. Must not know: executions, who is asking. */
+ * The members of our tree are our descendants in other sessions than ours. A shim's command and its descendants are
+ * members: each command begins a session, and no process can join another session. Our own helpers (shims, workers)
+ * stay in our session, so the members of PID 1's tree are the processes that have lost their shim.
+ * A subreaper keeps its descendants, even if they fork and detach. Walking up by parent from each process therefore
+ * finds all of them.
+ * Allocates by mmap, and nothing if there are few processes. Must not know: executions, the caller. */
 #pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Ends them all, also while they fork: stops every one, until no running one turns up, and only then kills. Stopped ones
- * keep their places among the processes that the sandbox may have, so that a fork bomb has nowhere to grow. Returns how many
- * there were, or negative errno. Not 0: they are dying, or somebody keeps waking them. Try again. */
+/* Kills all members, even while they fork: stops every one until no running one turns up, and only then kills.
+ * Stopped processes still count against the sandbox's limit of processes, so a fork bomb cannot grow. Returns the
+ * number of members found, or a negative errno. Not 0: some are dying, or a process keeps waking them; try again. */
 int tree_kill(void);
 
-/* Sends each of them a signal; returns how many there were. */
+/* Sends each member a signal; returns their number. */
 int tree_signal(int signal_number);
 
-/* Whose child that process is; 0: it is gone, or nobody's. */
+/* The parent of a process; 0: it is gone, or has none. */
 pid_t tree_parent(pid_t pid);
 
-/* How many of the sandbox's processes are alive and no helper of ours: whether below us or not. */
+/* Number of live processes of the sandbox, below us or not, without our helpers. */
 int tree_count_guests(void);

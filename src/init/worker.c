@@ -16,7 +16,7 @@
 #include "confine/seccomp.h"
 #include "init/file-ops.h"
 
-/* Where the descriptors are afterwards. */
+/* Final numbers of the descriptors. */
 #define CHANNEL_FD 3
 #define DATA_FD    4
 

@@ -19,7 +19,7 @@
 
 #define VALUE_MAX 255 /* bytes of a mount option, for the kernel */
 
-/* A colon ends a layer's path, unless there is a backslash before it. Names of a template's directories are whoever's made it. */
+/* A colon ends a layer's path unless escaped by a backslash. The author of a template chooses its directory names. */
 static size_t put_layer(char *ret, const char *path) {
         size_t n = 0;
 

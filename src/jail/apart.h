@@ -1,20 +1,23 @@
-/* apart.h: inodes that nobody else has.
+/* apart.h: gives each sandbox inodes of its own.
  *
- * An inode carries more than a file: locks, leases, watches, times. Two who have the same one can talk by it, see what the other does,
- * and keep a lock from him. So nothing of the host's and of templates comes into a sandbox as it is: it is seen through an overlay, whose
- * inodes are those of this one mount. Contents, and the pages of memory that hold them, stay shared.
- * Must not know: what the directory is, whom it is for. */
+ * An inode carries more than a file's contents: locks, leases, watches, times. Two sandboxes that share an inode can
+ * use it to communicate, to watch each other and to deny each other a lock. A sandbox therefore never gets files of
+ * the host or of a template directly: it sees them through an overlay, and the inodes of an overlay belong to that
+ * one mount. The contents, and the memory pages that hold them, stay shared.
+ * Must not know: what the directory is, which sandbox it is for. */
 #pragma once
 
-/* A read-only overlay of a directory alone, detached. empty: a directory with nothing in it, for the kernel wants two layers. */
+/* A read-only overlay of one directory, detached. empty: an empty directory, because the kernel requires two layers. */
 int apart_make(const char *directory, const char *empty);
 
-/* The same, attached somewhere, and over the directory itself. */
+/* The same, attached at a place, or over the directory itself. */
 int apart_attach(const char *directory, const char *empty, const char *place);
 int apart_cover(const char *directory, const char *empty);
 
-/* The kernel has one inode for the event counters, timers, polls, … of all processes. Who calls this and lives has a shared lock on all
- * of it, by flock() and by fcntl(): then everybody can have a shared one as well and nobody an exclusive one, whatever others do.
- * Somebody of the host who has an exclusive one is waited for, a moment; who keeps it, keeps it from us, and those who began meanwhile hold nothing
- * when he lets go: until one begins again that does. Returns a descriptor to keep. */
+/* The kernel has a single inode for the anonymous files (event counters, timers, polls, …) of all processes. Takes a
+ * shared lock on the whole inode, by flock() and by fcntl(); the caller keeps the returned descriptor. While one
+ * process holds these locks, every process can take a shared lock on the inode and none an exclusive one. If a
+ * process of the host holds an exclusive lock, the call waits for it a moment (0.1 s) and then returns without that
+ * lock. A sandbox that started without it does not get it later: the protection returns with the next sandbox that
+ * does. */
 int apart_hold_anonymous(void);

@@ -1,8 +1,9 @@
 /* bootid.h: the boot id of one life of a sandbox.
  *
- * A random one for each PID 1, where the kernel shows its own: programs tell by it whether the machine was started anew, and the
- * host's would tell sandboxes of one host by it. A pause in memory leaves it, another PID 1 on the same disk has another.
- * Runs inside, as guest root: made in the directory of the writable layer, attached when /proc is there.
+ * Each PID 1 gets a random id, mounted over the kernel's. Programs detect a reboot by the boot id, and the host's own
+ * id would show which sandboxes run on the same host. A pause in memory keeps the id; another PID 1 on the same disk
+ * has another one.
+ * Runs inside, as guest root: made in the directory of the writable layer, attached after /proc is mounted.
  * Must not know: why a life began. */
 #pragma once
 
@@ -16,10 +17,10 @@ void bootid_format(const uint8_t bytes[static 16], char ret[static BOOTID_LENGTH
 
 typedef struct BootId {
         int tree;      /* a read-only file, detached; -EBADF: none */
-        char name[64]; /* of that file, in what becomes /dev/shm, until it is in its place */
+        char name[64]; /* of that file, in the directory that becomes /dev/shm, until it is attached */
 } BootId;
 
 int bootid_make(BootId *ret, Error *reterr);
 
-/* Over the kernel's, and from there on without a name of its own. Nothing where the kernel has none. */
+/* Mounts the file over the kernel's and removes its name. No effect where the kernel has no boot id. */
 int bootid_attach(const BootId *b, Error *reterr);

@@ -1,4 +1,4 @@
-/* cgroup-find.c: lasting groups, found again by name. */
+/* cgroup-find.c: finds lasting groups again by name. */
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* cgroup-ops.h: what each cgroup version does its own way. Private to cgroup*.c. */
+/* cgroup-ops.h: the operations that differ between cgroup v1 and v2. Private to cgroup*.c. */
 #pragma once
 
 #include "jail/cgroup.h"
@@ -11,9 +11,9 @@
 #define CGROUP_BASE_MAX     (CGROUP_PATH_MAX - 128)
 #define CGROUP_FILE_MAX     (CGROUP_PATH_MAX + 64)
 
-/* A directory in which groups stand. */
+/* A directory that contains our groups. */
 typedef struct CgroupBase {
-        CgroupController controller; /* v1: whose hierarchy it is; v2: the first, for all of them */
+        CgroupController controller; /* v1: the controller of this hierarchy; v2: the first one, for all */
         char path[CGROUP_BASE_MAX];
 } CgroupBase;
 
@@ -27,9 +27,10 @@ typedef struct CgroupOps {
         int (*kill)(const CgroupDir *dir);
         int (*freeze)(const Cgroup *cg, bool freeze);
         int (*reclaim)(const Cgroup *cg);
-        /* Where lasting groups may stand: at the top, which is root's place, or near our own group. Returns how many. */
+        /* The directories that may contain lasting groups: the top of the hierarchy, where root makes them, or near our
+         * own group. Returns their number. */
         size_t (*bases)(bool near_own, CgroupBase ret[static CGROUP_BASES_MAX]);
-        void (*leave)(Cgroup *cg); /* undoes what make() did to ourselves; may be NULL */
+        void (*leave)(Cgroup *cg); /* undoes the move of our own processes by make(); may be NULL */
 } CgroupOps;
 
 extern const CgroupOps cgroup_v1_ops, cgroup_v2_ops;
@@ -41,7 +42,7 @@ int cgroup_dir_make(CgroupDir *dir, Error *reterr);
 /* Writes a limit; the error names file and value. */
 int cgroup_limit(const CgroupDir *dir, const char *file, uint64_t value, Error *reterr);
 
-/* Sends SIGKILL to everybody whom a group's cgroup.procs lists. */
+/* Sends SIGKILL to every process in the group's cgroup.procs. */
 int cgroup_kill_listed(const CgroupDir *dir);
 
 /* A file of a group by name, for groups whose directory is not open. */

@@ -1,7 +1,7 @@
 /* cgroup-v1.c: the old controllers, one hierarchy each.
  *
- * A process is moved by writing "0" to a `tasks` file itself: the kernel then need not stop all forks of the machine,
- * which a write of another pid to cgroup.procs makes it do, for milliseconds. */
+ * A process moves itself by writing "0" to a `tasks` file. A write of another pid to cgroup.procs makes the kernel
+ * stop all forks of the machine for milliseconds; this write does not. */
 
 #include <fcntl.h>
 #include <linux/magic.h>

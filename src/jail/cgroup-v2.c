@@ -3,8 +3,8 @@
  * Where the sandbox's group goes, the first that works:
  *   - as root: at the top, beside the slices;
  *   - beside our own group, when the parent is delegated to us (a user manager's slice);
- *   - below our own group, when that is delegated to us (Delegate=yes) and nobody else is in it: a group with
- *     controllers for its children may hold no processes, so we step aside into a leaf first. */
+ *   - below our own group, when that is delegated to us (Delegate=yes) and no other process is in it: a group with
+ *     controllers for its children may hold no processes, so we first move into a leaf. */
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -67,7 +67,7 @@ int cgroup_plan_lasting(const char *instance, const char *id, Cgroup *ret, Error
         return plan(name, /* lasting= */ true, ret, reterr);
 }
 
-/* Somebody else's group of the same name is not ours to remove. */
+/* A group of the same name that we have not made must not be removed. */
 static void forget_unmade(Cgroup *cg) {
         for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
                 if (cg->dirs[i].fd < 0)

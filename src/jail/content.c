@@ -23,7 +23,7 @@ int content_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *pat
         return lchown(path, spec->uid, spec->gid) < 0 ? -errno : 0;
 }
 
-/* Links are followed within the root, but no magic ones: /proc/self/fd/N would lead to what we still hold open. */
+/* Follows links within the root, but no magic ones: /proc/self/fd/N would lead to our open descriptors. */
 static int open_inside(const char *path, int flags) {
         const struct open_how how = {
                 .flags = (uint64_t) flags | O_CLOEXEC,

@@ -33,7 +33,7 @@ static const struct {
         { "pts/ptmx",        "dev/ptmx"   },
 };
 
-/* Nodes cannot be made in a user namespace, so the host's are bound one by one. */
+/* Nodes cannot be made in a user namespace, so each of the host's is bound. */
 static int bind_nodes(Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
                 if (mknod(nodes[i].target, S_IFREG | 0666, 0) < 0 && errno != EEXIST) /* of a former life */

@@ -31,7 +31,7 @@ const char *disk_backing_name(DiskBacking b) {
         return backing_names[b];
 }
 
-/* An overlay needs extended attributes to replace a directory of its lower layer; a tmpfs takes those of a user namespace
+/* An overlay needs extended attributes to replace a directory of its lower layer. A tmpfs supports user.* attributes
  * since Linux 6.6. */
 static bool tmpfs_takes_attributes(void) {
         _cleanup_close_ int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -22,7 +22,7 @@
 #include "jail/view.h"
 #include "wire/channel.h"
 
-/* A guard that is not there may be left out only if the caller named it. */
+/* A missing guard is left out only if the caller named it. */
 static int missing_or(Enter *e, Guard g, int r, Error *reterr, const char *what) {
         if (e->spec->allow_missing & GUARD_BIT(g)) {
                 e->missing |= GUARD_BIT(g);

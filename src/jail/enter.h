@@ -1,8 +1,8 @@
 /* enter.h: from a fresh clone to PID 1 of a finished sandbox.
  *
- * The list of steps that the new process takes, in the order in which it must take them. Runs in the new process; there
- * is no undo: a step that fails is told to the supervisor over the control channel, and the process ends.
- * Must not know: what PID 1 will do then. */
+ * The list of steps that the new process takes, in the order in which it must take them. Runs in the new process. There
+ * is no undo: on a failure the process reports the step to the supervisor over the control channel and ends.
+ * Must not know: what PID 1 does afterwards. */
 #pragma once
 
 #include "base/strv.h"
@@ -10,16 +10,16 @@
 #include "jail/rootfs.h"
 #include "jail/spec.h"
 
-/* What PID 1 finds when the walls are up. Descriptors 0–2 are the guest's, 3 is the control channel, there is no
- * other, but in a detached sandbox for those that are named here. */
+/* The state of PID 1 when all walls are up. Descriptors 0–2 are the guest's, 3 is the control channel. A detached
+ * sandbox also has the descriptors named here; there are no others. */
 typedef struct JailInside {
         int control_fd;
         int listen_fd; /* as the spec had it; -EBADF: none */
-        int holder_fd; /* holds the range of ids for as long as PID 1 lives; -EBADF: none */
+        int holder_fd; /* reserves the range of ids for as long as PID 1 lives; -EBADF: none */
         SpawnNetwork network;
         const int *net_fds; /* as many as that shape has (net.h) */
-        int meminfo_fd; /* what lies over /proc/meminfo, to be written anew; -EBADF: nothing does */
-        int usage_fd;   /* the memory in use, to be read anew; -EBADF: nobody counts it */
+        int meminfo_fd; /* the file mounted over /proc/meminfo, for updates; -EBADF: none */
+        int usage_fd;   /* counter of used memory, for repeated reads; -EBADF: not counted */
         GuardSet missing;
         bool single_id;
 } JailInside;
@@ -36,9 +36,9 @@ typedef struct Enter {
         int stdio[3];
         bool privileged;
         GuardSet missing; /* known before clone; steps add to it */
-        Strv writable;    /* sealed: all that is (paths.h) */
+        Strv writable;    /* in a sealed sandbox: all writable paths (paths.h) */
 } Enter;
 
-#define ENTER_CONTROL_FD 3 /* the others follow it */
+#define ENTER_CONTROL_FD 3 /* the other descriptors follow it */
 
 _noreturn_ void enter_run(Enter *e, JailMain main, void *arg);

@@ -60,7 +60,7 @@ static const char *const copied[] = {
         "etc/maven/m2.conf", "etc/maven/logging/simplelogger.properties", /* mvn does not start without; its settings may have passwords */
 };
 
-/* Only guest root has use for these. Credentials (auth.conf) stay outside. */
+/* Only guest root uses these. Credentials (auth.conf) stay outside. */
 static const char *const copied_for_root[] = {
         "etc/adduser.conf", "etc/apt/sources.list", "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
         "etc/debconf.conf", "etc/debian_version", "etc/default/useradd", "etc/deluser.conf",
@@ -120,8 +120,8 @@ const char furniture_nsswitch[] =
         "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
         "networks: files\nprotocols: files\nservices: files\nethers: files\n";
 
-/* Debian's /etc/profile, and the place where a user who is not root puts programs: pip knows it, npm must be told.
- * Bash has EUID without another process: every command that an E2B client runs in a login shell begins with this file. */
+/* As Debian's, plus the directories where a user other than root installs programs: pip uses its directory by default, npm
+ * must be told. $EUID saves a process in bash: every command of a client that wants a login shell reads this file. */
 const char furniture_profile[] =
         "if [ \"${EUID:-$(id -u)}\" -eq 0 ]; then\n"
         "  PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"

@@ -1,5 +1,5 @@
-/* furniture.h: what the jail puts into a root directory, as lists: one place for those who put it there (rootfs, hostetc, names) and for
- * those who must tell it from what a guest has made (cove-tree).
+/* furniture.h: lists of the files and directories that the jail puts into a root directory. Shared by the files that
+ * put them there (rootfs, hostetc, names) and by cove-tree, which must tell them from files that a guest has made.
  *
  * Paths have no leading slash. Pure data.
  * Must not know: how things get there. */
@@ -13,59 +13,61 @@ typedef struct FurnitureList {
         size_t n;
 } FurnitureList;
 
-/* Directories of the host that become overlays, where they are directories: on merged-/usr systems only usr is one, and the rest are links, which are
- * made as links. Those for root guest root expects to change: packages put things there; for others they are read-only. */
+/* Directories of the host that become overlays. On merged-/usr systems only usr is a directory, and the other names
+ * are made as links. Guest root expects to change those for root, because packages install files there; for other
+ * users they are read-only. */
 extern const FurnitureList furniture_overlays, furniture_overlays_for_root;
 
-/* Where those for root in /etc are one, with everything else that is there (sharedetc.h), and what is beside it then. */
+/* With a shared /etc (sharedetc.h) all of /etc is one overlay; it replaces those for root except the ones beside it. */
 #define FURNITURE_SHARED "etc"
 extern const FurnitureList furniture_overlays_beside;
 
 typedef enum FurnitureFlags {
         FURNITURE_FOR_USER = 1 << 0, /* belongs to the guest's user */
-        FURNITURE_FOR_ROOT = 1 << 1, /* only guest root has use for it: installing packages, making users */
-        FURNITURE_OURS = 1 << 2,     /* something of ours goes there: no link that a template's author, or a guest, has left */
+        FURNITURE_FOR_ROOT = 1 << 1, /* only guest root uses it: to install packages, to make users */
+        FURNITURE_OURS = 1 << 2,     /* a mount point of ours: must not be a link left by a template's author or a guest */
 } FurnitureFlags;
 
 typedef struct FurnitureDirectory {
-        const char *path; /* this one with a slash: it is made as it is written */
+        const char *path; /* unlike the others, with a leading slash: made as it is written */
         mode_t mode;
         FurnitureFlags flags;
 } FurnitureDirectory;
 
-/* In any root directory that lacks them; those for root on the host's template only. */
+/* Made in any root directory that lacks them; those for root on the host's template only. */
 extern const FurnitureDirectory furniture_directories[];
 extern const size_t furniture_n_directories;
 
-/* /etc on the host's template: copies, so that programs inside may replace them by rename; links, which point into /usr; directories that
- * are shown as they are, read-only. */
+/* /etc on the host's template: copies, so that programs inside can replace them by rename; links, which point into
+ * /usr; directories of the host, read-only. */
 extern const FurnitureList furniture_copied, furniture_copied_for_root;
 extern const FurnitureList furniture_links;
 extern const FurnitureList furniture_shown, furniture_shown_for_root;
 
-/* On a furnished one: of /etc/skel into the user's home; and a name for python3 where the host has none. */
+/* On a furnished template: files of /etc/skel for the user's home, and the name `python` for python3 where the host has
+ * none. */
 extern const FurnitureList furniture_skeleton;
 #define FURNITURE_HOME   "home/user/"
 #define FURNITURE_PYTHON "/usr/bin/python"
 #define FURNITURE_PYTHON_TARGET "python3"
 
-/* Where a sandbox whose user may become root finds the program for it: a bind, over whatever is there. */
+/* Path of sudo in a sandbox whose user may become root: a bind over any file that is there. */
 #define FURNITURE_SUDO "/usr/bin/sudo"
 
-/* Written by us, new in every life of a sandbox: how it finds names. */
+/* Files for name lookup, written by us in every life of a sandbox. */
 extern const FurnitureList furniture_names;
 
-/* Texts of ours; behind the first two comes one line for the guest's user, "user:*:" and numbers. */
+/* Texts of ours. The first two are followed by one line for the guest's user: "user:*:" and its ids. */
 #define FURNITURE_USER_LINE "user:*:"
 extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[], furniture_profile[];
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
 void furniture_write_group(char *ret, size_t size, gid_t gid);
 
-/* pip's settings: those of the host, "" if it has none, less lines with a password in them, and that the distribution's packages may have others beside
- * them (PEP 668): a sandbox is nobody's machine. */
+/* pip's settings: the host's ("" if it has none) without lines that contain a password, and permission to install
+ * beside the distribution's packages (PEP 668), since a sandbox is not a shared system. */
 #define FURNITURE_PIP "etc/pip.conf"
 #define FURNITURE_PIP_BYTES 4096
 void furniture_write_pip(char *ret, size_t size, const char *host);
 
-/* Names users and groups of the host, which are not there, and dpkg refuses to work then: emptied. */
+/* Emptied: it names users and groups of the host, and dpkg refuses to work if they do not exist. */
 #define FURNITURE_EMPTIED "var/lib/dpkg/statoverride"

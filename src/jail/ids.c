@@ -19,7 +19,8 @@ static int ids_claim(int fd, uint32_t slot) {
         return 0;
 }
 
-/* One that comes past each slot before it comes to the first again: nothing of the count's factors, 2 and 3, is in it. */
+/* A stride that visits every slot before it returns to the first: coprime to the count, whose prime factors are 2 and
+ * 3. */
 static uint32_t stride_of(uint32_t random) {
         return random % (ID_RANGE_COUNT / 6) * 6 + 1;
 }

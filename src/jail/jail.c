@@ -27,7 +27,8 @@
 #define REMOVE_PATIENCE (10 * USEC_PER_SEC)
 #define SPIN_USEC       500
 
-/* Made by clone. The network namespace is made beside it (net.h), the cgroup namespace inside, once the group is entered. */
+/* Namespaces made by clone. The network namespace is made separately (net.h); the cgroup namespace is made inside,
+ * after the process has entered its group. */
 static const struct {
         Guard guard;
         uint64_t flag;

@@ -1,12 +1,12 @@
 /* jail.h: one sandbox, from outside.
  *
- *      1. jail_start()    everything outside is made, the new process goes through the steps of enter.c by itself
- *      2. jail_receive()  what PID 1 tells; poll jail->control_fd
+ *      1. jail_start()    makes everything outside; the new process takes the steps of enter.c by itself
+ *      2. jail_receive()  reads messages of PID 1; poll jail->control_fd
  *      3. jail_kill()     ends it at once, with all its processes
- *      4. jail_finish()   waits for the last of it, reads the counters, removes what must be removed
+ *      4. jail_finish()   waits for its end, reads the counters, removes what must be removed
  *
- * With a detached one 1. is all, and jail_release(): what it says goes to whoever gets the control channel, and its end is
- * seen to by cgroup_find() and cgroup_try_remove(). Nothing waits for its processes.
+ * A detached sandbox has only step 1 and jail_release(): its messages go to the holder of the control channel, and its
+ * end is handled by cgroup_find() and cgroup_try_remove(). Nothing here waits for its processes.
  *
  * Must not know: JSON, HTTP, options, terminals, what the command is. */
 #pragma once
@@ -26,19 +26,19 @@ typedef struct Jail {
         int id_holder_fd;
         uid_t id_base; /* 0: a plain user's sandbox, one id */
         Cgroup cgroup;
-        Warden warden; /* none of a detached one */
+        Warden warden; /* a detached sandbox has none */
         GuardSet missing;
         DiskBacking disk_backing;
 } Jail;
 
 typedef struct JailUsage {
         CgroupUsage cgroup;
-        usec_t user_usec, system_usec; /* by wait(2): what was reaped; the fallback where no cgroup counts */
+        usec_t user_usec, system_usec; /* by wait(2), of reaped processes; the fallback where no cgroup counts */
         uint64_t max_rss_bytes;        /* likewise: of the largest process */
 } JailUsage;
 
-/* Descriptors in stdio are borrowed; -EBADF: /dev/null. On failure nothing is left behind; but of a detached one a process that
- * was killed may still be dying, and its cgroup with it. -EEXIST: there is a detached one of that id. */
+/* Descriptors in stdio are borrowed; -EBADF: /dev/null. A failure leaves nothing behind, except that a killed process
+ * of a detached sandbox may still be dying, and its cgroup with it. -EEXIST: a detached sandbox of that id exists. */
 int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, void *arg, Jail *ret, Error *reterr);
 
 /* As channel_receive(). */
@@ -46,8 +46,8 @@ int jail_receive(Jail *j, int flags, WireMessage *ret, int *ret_fd);
 
 int jail_kill(Jail *j);
 
-/* The counters cost a dozen reads: NULL when nobody wants them. */
+/* The counters cost a dozen reads: pass NULL if they are not needed. */
 int jail_finish(Jail *j, JailUsage *ret);
 
-/* Lets go of it without ending anything. */
+/* Releases the structure without ending the sandbox. */
 void jail_release(Jail *j);

@@ -14,7 +14,7 @@
 
 #define LOOP_TRIES 16
 
-/* Somebody else may take the free device between asking and using: then ask again. */
+/* Another process may take the free device before we configure it: then retry. */
 int loop_attach(int file_fd, const char *name, char ret_path[static LOOP_PATH_MAX], Error *reterr) {
         _cleanup_close_ int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
         struct loop_config config = { .fd = (uint32_t) file_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };

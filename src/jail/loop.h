@@ -1,6 +1,6 @@
 /* loop.h: files as block devices.
  *
- * Every device clears itself when its last user has gone: a mount, or a descriptor. The descriptor that is given back keeps it until then.
+ * A device clears itself when its last user is gone: a mount or a descriptor. The returned descriptor keeps the device.
  * Must not know: what is in the file. */
 #pragma once
 
@@ -10,11 +10,11 @@
 
 #define LOOP_PATH_MAX 32
 
-/* name: what `losetup` shows of it. */
+/* name: shown by `losetup`. */
 int loop_attach(int file_fd, const char *name, char ret_path[static LOOP_PATH_MAX], Error *reterr);
 
-/* The device that this very file is on already; -ENOENT: none. */
+/* Finds the device that this very file is attached to; -ENOENT: none. */
 int loop_find(int file_fd, char ret_path[static LOOP_PATH_MAX], Error *reterr);
 
-/* The file has another size now. */
+/* Makes the device take over a changed file size. */
 int loop_take_size(int loop_fd);

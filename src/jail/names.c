@@ -13,8 +13,8 @@
 #define HOSTS_BYTES    512
 #define HOSTNAME_BYTES 128
 
-/* Any address would do in a gated network, where all of them end in the same socket; in a linked one it is just this one. One
- * that answers within a moment or not at all: patience is for the way behind it. */
+/* In a gated network any address works, since all end in the same socket; in a linked network only this one does. Short
+ * timeouts: our name server answers quickly or not at all, and waits for the servers behind it itself. */
 static const char resolver[] = "nameserver 10.64.0.1\noptions timeout:2 attempts:2\n";
 
 static int names_put(const JailSpec *spec, int dirfd, const char *path, const char *text, Error *reterr) {

@@ -42,8 +42,8 @@ static void net_gated_put_address(NetlinkBatch *b, uint8_t family, const uint8_t
         netlink_put(b, IFA_ADDRESS, address, size);
 }
 
-/* The way to the gate is memory: a congestion control that measures the path and keeps a pace, as the host's may, only slows it down. The
- * one that is in every kernel. */
+/* The path to the gate is memory. The host's congestion control may measure the path and pace the data, which only
+ * slows it down; this one is in every kernel. */
 static const struct {
         struct rtattr head;
         char name[8];

@@ -24,9 +24,10 @@
 #define GROUP_BITS     16
 #define GROUP_MASK     UINT32_C(0xffff0000)
 
-/* The hub routes between cables, each with one member at its end, and what it has no member for is refused. Nobody asks who has an address: of neighbours that have
- * to be found the kernel has a table of a thousand for the whole machine, and a member who asks for all addresses of its group would fill it for everybody.
- * So interfaces have no ARP, hardware addresses follow from the member's, and the one neighbour at the other end is entered for good, which does not count. */
+/* The hub routes between cables, each with one member at its end; it refuses packets to addresses without a member.
+ * There is no ARP: the kernel's table of discovered neighbours has a thousand entries for the whole machine, and a
+ * member that resolves all addresses of its group would fill it for the host. Hardware addresses are derived from the
+ * member's address, and the one neighbour at the other end is a permanent entry, which does not count. */
 
 typedef enum CableEnd {
         END_HUB,

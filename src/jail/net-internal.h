@@ -1,4 +1,5 @@
-/* net-internal.h: shared by the files of net.h. All of it runs in the maker, inside of what is being made. */
+/* net-internal.h: shared by the files of net.h. All of it runs in the maker process, inside the namespace being
+ * made. */
 #pragma once
 
 #include "jail/net.h"
@@ -9,8 +10,8 @@ int net_open_own(void); /* the namespace that we are in */
 
 int net_setup_gated(Network *n, Error *reterr);
 
-/* Begins and ends in the sandbox's own namespace, and visits the hub. */
+/* Starts and ends in the sandbox's own namespace, and enters the hub in between. */
 int net_setup_linked(const NetRequest *q, Network *n, Error *reterr);
 
-/* The socket that questions for names end in. address: of IPv4, host byte order; 0: all of them, of IPv6 too. */
+/* The socket that receives the sandbox's DNS queries. address: IPv4, host byte order; 0: all addresses, IPv6 too. */
 int net_open_names(uint32_t address);

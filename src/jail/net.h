@@ -1,16 +1,16 @@
 /* net.h: the sandbox's network namespace.
  *
- * Making one takes the kernel longer than any other part of a sandbox, so it is made outside, by the supervisor's side,
- * while the sandbox is busy with its mounts, or before anybody has asked for it. It has a loopback interface, up; what else, is
- * its shape:
+ * Making one takes the kernel longer than any other part of a sandbox. The supervisor's side therefore makes it
+ * outside, while the sandbox is busy with its mounts, or ahead of any request. It has a loopback interface, up; its
+ * shape defines the rest:
  *
  *      none    nothing
- *      gated   every address of the world is local, and all that is sent to one ends in three sockets (net-gated.c, policy/gated.nft)
- *      linked  an interface to the bridge of a hub, which is a namespace without processes that a group shares (net-hub.c)
+ *      gated   every address of the world is local, and all traffic to one ends in three sockets (net-gated.c, policy/gated.nft)
+ *      linked  an interface to a hub, a namespace without processes that routes between the members of a group (net-hub.c)
  *
- * What is made inside for others, comes back with it. A namespace lives as long as somebody is in it, or holds it or one of its
- * sockets; nothing is ever added to the host's own network, so nothing is ever left there.
- * Must not know: how it is handed over, what is done with the sockets. */
+ * The sockets made inside are returned with it. A namespace lives as long as a process is in it, or holds it or one of
+ * its sockets. Nothing is ever added to the host's own network, so nothing is left behind there.
+ * Must not know: how it is handed over, how the sockets are used. */
 #pragma once
 
 #include <stdbool.h>
@@ -34,25 +34,25 @@ typedef struct Network {
 
 void net_done(Network *n);
 
-/* How many descriptors come with one of that shape. */
+/* Number of sockets that come with a network of that shape. */
 size_t net_shape_fds(SpawnNetwork shape);
 
 typedef struct NetRequest {
         SpawnNetwork shape;
-        int userns_fd;    /* whose it shall be: only a member can make it. -EBADF: the host's; guests have no right over it then */
-        bool open_ports;  /* one that is a sandbox's own: ports below 1024 are everybody's in it too */
+        int userns_fd;    /* the user namespace that owns it; only a member can make it. -EBADF: the host's; guests then have no rights over it */
+        bool open_ports;  /* with a user namespace of a sandbox: any guest may bind ports below 1024 too */
         const char *id;   /* linked: the interface in the hub is named after it */
         uint32_t address; /* linked: its own, host byte order */
         int hub_fd;       /* linked: -EBADF: a new one */
 } NetRequest;
 
-/* Takes a process of its own for as long as the call lasts. One that belongs to the host's user namespace is entered by whoever
- * makes the sandbox (net_enter) for the length of clone; so that guest root can still serve port 80 of its own loopback, ports
- * need no right there. */
+/* Uses a process of its own for the length of the call. If the namespace belongs to the host's user namespace, the
+ * maker of the sandbox enters it (net_enter) for the length of clone; ports below 1024 need no privilege in it, so
+ * that guest root can still serve port 80 on its own loopback. */
 int net_make(const NetRequest *request, Network *ret, Error *reterr);
 
-/* A descriptor that somebody says is a hub of ours: a network namespace that is the host's, but not the one we are in. That it has the
- * bridge of a hub is found out by net_make(). */
+/* Checks an untrusted descriptor of a hub: it must be a network namespace that the host's user namespace owns, other
+ * than our own. net_make() finds out whether it has the interface of a hub. */
 int net_check_hub(int fd, Error *reterr);
 
 /* Moves the calling, single-threaded process. */

@@ -82,7 +82,7 @@ void netlink_close(NetlinkBatch *b, size_t opened) {
         memcpy(b->bytes + opened, &a, sizeof(a));
 }
 
-/* How many were acknowledged by one datagram, or the error of one that was not. */
+/* The number of requests that one datagram acknowledges, or the error of a failed one. */
 static int count_acks(const uint8_t *data, size_t size) {
         int n = 0;
 

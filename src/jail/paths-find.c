@@ -14,7 +14,7 @@
 
 #define LINKS_MAX 40 /* the kernel's */
 
-/* A walk along one path of the rules. Nobody else is inside yet, so what was looked at stays as it was. */
+/* A walk along one path of the rules. No guest runs yet, so nothing changes between check and use. */
 typedef struct PathsFindWalk {
         MountPlan *plan;
         const Rootfs *fs;

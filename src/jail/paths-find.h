@@ -1,4 +1,4 @@
-/* paths-find.h: where paths of rules lead, and what is on the way.
+/* paths-find.h: resolves the paths of rules, and the directories and links on the way, into a list of mounts.
  *
  * Must not know: mounts. */
 #pragma once
@@ -10,7 +10,7 @@
 #define PATHS_MOUNTS_MAX 256
 
 typedef enum MountKind {
-        MOUNT_PIN, /* stays as it is, but cannot be moved */
+        MOUNT_PIN, /* only keeps the directory or link from being renamed */
         MOUNT_WRITABLE,
         MOUNT_READ_ONLY,
         MOUNT_DENIED,
@@ -18,8 +18,8 @@ typedef enum MountKind {
 
 typedef struct MountPlace {
         MountKind kind;
-        char *path;  /* canonical but for a last part that is a link itself (pins only) */
-        int tree;    /* writable: its copy, taken before everything became read-only */
+        char *path;  /* canonical; only the last part of a pin may be a link */
+        int tree;    /* writable: a copy of the mount, taken before everything became read-only */
         bool directory;
 } MountPlace;
 
@@ -30,5 +30,6 @@ typedef struct MountPlan {
 
 void mount_plan_done(MountPlan *p);
 
-/* Makes what must be there and is not. Sorted when it returns: what is above comes first. Each path is there once. */
+/* Makes missing files and directories that a rule requires. On return the places are sorted, parents first, and each
+ * path appears once. */
 int mount_plan_make(MountPlan *p, const Rootfs *fs, const JailSpec *spec, Error *reterr);

@@ -15,7 +15,7 @@
 #define COVER_DIRECTORY  "directory"
 #define COVER_FILE       "file"
 
-/* Neither of them is followed when it is a link: a link is a place like any other. */
+/* These two do not follow a link at the end: a link can be a mount point too. */
 static int place_copy(const char *path) {
         int tree = kernel_open_tree(AT_FDCWD, path,
                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (unsigned) (AT_RECURSIVE | AT_SYMLINK_NOFOLLOW));

@@ -1,7 +1,7 @@
-/* probe.h: what this host can do, found out by doing it.
+/* probe.h: finds out what this host can do by trying it.
  *
- * Each guard is raised for real in a throw-away process or on a throw-away object, never guessed from a version. A lack
- * comes with its cause and the command that cures it.
+ * Each guard is raised for real in a throw-away process or on a throw-away object, never guessed from a version. A
+ * missing guard is reported with its cause and the command that cures it.
  * Must not know: how findings are shown. */
 #pragma once
 
@@ -21,9 +21,9 @@ typedef struct Finding {
 
 typedef enum ProbeLevel {
         PROBE_FULL,     /* every guard */
-        PROBE_PARTIAL,  /* what is missing is left out without being asked: Landlock, where the kernel has none */
-        PROBE_ROOTLESS, /* what a plain user can have: no id range, no id-mapped template, maybe no cgroups */
-        PROBE_REDUCED,  /* something else is missing; runs only with --allow-missing */
+        PROBE_PARTIAL,  /* all that is missing is left out without --allow-missing: Landlock, where the kernel has none */
+        PROBE_ROOTLESS, /* a plain user's set: no id range, no id-mapped template, maybe no cgroups */
+        PROBE_REDUCED,  /* another guard is missing; runs only with --allow-missing */
         PROBE_NONE,     /* no sandbox can be made here */
         _PROBE_LEVEL_MAX,
 } ProbeLevel;
@@ -33,7 +33,7 @@ typedef struct Probe {
         bool privileged;
         CgroupVersion cgroup;
         ProbeLevel level;
-        Finding networks[_SPAWN_NETWORK_MAX]; /* what a sandbox can have beyond its walls: no part of the level */
+        Finding networks[_SPAWN_NETWORK_MAX]; /* not walls, so not part of the level */
 } Probe;
 
 void probe_host(Probe *ret);

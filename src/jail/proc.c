@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "jail/tree.h"
 
-/* Files that cannot be opened and directories that are empty: what they tell, or steer, is the host's business. */
+/* Masked: files cannot be opened, directories are empty. They describe or control the host. */
 static const char *const masked_files[] = {
         "/proc/interrupts", /* timing of the host's devices */
         "/proc/kallsyms",   /* kernel addresses */

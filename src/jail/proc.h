@@ -1,8 +1,8 @@
 /* proc.h: the sandbox's /proc.
  *
- * An instance of its own pid namespace, with what tells of the host or steers it masked or read-only, and no user
- * namespace below this one. Runs inside, as guest root. It is made while the host's /proc is still there: the kernel
- * refuses a new one to a user namespace that cannot see a whole one already. */
+ * An instance of its own pid namespace; files that describe or control the host are masked or read-only, and no user
+ * namespace can be made below this one. Runs inside, as guest root. It is made while the host's /proc is still mounted:
+ * the kernel refuses a new one to a user namespace that does not already see an unmasked one. */
 #pragma once
 
 #include "base/error.h"
@@ -10,5 +10,5 @@
 /* Makes it, detached. */
 int proc_make(int *ret_tree, Error *reterr);
 
-/* Puts it in place and covers what must be covered. */
+/* Attaches it, and masks what must be masked. */
 int proc_attach(int tree, Error *reterr);

@@ -1,4 +1,4 @@
-/* rootfs-inside.c: the root directory, from within: layer, overlays, pivot, what goes into it. */
+/* rootfs-inside.c: the steps inside that make the root directory: layer, overlays, pivot, contents. */
 
 #include <fcntl.h>
 #include <limits.h>

@@ -207,7 +207,7 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
         return r < 0 ? r : open_disk(fs, spec, base, reterr);
 }
 
-/* The owner of the source on the host is the guest's user inside, and the other way round; other ids are nobody. */
+/* Maps the owner of the source on the host to the guest's user inside, and back; all other ids become "nobody". */
 static int restrict_bind(int tree, const JailSpec *spec, const JailBind *bind, uid_t base, Error *reterr) {
         _cleanup_close_ int userns = -EBADF;
         uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (bind->writable && !bind->layer ? 0 : MOUNT_ATTR_RDONLY);

@@ -1,6 +1,6 @@
 /* rootfs.h: the sandbox's root directory.
  *
- * Builds it out of a template and one writable layer, and makes it "/":
+ * Builds it from a template and one writable layer, and makes it "/":
  *
  *      layer/                 the writable file system (disk.h)
  *        root/                what the guest sees as "/"
@@ -9,13 +9,14 @@
  *        upper-usr/ work-usr/ upper and work directory of that overlay; others likewise
  *        lower-usr/           where its lower layer is attached while the overlay is made
  *        lower-bind-0/ work-bind-0/   likewise for a bind with a layer: the second is where that layer is attached
- *        dev/ shm/            what becomes /dev and /dev/shm
- *        empty/               the second layer of overlays that have nothing but a lower one (apart.h)
- *        lower-sudo/          where the program that becomes /usr/bin/sudo is
+ *        dev/ shm/            become /dev and /dev/shm
+ *        empty/               the second layer of overlays that only have a lower one (apart.h)
+ *        lower-sudo/          has the program that becomes /usr/bin/sudo
  *
- * With a directory or a layer as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes unreachable when
- * the old root is let go. On a tree (disk.h) all of it may be there already, of a former life: then root/ and the uppers are
- * the work of a guest, who may have left anything there, and nothing walks into them before the old root is gone.
+ * With a directory or a layer as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes
+ * unreachable when the old root is detached. On a tree (disk.h) all of it may exist already, from a former life. Then
+ * root/ and the uppers were written by a guest, who may have left anything there, and no path into them is walked
+ * before the old root is detached.
  *
  * Two sides: a privileged caller opens and id-maps the trees before and just after clone; a plain user's sandbox does
  * it itself, inside its namespaces, without the id map.
@@ -36,7 +37,7 @@
 typedef struct Lower {
         const char *path; /* in the template and in the sandbox */
         int tree;
-        int overlay; /* what is made of it, until it is attached */
+        int overlay; /* over this lower layer, until it is attached */
 } Lower;
 
 typedef struct Rootfs {
@@ -50,11 +51,11 @@ typedef struct Rootfs {
         int *bind_layers; /* likewise; -EBADF: it has no layer */
         int host_root_fd;
         int dev_made;    /* nodes of its own; -EBADF: the host's are bound inside */
-        int dev_tree, proc_tree; /* what goes to /dev and /proc */
+        int dev_tree, proc_tree; /* attached at /dev and /proc */
         BootId boot;
-        int sudo_tree;   /* what goes to FURNITURE_SUDO, and first the directory that it is in; -EBADF: nothing */
+        int sudo_tree;   /* attached at FURNITURE_SUDO; at first the directory that contains it; -EBADF: none */
         bool lived_in;   /* the disk had a guest before */
-        bool privileged; /* else the guest has one id only: nothing can be given to another */
+        bool privileged; /* else the guest has a single id, and files cannot be given to another */
 } Rootfs;
 
 /* Without making or opening anything yet. */
@@ -64,13 +65,13 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec);
 /* Opens template, disk and binds as detached trees. base: host id of guest root. */
 int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr);
 
-/* Makes them read-only, nosuid, nodev; and id-mapped when userns_fd is given. Where a template's file system does not take
- * that, it goes on without and says so. */
+/* Makes them read-only, nosuid, nodev, and id-mapped if userns_fd is given. If the template's file system does not
+ * support id-mapped mounts, continues without and sets *ret_idmap_failed. */
 int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base, bool *ret_idmap_failed, Error *reterr);
 
-/* The steps inside, in this order. While the old root is still attached, ".." from "/" leads to it: up to
- * rootfs_let_go() no path may be walked that a template's or a bind's author has chosen. */
+/* The steps inside, in this order. While the old root is still attached, ".." from "/" leads to it: before
+ * rootfs_let_go() no path may be walked that the author of a template or bind has chosen. */
 int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr);
 int rootfs_pivot(Rootfs *fs, Error *reterr);
 int rootfs_let_go(Rootfs *fs, Error *reterr);
-int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* overlays, directories and files of it, /dev, /proc */
+int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* overlays, directories and files, /dev, /proc */

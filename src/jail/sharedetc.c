@@ -42,7 +42,7 @@ static uint64_t stamp_of(const Strv *sources) {
         return sum;
 }
 
-/* Of a path in the list, without "etc/". */
+/* name: a path of the list, without "etc/". */
 static int sharedetc_make_parents(int to, const char *name) {
         char prefix[256];
 

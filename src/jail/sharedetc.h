@@ -1,8 +1,8 @@
-/* sharedetc.h: the /etc of a daemon's sandboxes on the host's template, made once and the lower layer of them all.
+/* sharedetc.h: one /etc that all sandboxes of a daemon on the host's template share as a lower layer.
  *
- * What the host's template takes of the host's /etc (furniture.h), copied into a file system in memory: the same lists, and of
- * them only what everybody may read. Each sandbox has it id-mapped and read-only under an overlay of its own; one overlay instead of a bind or a
- * copy for each thing. Made anew when the host's has changed, for sandboxes that are made from then on.
+ * A copy, in a file system in memory, of the files on the lists of furniture.h that every user of the host may read.
+ * Each sandbox has it id-mapped and read-only under an overlay of its own: one overlay instead of a bind or a copy
+ * for each file. It is made again when the host's /etc has changed, for sandboxes made after that.
  * Runs outside, as the host's root. Must not know: any sandbox. */
 #pragma once
 
@@ -13,17 +13,17 @@
 #include "base/error.h"
 #include "base/strv.h"
 
-#define SHAREDETC_USER 1000 /* of those that say nothing else */
+#define SHAREDETC_USER 1000 /* the default uid and gid of the guest */
 
 typedef struct SharedEtc {
         int tree;        /* -EBADF: not made yet */
-        Strv sources;    /* whose changes make it stale: directories, and files that were named */
-        uint64_t stamp;  /* of all of them, when it was made */
-        usec_t looked;   /* when that was looked at last */
+        Strv sources;    /* the copied directories and named files: a change of one makes the copy stale */
+        uint64_t stamp;  /* hash over all sources when it was made */
+        usec_t looked;   /* time of the last check */
 } SharedEtc;
 
 #define SHAREDETC_EMPTY { .tree = -EBADF }
 
-/* Makes it where it is not there, or stale. A look at the host once a second at most. */
+/* Makes it if it is missing or stale. Checks the host at most once a second. */
 int sharedetc_get(SharedEtc *e, Error *reterr);
 void sharedetc_done(SharedEtc *e);

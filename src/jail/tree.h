@@ -1,7 +1,7 @@
 /* tree.h: mounts as descriptors.
  *
- * Thin words over the kernel's descriptor-based mount calls: make a file system, clone a directory as a detached
- * tree, set its flags, attach it. Nothing is visible to anybody before it is attached.
+ * Thin wrappers of the kernel's descriptor-based mount calls: make a file system, clone a directory as a detached
+ * tree, set its flags, attach it. No process sees a tree before it is attached.
  * Must not know: what is mounted where, or why. */
 #pragma once
 
@@ -16,17 +16,17 @@ typedef struct FsOption {
         const char *value; /* NULL: a flag */
 } FsOption;
 
-/* A new file system instance, detached. Returns the mount's descriptor. */
+/* Makes a new file system instance, detached. Returns the mount's descriptor. */
 int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes);
 
-/* A detached copy of what is at the path, in no propagation group. */
+/* A detached copy of the mount at the path, in no propagation group. */
 int tree_clone(int dirfd, const char *path, bool recursive);
 
-/* Likewise, of what is open: of a detached tree from Linux 6.15 on. */
+/* Likewise, of an open descriptor; of a detached tree from Linux 6.15 on. */
 int tree_copy(int tree);
 
-/* Likewise, of a directory that is open: mounts are found by name, for a sandbox cannot clone one of another mount namespace. That
- * the name still means what was opened is looked at afterwards: -ESTALE. */
+/* Likewise, of an open directory. It clones by path, because a sandbox cannot clone a mount of another mount
+ * namespace, and then checks that the path still means the open directory: -ESTALE if not. */
 int tree_clone_same(const char *path, int fd, bool recursive);
 
 /* Sets MOUNT_ATTR_* flags, and maps ids when a user namespace is given (-EBADF: none). */

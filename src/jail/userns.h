@@ -19,9 +19,9 @@ int userns_write_maps(pid_t pid, const IdMap *map);
 /* The namespace of a process, as a descriptor. */
 int userns_open(pid_t pid);
 
-/* A namespace that nobody is in: only good for id-mapping a mount. */
+/* A namespace without processes: only good for id-mapping a mount. */
 int userns_make(const IdMap *map);
 
-/* Whether we are real root, not the root of somebody's user namespace, which may map nobody but itself. Negative errno when
- * that cannot be found out. */
+/* Whether we are real root, not the root of a user namespace, which may map only its own id. Negative errno: cannot
+ * tell. */
 int userns_is_host_root(void);

@@ -50,7 +50,8 @@ int view_take_cores(const JailSpec *spec, Error *reterr) {
         return sched_setaffinity(0, sizeof(chosen), &chosen) < 0 ? error_set(reterr, -errno, "cores") : 0;
 }
 
-/* What is open for writing keeps its mount from becoming read-only (paths.c). PID 1 keeps this one open for good, so that it is of a mount of its own. */
+/* A file open for writing keeps its mount from becoming read-only (paths.c). PID 1 keeps this file open for its whole
+ * life, so it opens it on a mount of its own. */
 static int view_create(const char *place, bool lasts) {
         _cleanup_close_ int tree = -EBADF;
         const char *name = strrchr(place, '/') + 1;

@@ -1,23 +1,26 @@
-/* view.h: what a sandbox sees of the machine: its own limits.
+/* view.h: shows a sandbox its own limits in place of the machine's size.
  *
- * Programs size themselves by /proc/meminfo, /proc/cpuinfo, /sys/devices/system/cpu/online and by the cores that they may run on. Files of the sandbox's
- * own lie over those of the kernel, read-only; nobody inside may take them away. Runs inside, while mounts may still be made.
- * Must not know: how limits are held. */
+ * Programs size themselves by /proc/meminfo, /proc/cpuinfo, /sys/devices/system/cpu/online and their CPU affinity.
+ * Files of the sandbox's own are mounted over those of the kernel, read-only; no guest can remove them. Runs inside,
+ * while mounts may still be made.
+ * Must not know: how limits are enforced. */
 #pragma once
 
 #include "base/error.h"
 #include "jail/spec.h"
 
-/* How many cores the limit means, begun ones included; 0: there is none. */
+/* The number of cores of the CPU limit, rounded up; 0: no limit. */
 unsigned view_count_cores(const JailSpec *spec);
 
-/* Leaves the calling process as many of its cores as that: children have them from it. They are those from
- * spec->first_core on, counted round. What holds the limit is the quota; this is what nproc and run times of languages ask. */
+/* Limits the CPU affinity of the calling process to that many cores; children inherit it. The cores are those from
+ * spec->first_core on, wrapping around. The quota enforces the limit; the affinity is what nproc and language runtimes
+ * read. */
 int view_take_cores(const JailSpec *spec, Error *reterr);
 
-/* Puts the files in place. name: of a file in /dev/shm that nobody inside could have made. ret_meminfo_fd: open for
- * writing; NULL: nobody will. */
+/* Mounts the files. name: a file name in /dev/shm that no guest could have taken. ret_meminfo_fd: open for writing;
+ * NULL: not needed. */
 int view_attach(const JailSpec *spec, const char *name, int *ret_meminfo_fd, Error *reterr);
 
-/* The children of the caller count the time since the boot (/proc/uptime, sysinfo(2), CLOCK_BOOTTIME) from here on; the caller himself does not. */
+/* Starts the time since boot (/proc/uptime, sysinfo(2), CLOCK_BOOTTIME) at zero for the caller's children, not for the
+ * caller. */
 void view_begin_uptime(void);

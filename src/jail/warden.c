@@ -27,7 +27,7 @@ void warden_update(const Cgroup *cg) {
         post.cgroup = *cg;
 }
 
-/* Among them is the supervisor's end of our pipe, which would otherwise never close. */
+/* Also closes our copy of the supervisor's end of the pipe; otherwise that end would never close. */
 static void close_others(void) {
         if (kernel_close_range(1, ~0u, 0) == 0)
                 return;

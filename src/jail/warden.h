@@ -1,8 +1,8 @@
-/* warden.h: the process that tidies up when the supervisor is killed.
+/* warden.h: the process that cleans up when the supervisor is killed.
  *
- * Everything of a sandbox dies with its processes, but for its cgroup directories. The warden is forked before the
- * first one is made, outside of all that the guest can reach, holds their names, and waits for the supervisor's end of
- * a pipe to close. On a regular end the supervisor removes them itself and dismisses the warden.
+ * Everything of a sandbox disappears with its processes, except its cgroup directories. The warden is forked before
+ * the first one is made, out of the guest's reach. It holds their names and waits for the supervisor's end of a pipe
+ * to close. On a regular end the supervisor removes the directories itself and dismisses the warden.
  * Must not know: anything but cgroups. */
 #pragma once
 
@@ -19,7 +19,7 @@ typedef struct Warden {
 
 int warden_start(const Cgroup *cg, Warden *ret);
 
-/* When making the groups has changed where they are. */
+/* Call after cgroup_make() has changed the groups' paths. */
 void warden_update(const Cgroup *cg);
 
 void warden_dismiss(Warden *w);

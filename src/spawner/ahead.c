@@ -22,7 +22,7 @@ static bool stock_wants(const AheadStock *s) {
         return s->wanted && !s->broken && s->n < AHEAD_NETWORKS_MAX;
 }
 
-/* The one that has least. */
+/* The shape with the smallest stock. */
 static int next_shape(const Ahead *a) {
         int best = -ENOENT;
 

@@ -22,7 +22,7 @@
 #define GROUP_NETWORK UINT32_C(0x0ad50000) /* 10.213.0.0/16 */
 #define GROUP_HOSTS   UINT32_C(0x0000ffff)
 
-/* Those that need nothing but the host. */
+/* Templates that need only the host. */
 static const Template builtin[] = {
         { .name = (char *) "host" },
         { .name = (char *) "base", .furnished = true },

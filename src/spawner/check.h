@@ -1,4 +1,4 @@
-/* check.h: requests, looked at as if an enemy had written them.
+/* check.h: checks requests as if an enemy had written them.
  *
  * Must not know: how a sandbox is made. */
 #pragma once
@@ -21,11 +21,11 @@ typedef struct Templates {
 
 const Template *template_find(const Templates *t, const char *name);
 
-/* "NAME=DIR", as it is given on the command line. */
+/* text: "NAME=DIR", from the command line. */
 int template_add(Templates *t, const char *text, Error *reterr);
 
 int check_id(const char *id, Error *reterr);
 int check_create(const SpawnCreate *c, const Templates *templates, bool privileged, Error *reterr);
 
-/* A bound unix SOCK_SEQPACKET socket on which nobody listens yet. */
+/* It must be a bound unix SOCK_SEQPACKET socket that does not listen yet. */
 int check_listen_socket(int fd, Error *reterr);

@@ -71,7 +71,7 @@ bool children_reap(Children *c, Child *child) {
         return true;
 }
 
-/* twalk() hands nothing through. */
+/* twalk() has no userdata parameter. */
 static void (*walk_visit)(const Child *child, void *userdata);
 static void *walk_userdata;
 

@@ -80,8 +80,8 @@ static int creation_hand_over(Spawner *s, const Creation *c, const Jail *jail) {
         }, fds, ELEMENTSOF(fds));
 }
 
-/* What is not there yet is made here, as the host's. Where that cannot be, the jail makes one in the sandbox's own user namespace;
- * but nobody is linked to others by himself. */
+/* Takes a network made ahead, or makes one here that the host's user namespace owns. Where that is not possible, the
+ * jail makes one in the sandbox's own user namespace, but never a linked one. */
 static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reterr) {
         const NetRequest request = {
                 .shape = (SpawnNetwork) c->request.network,

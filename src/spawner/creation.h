@@ -9,14 +9,14 @@ typedef struct Creation {
         SpawnCreate request;
         uint32_t serial;
         int listen_fd;
-        int hub_fd;  /* of the group that it shall be linked to; -EBADF: none */
+        int hub_fd;  /* of the group to link it to; -EBADF: none */
         int disk_fd; /* a disk image made ahead, -EBADF: none */
 } Creation;
 
 void creation_done(Creation *c);
 
-/* Whether it wants a disk image, which takes its time. */
+/* Whether it needs a disk image, which is slow to make. */
 bool creation_wants_image(const Spawner *s, const Creation *c);
 
-/* Makes it and answers, whatever comes of it. Does not wait for its PID 1, which tells coved itself how it goes on. */
+/* Makes the sandbox and answers, also on failure. Does not wait for its PID 1, which reports to coved itself. */
 void creation_run(Spawner *s, const Creation *c);

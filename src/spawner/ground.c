@@ -11,7 +11,8 @@ bool ground_is_needed(const SpawnCreate *q) {
         return q->kept || q->layer[0] || q->n_volumes > 0;
 }
 
-/* Where the sandbox's own things are, nothing of a caller's goes; and what covers another volume would hide it, or be made in it. */
+/* A volume must not cover the sandbox's own directories, nor overlap another volume: it would hide it, or its mount
+ * point would be made in it. */
 static int ground_check_target(const SpawnCreate *q, size_t i, Error *reterr) {
         static const char *const own[] = { "/proc", "/sys", "/dev" };
         const char *target = q->volumes[i].target;

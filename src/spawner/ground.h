@@ -1,6 +1,7 @@
-/* ground.h: what a sandbox stands on and outlives it: the template's layer, its disk, volumes.
+/* ground.h: the trees that a sandbox uses and that outlive it: the template's layer, its disk, volumes.
  *
- * Named by the request, opened out of the depot here, lent to the jail. What is not there is refused by name.
+ * The request names them; they are opened here from the depot and passed to the jail. The error for a missing one
+ * names it.
  * Must not know: how trees are kept (depot.h), how they are mounted (jail.h). */
 #pragma once
 
@@ -10,7 +11,7 @@
 
 bool ground_is_needed(const SpawnCreate *q);
 
-/* Words alone: names, targets. */
+/* Checks names and targets only; opens nothing. */
 int ground_check(const SpawnCreate *q, bool privileged, Error *reterr);
 
 /* The targets are borrowed from the request. */

@@ -19,8 +19,8 @@ struct SpawnerImage {
         int fd; /* where the mount comes from, or the reason why there is none */
 };
 
-/* Situation: a copy of the worker, in its namespaces, with its rights. Both ends are this very program: the message is an Error
- * as it lies in memory. */
+/* Situation: a copy of the worker, in its namespaces, with its rights. Sender and receiver are this very program: the
+ * message is an Error as it is in memory. */
 static _noreturn_ void spawner_image_maker_main(pid_t worker, int fd, uint64_t bytes) {
         _cleanup_close_ int tree = -EBADF;
         Error error = { 0 };

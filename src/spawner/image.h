@@ -1,7 +1,7 @@
 /* image.h: disk images, made beside the loop.
  *
- * A file system is made by a program and takes tens of milliseconds. A process of its own waits for it and sends the mount.
- * Must not know: what comes after. */
+ * A program makes the file system, which takes tens of milliseconds. A child waits for it and sends the mount.
+ * Must not know: the steps that follow. */
 #pragma once
 
 #include <poll.h>
@@ -10,10 +10,10 @@
 
 #define IMAGES_MAX 32
 
-/* Takes what the creation holds, on success; creation_run() follows when the image is there. */
+/* On success takes the creation's descriptors, and calls creation_run() when the image is ready. */
 int image_start(Spawner *s, Creation *c, Error *reterr);
 
-/* Nobody wants it any more: the creation is answered with that. */
+/* Cancels the creation and answers it with a failure. */
 void image_cancel(Spawner *s, const char *id);
 
 bool image_is_making(const Spawner *s, const char *id);

@@ -85,7 +85,7 @@ static void keeper_reap(Keeper *k) {
         }
 }
 
-/* Waits for the channel's end, for a child's end, or for that time. */
+/* Waits for a hang-up of the channel, the end of a child, or the timeout. */
 static void wait_for_news(const Keeper *k, int timeout_msec) {
         struct pollfd fds[] = {
                 { .fd = k->options->channel_fd },

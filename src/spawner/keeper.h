@@ -1,9 +1,10 @@
-/* keeper.h: the process that sees to it that there is always a worker.
+/* keeper.h: the process that restarts the worker.
  *
- * Holds the channel, so that coved does not notice the death of a worker but by the next one's greeting. Goes when coved has
- * hung up, and takes the worker with it, but never a sandbox.
- * A worker that does nothing at all, not even when it is poked, is killed: sandboxes outlive it. One that has not begun to serve yet has ten times as long.
- * Does nothing else: what does little, fails seldom. */
+ * It holds the channel, so coved notices the death of a worker only by the HELLO of the next one. It ends when coved
+ * hangs up, and the worker with it, but never a sandbox.
+ * A worker whose loop does not turn for a time limit, even after a SIGCHLD, is killed: sandboxes outlive it. The
+ * limit is ten times as long before it begins to serve, and ten times as long while it waits in the kernel, for
+ * example for a disk. The keeper does nothing else: a program that does little seldom fails. */
 #pragma once
 
 #include "spawner/spawner.h"

@@ -2,7 +2,7 @@
  *
  *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--state-dir DIR] [--storage-size BYTES] [--storage-reserve BYTES] [--shrink-after USEC] [--verbose] [--log-json]
  *
- * Nobody else has a use for it. Exit status: 0 when coved has hung up, 1 when it cannot begin, 2 for wrong options. */
+ * Only coved starts it. Exit status: 0 when coved has hung up, 1 when it cannot begin, 2 for wrong options. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -87,9 +87,9 @@ static bool spawner_reap(Spawner *s, pid_t which) {
         return true;
 }
 
-/* To wait for anybody, the kernel looks at all children, and they may be thousands. So we ask for the one that the signal
- * names. A signal may stand for more than one: those who are awaited by a task are looked for by that, and the others have
- * time. */
+/* A wait for any child makes the kernel scan all children, which may be thousands. So we wait for the one that the
+ * signal names. A signal may stand for several children: a task looks for the child that it waits for, and the others
+ * can wait for the sweep. */
 static void spawner_on_signal(Spawner *s) {
         struct signalfd_siginfo info;
 

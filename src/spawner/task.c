@@ -37,9 +37,9 @@ struct Task {
         int helper_fd; /* it has the other end; none: -EBADF */
 };
 
-/* A child of ours is killed by itself, and its end shows by SIGCHLD. Meanwhile its group is only touched where it must be:
- * a v1 freezer keeps even the killed from dying. From the second look on, and for those who are not our children, it goes by
- * cgroup. */
+/* A child of ours is killed directly, and SIGCHLD reports its end. Meanwhile its group is touched only if necessary:
+ * a v1 freezer keeps even killed processes from dying. From the second check on, and for sandboxes that are not our
+ * children, the cgroup is used. */
 static int look_at_end(Spawner *s, Task *t) {
         Child *child = children_find(&s->children, t->id);
         Cgroup cg;

@@ -1,7 +1,7 @@
-/* task.h: what cannot be had at once: the end of a sandbox, its freezing, its thawing.
+/* task.h: operations that take time: to end, freeze, thaw a sandbox.
  *
- * A task is looked at when its time has come, or when something has happened to its sandbox; its answer is sent when it is
- * over. Between two looks it holds nothing but the sandbox's id.
+ * The loop checks a task when it is due, or after an event of its sandbox, and answers when the task is complete.
+ * Between two checks a task holds only the sandbox's id.
  * Must not know: how sandboxes are made. */
 #pragma once
 
@@ -10,16 +10,16 @@
 
 #define TASKS_MAX 1024
 
-/* Kills whatever is left of a sandbox and removes its cgroups. Answers DONE; or FAILED with the failure that is given, when it
- * is the tidying up after one. Whatever else was under way with that sandbox is cancelled. */
+/* Kills the remaining processes of a sandbox and removes its cgroups. Answers DONE; or FAILED with the given failure,
+ * when it cleans up after that failure. Cancels all other tasks of the sandbox. */
 void task_remove(Spawner *s, const char *id, uint32_t serial, const Error *failure);
 
 void task_freeze(Spawner *s, const char *id, uint32_t serial, bool freeze);
 
-/* Beside the loop; whatever comes next for that sandbox ends it. */
+/* Runs beside the loop; the next request for that sandbox ends it. */
 void task_reclaim(Spawner *s, const char *id, uint32_t serial);
 
-/* Whether its end is under way. */
+/* Whether the sandbox is being removed. */
 bool task_is_removing(const Spawner *s, const char *id);
 
 /* A process of that sandbox has ended. */

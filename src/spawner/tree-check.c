@@ -14,7 +14,7 @@
 #define KEPT    (NAMED | KIND(TREE_SCRATCH))
 #define ANY     (KEPT | KIND(TREE_TEMPLATE))
 
-/* What may be said with each. */
+/* The permitted parameters of each operation. */
 static const struct {
         uint8_t min_refs, max_refs;
         unsigned kinds[TREE_REFS_MAX];

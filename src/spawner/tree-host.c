@@ -1,6 +1,7 @@
-/* tree-host.c: what a sandbox of the template "host" has below it, as one tree.
+/* tree-host.c: the lower layers of a sandbox of the template "host", as one tree.
  *
- * Not the host's "/": whoever takes a guest's work apart shall not be able to read more of the host than the guest could. */
+ * It is not the host's "/": a program that parses a guest's files must not be able to read more of the host than the
+ * guest could. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* tree-room.c: how large the depot is, looked at again and again; coved is told when it has changed. */
+/* tree-room.c: checks the size of the depot repeatedly, resizes it, and reports changes to coved. */
 
 #include <signal.h>
 #include <string.h>

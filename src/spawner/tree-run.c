@@ -1,6 +1,6 @@
 /* tree-run.c: cove-tree, in namespaces of its own.
  *
- *      us                     clone3 into namespaces · id map · trees get that map · "go" · wait for its end
+ *      us                     clone3 into namespaces · id map · map the trees' ids · "go" · wait for its end
  *      cove-tree              waits · root of its user namespace · limits · descriptors 0 to 6 and no other · exec */
 
 #include <errno.h>

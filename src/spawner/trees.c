@@ -56,7 +56,8 @@ static bool names_scratch(const TreeJob *j) {
                (j->request.operation == TREE_PUBLISH || j->request.operation == TREE_REMOVE);
 }
 
-/* Who may have been written to is remembered until it is published or removed; all of it goes with us, as scratch does. False: no memory. */
+/* Records a scratch tree that a program may have written to, until it is published or removed. The record is lost
+ * with this process, and so is scratch. False: no memory. */
 static bool note_written(Spawner *s, TreeJob *j) {
         const TreeRef *refs = j->request.refs;
 

@@ -16,12 +16,12 @@ typedef struct Zygote {
         int fd;
         bool wanted;
         usec_t started;
-        usec_t due;   /* absent: when to begin; loading: when that was too long */
-        usec_t delay; /* before the next beginning */
+        usec_t due;   /* absent: time of the next start; loading: deadline */
+        usec_t delay; /* before the next start */
         Cgroup cgroup;
 } Zygote;
 
-/* One child on its way. */
+/* One child on its way into a sandbox. */
 typedef struct ZygoteEntry {
         bool taken;
         uint32_t serial;
@@ -37,14 +37,16 @@ struct Zygotes {
         size_t n_entries;
 };
 
-/* zygote-start.c: a process that becomes the interpreter. Its socket's other end is *ret_fd. */
+/* zygote-start.c: starts a process that becomes the interpreter. *ret_fd: our end of its socket. */
 int zygote_start(const Spawner *s, const ZygoteLine *line, size_t number, Cgroup *cg, pid_t *ret_pid, int *ret_fd, Error *reterr);
 void zygote_remove_group(const Spawner *s, size_t number, usec_t patience);
 
-/* zygote-root.c: situation: a process of its own that may be what it likes. Its root becomes the template's files, read-only, and what a zygote needs. */
+/* zygote-root.c: situation: a process of its own, with all privileges. Its root becomes the template's files,
+ * read-only, and the files that a zygote needs. */
 int zygote_take_root(const char *directory, const char *library, Error *reterr);
 
-/* zygote-sandbox.c: what a child needs to enter a sandbox. -EOPNOTSUPP: it was not made for that. */
+/* zygote-sandbox.c: the descriptors with which a child enters a sandbox. -EOPNOTSUPP: the sandbox was not made for
+ * it. */
 typedef struct ZygoteDoor {
         int namespaces[_ZYGOTE_NAMESPACE_MAX];
         uid_t owner; /* on the host */

@@ -1,4 +1,4 @@
-/* zygote-line.c: --zygote, as it was written. */
+/* zygote-line.c: parses the option --zygote. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -37,7 +37,7 @@ static bool zygote_root_is_ours(const char *name) {
         return strcmp(name, &ZYGOTE_DIRECTORY[1]) == 0;
 }
 
-/* Files beside the directories of a root are nothing that an interpreter needs. */
+/* Skips plain files at the top of the root: an interpreter needs none of them. */
 static int zygote_root_take_entry(int from, int to, const char *name) {
         _cleanup_close_ int tree = -EBADF;
         char target[PATH_MAX];

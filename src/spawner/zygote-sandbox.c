@@ -1,6 +1,7 @@
-/* zygote-sandbox.c: the way into a sandbox, as descriptors.
+/* zygote-sandbox.c: opens the descriptors for entering a sandbox.
  *
- * Who its PID 1 is, its group tells. Everything else is read of that process, by one open directory of /proc, so that it cannot become another one meanwhile. */
+ * The sandbox's cgroup tells its PID 1. Everything else is read from that process through one open directory of
+ * /proc, so that another process cannot take its pid meanwhile. */
 
 #include <errno.h>
 #include <fcntl.h>

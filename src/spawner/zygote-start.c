@@ -1,7 +1,7 @@
-/* zygote-start.c: a process that becomes an interpreter: a list of steps, each a right less.
+/* zygote-start.c: starts a process that becomes an interpreter: a list of steps, each of which gives up a right.
  *
- * It stays in the host's user namespace, for from no other can it enter those of sandboxes, and in the host's pid namespace, for the same reason; where it has
- * no /proc to see anything of it. */
+ * The process stays in the host's user and pid namespaces: only from there can it enter those of sandboxes. It has no
+ * /proc, so it cannot see the host's processes. */
 
 #include <errno.h>
 #include <fcntl.h>

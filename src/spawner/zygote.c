@@ -47,7 +47,7 @@ static size_t spawner_zygote_number_of(const Spawner *s, const Zygote *z) {
         return (size_t) (z - s->zygotes->items);
 }
 
-/* Its processes die, its group goes when they have; the next one waits a while. */
+/* Kills its processes, removes its group when they are dead, and schedules the next start after a delay. */
 static void spawner_zygote_lose(Spawner *s, Zygote *z, const char *why) {
         usec_t now = clock_usec();
 

@@ -12,11 +12,11 @@ typedef struct SudoAccount {
         gid_t gid;
 } SudoAccount;
 
-/* A name, or #UID, which needs no entry. -ENOENT: there is no such user. */
+/* user: a name, or #UID, which needs no entry. -ENOENT: no such user. */
 int sudo_account_find(const char *user, SudoAccount *ret, Error *reterr);
 
-/* Whoever that is; without an entry he has a number for a name. */
+/* The account of a uid; without an entry its name is a number. */
 void account_of(uid_t uid, gid_t gid, SudoAccount *ret);
 
-/* A name, or #GID. */
+/* group: a name, or #GID. */
 int account_find_group(const char *group, gid_t *ret, Error *reterr);

@@ -1,4 +1,4 @@
-/* ask.h: the request, and who it goes to. */
+/* ask.h: connects to PID 1 and sends the request. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "base/strv.h"
 #include "wire/sudo.h"
 
-/* To PID 1, and nobody else. -ECONNREFUSED: nobody becomes anybody in this sandbox. */
+/* Connects to PID 1 and checks that the peer is PID 1. -ECONNREFUSED: sudo is disabled in this sandbox. */
 int ask_connect(Error *reterr);
 
 typedef struct Asking {

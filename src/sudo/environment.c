@@ -9,7 +9,8 @@
 
 #include "base/macro.h"
 
-/* What stays of the caller's without being asked for: terminal, language, and how this sandbox's network wants to be spoken to. */
+/* Variables of the caller that are always kept: terminal, language, and the proxy and certificate settings of this
+ * sandbox's network. */
 static const char *const kept[] = {
         "COLORTERM", "COLORS", "DISPLAY", "HOSTNAME", "LANG", "LANGUAGE", "LINGUAS", "LS_COLORS", "PS1", "PS2", "TERM", "TZ", "XAUTHORITY",
         "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE", "npm_config_cafile",

@@ -97,7 +97,8 @@ static void sudo_options_apply(SudoOptions *o, const Flag *f, const char *value)
                 f->apply(o, value);
 }
 
-/* "--user=root", "--user root"; --preserve-env alone has a value that may be left out. Returns how many arguments it took. */
+/* Parses "--user=root" or "--user root". Only --preserve-env has an optional value. Returns the number of arguments
+ * used. */
 static int sudo_options_parse_word(SudoOptions *o, char *const *argv, Error *reterr) {
         const char *word = argv[0] + 2, *value = strchr(word, '=');
         size_t n = value ? (size_t) (value - word) : strlen(word);

@@ -1,4 +1,4 @@
-/* options.h: the command line, as sudo's own users write it. Pure. */
+/* options.h: the command line of sudo. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 typedef enum SudoAction {
         SUDO_DO_RUN,
-        SUDO_DO_NOTHING, /* -v, -k: there is nothing to be refreshed or forgotten */
+        SUDO_DO_NOTHING, /* -v, -k: no credentials are cached */
         SUDO_DO_LIST,
         SUDO_DO_VERSION,
         SUDO_DO_HELP,
@@ -17,7 +17,7 @@ typedef enum SudoAction {
 typedef struct SudoOptions {
         SudoAction action;
         const char *user, *group; /* NULL: root, and that user's */
-        const char *directory;    /* NULL: as it is */
+        const char *directory;    /* NULL: the current one */
         const char *keep;         /* --preserve-env=LIST; NULL: none */
         bool keep_all;            /* -E */
         bool set_home;            /* -H */
@@ -28,5 +28,5 @@ typedef struct SudoOptions {
         size_t n_command;
 } SudoOptions;
 
-/* -EINVAL: the error says what is wrong. What asks for a password is taken and means nothing. */
+/* -EINVAL: the error says what is wrong. Accepts and ignores options about passwords. */
 int sudo_options_parse(int argc, char *const *argv, SudoOptions *ret, Error *reterr);

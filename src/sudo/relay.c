@@ -54,7 +54,8 @@ static void relay_send_signal(const SudoRelay *k, int signal_number) {
                 (void) channel_send_bytes(k->channel_fd, buffer, (size_t) size, NULL, 0, MSG_DONTWAIT);
 }
 
-/* Stops with its command, and goes on with it. The command leads a session of its own: nothing but STOP stops that. */
+/* Stops together with the command, and continues with it. The command leads a session of its own, so only SIGSTOP
+ * stops it. */
 static void suspend(SudoRelay *k) {
         relay_send_signal(k, SIGSTOP);
         terminal_leave(k->terminal);

@@ -9,7 +9,7 @@
 #define BUFFER_SIZE 65536
 #define FLUSH_MAX   (5 * USEC_PER_SEC) /* for the last bytes of a client that has gone */
 
-/* One direction. Events are of the far side: what its last call waits for. */
+/* One direction. Events: what the last call on the far side waits for. */
 typedef struct TunnelLane {
         char data[BUFFER_SIZE];
         size_t start, end;

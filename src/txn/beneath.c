@@ -29,7 +29,7 @@ int beneath_open_parent(int top, const char *path, const char **ret_name) {
         return beneath_open(top, parent, O_RDONLY | O_DIRECTORY);
 }
 
-/* Whoever owns a file may open it, after a change of its mode. */
+/* The owner of a file can always open it after changing its mode. */
 static int open_shut(int dirfd, const char *name, const struct stat *st, int flags) {
         int fd, error;
 

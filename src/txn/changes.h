@@ -1,7 +1,8 @@
-/* changes.h: what an upper has changed of a directory.
+/* changes.h: the changes of an upper against its directory.
  *
- * Both are walked side by side, in the order of names. What was only touched, or copied up and left as it was, is no change: type, permissions, target and
- * content count, times and owners do not. The top directory itself is not looked at.
+ * Walks both side by side, in the order of names. Type, permissions, link target and content count as changes; times
+ * and owners do not, so a file that was only touched, or copied up and left alone, is unchanged. The top directory
+ * itself is not compared.
  * Must not know: transactions. */
 #pragma once
 
@@ -24,12 +25,12 @@ typedef enum ChangeKind {
 typedef struct Change {
         ChangeKind kind;
         const char *path; /* without a leading slash */
-        struct stat before, after; /* added has no before, deleted no after: st_mode is 0 */
-        bool copied;  /* the upper's was made from one that was there */
-        bool implied; /* follows from another one that was told before: below a directory that was added, deleted or replaced */
+        struct stat before, after; /* st_mode is 0 in before if added, in after if deleted */
+        bool copied;  /* the file in the upper is a copy-up of the existing one */
+        bool implied; /* follows from an earlier change: below a directory that was added, deleted or replaced */
 } Change;
 
-/* Negative: ends the walk. */
+/* A negative result ends the walk. */
 typedef int (*ChangeFunction)(const Change *c, void *userdata);
 
 int changes_walk(int dir_fd, int upper_fd, ChangeFunction function, void *userdata, Error *reterr);
@@ -38,7 +39,7 @@ char change_letter(ChangeKind k);           /* A, M, D */
 const char *change_name(ChangeKind k);      /* "added", … */
 const char *change_type_name(mode_t mode);  /* "file", "directory", "link", "other" */
 
-/* Path or something below one of these; none: everything. */
+/* Whether the path is one of these or below one; no paths: always. */
 bool change_is_wanted(const char *path, const char *const *paths, size_t n_paths);
 
 typedef struct ChangeCount {

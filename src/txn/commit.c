@@ -45,7 +45,7 @@ static bool is_as_found(const struct stat *now, const struct stat *found) {
                now->st_mtim.tv_nsec == found->st_mtim.tv_nsec && now->st_size == found->st_size;
 }
 
-/* Somebody may have been there between the plan and this moment. */
+/* Checks that nothing has changed there since the plan. */
 static int txn_commit_check_place(int parent, const char *name, const Step *s) {
         struct stat now;
 

@@ -1,4 +1,5 @@
-/* What a commit had found when it began to move: lines of "INODE MTIME PATH", under one with the name of its staging directory. */
+/* The state that a commit found when it began to move: the name of its staging directory, then lines of "INODE MTIME
+ * PATH". */
 
 #include <errno.h>
 #include <fcntl.h>

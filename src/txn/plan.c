@@ -39,7 +39,8 @@ static void clash(Planning *p, const char *path, const struct stat *now, const c
                 p->o->conflict(path, why, p->o->userdata);
 }
 
-/* Of directories only what is in them counts: that others have put something there is not about us, unless it shall go. */
+/* For a directory only its contents count: entries that others have added do not conflict, unless the directory is to
+ * be removed or replaced. */
 static bool changed_since(const Planning *p, const Change *c) {
         const struct stat *st = &c->before;
 

@@ -1,4 +1,4 @@
-/* plan.h: the steps of a commit, and what clashes; commit.h's own. */
+/* plan.h: the steps of a commit, and its conflicts. Private to the files of commit.h. */
 #pragma once
 
 #include "txn/commit.h"
@@ -7,10 +7,10 @@ typedef struct Step {
         char *path;
         ChangeKind kind;
         struct stat before, after;
-        bool directory_mode; /* a directory that is there and gets other permissions: nothing is moved */
-        /* how far it has come */
+        bool directory_mode; /* only the permissions of an existing directory change: nothing is moved */
+        /* progress */
         bool done;
-        bool late_mode; /* a directory that gets its own permissions when it was moved: */
+        bool late_mode; /* a directory gets its permissions after the move: */
         mode_t mode;
 } Step;
 
@@ -37,35 +37,35 @@ typedef struct JournalLine {
 } JournalLine;
 
 struct Journal {
-        char *staging; /* NULL: no commit was under way */
+        char *staging; /* NULL: no commit was interrupted */
         JournalLine *lines;
         size_t n, room;
 };
 
 void journal_done(Journal *j);
 #define _cleanup_journal_ _cleanup_(journal_done)
-int journal_load(const Txn *t, Journal *ret, Error *reterr); /* an empty one when there is none */
+int journal_load(const Txn *t, Journal *ret, Error *reterr); /* without a journal: an empty one */
 int journal_save(const Txn *t, const char *staging, const TxnPlan *p, Error *reterr);
-void journal_end(const Txn *t, bool done); /* not done: all was turned back */
-/* Whether what is there now is what the interrupted commit had found, and meant to replace. */
+void journal_end(const Txn *t, bool done); /* done false: all changes were reverted */
+/* Whether the file is still the one that the interrupted commit found and meant to replace. */
 bool journal_has(const Journal *j, const char *path, const struct stat *now);
 
-/* beneath.c: paths below a descriptor, part by part; links and mounts on the way are not followed. */
+/* beneath.c: paths below a descriptor; never follows links or crosses mounts on the way. */
 int beneath_open(int top, const char *path, int flags);
 int beneath_open_parent(int top, const char *path, const char **ret_name); /* the name is a part of the path */
-/* What the upper's files are is for us to read, whatever mode the guest has given them. */
+/* Opens a file of the upper for reading, even if the guest has set a mode that forbids it. */
 int beneath_read(int dirfd, const char *name);
-/* A directory of it: open to us until it is left. */
+/* Makes a directory of the upper accessible to us until beneath_leave(). */
 #define BENEATH_OPEN ((mode_t) -1)
 int beneath_enter(int dirfd, const char *name, mode_t *ret_mode);
 void beneath_leave(int fd, mode_t mode);
 
-/* stage.c: a copy of upper's path as dirfd/name; counts what was left out. */
+/* stage.c: copies upper's path to dirfd/name; counts the files left out. */
 typedef struct Stage {
         const CommitOptions *o;
         uid_t uid;
         gid_t gid;
-        bool chown; /* we are root: what is made is given to these */
+        bool chown; /* we are root: give new files to these ids */
         uint64_t left_out;
         Error *reterr;
 } Stage;

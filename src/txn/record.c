@@ -1,4 +1,4 @@
-/* What a transaction says of itself: lines of name=value. Bytes that could be mistaken are %XX. */
+/* The record of a transaction: lines of name=value. Ambiguous bytes are written as %XX. */
 
 #include "base/text.h"
 #include "txn/record.h"

@@ -1,4 +1,4 @@
-/* record.h: small files of a transaction, as text; txn.h's own. */
+/* record.h: small text files of a transaction. Private to the files of txn.h. */
 #pragma once
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 void record_put_text(FILE *f, const char *text);
 int record_get_text(char *text); /* in place; -EBADMSG */
 
-/* A file that is there as a whole or not at all. */
+/* Write a file atomically. */
 int record_begin(int dirfd, const char *name, FILE **ret);
 int record_end(int dirfd, const char *name, FILE *f);
 

@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "txn/txn.h"
 
-/* Who owns a directory may always open it, after a change of its mode; and by O_PATH nothing is followed. */
+/* The owner of a directory can always open it after changing its mode. No link is followed. */
 static int open_to_clear(int dirfd, const char *name) {
         int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 

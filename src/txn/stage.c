@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "txn/plan.h"
 
-/* Where a staged directory lies in the one that was asked for, for people. */
+/* The path of a staged directory relative to the requested one, for messages. */
 typedef struct StagePlace {
         char path[PATH_MAX];
         size_t length;

@@ -60,7 +60,7 @@ int txn_home(char **ret, Error *reterr) {
         return 0;
 }
 
-/* Others must not be able to put transactions under our names: the directory is ours, and nobody else may write there. */
+/* The directory must be ours, and no other user may write there: otherwise others could plant transactions. */
 static int open_home(bool make, char **ret_path, Error *reterr) {
         _cleanup_free_ char *path = NULL;
         _cleanup_close_ int fd = -EBADF;

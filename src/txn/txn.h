@@ -1,14 +1,15 @@
-/* txn.h: transactions: what a guest has changed of a directory of the host's, kept beside it until somebody takes or drops it.
+/* txn.h: transactions: a guest's changes to a directory of the host, kept apart from it until the user commits or
+ * drops them.
  *
  *      TXN_HOME/ID/         0700
- *        record             what this is (record.c): lines of name=value
- *        lock               held by the run or the commit that is at it
+ *        record             the transaction's data (record.c): lines of name=value
+ *        lock               held by the run or the commit that uses it
  *        journal            of a commit under way (journal.c); turned-back: of one that failed
- *        layer/upper, work  an overlay's (jail/layered.h); what upper has, changes.h can tell
+ *        layer/upper, work  of an overlay (jail/layered.h); changes.h lists the changes in upper
  *
- * TXN_HOME is $COVE_TXN_DIR, or /var/lib/cove/txn of root, or $XDG_STATE_HOME/cove/txn (~/.local/state/cove/txn) of others. What is in an upper is an enemy's
- * work: names, links, modes, sizes. Nothing of it is ever followed.
- * No daemon has to do with it, and nothing is parsed here but the record. Linked into cove and cove-client: libc only.
+ * TXN_HOME is $COVE_TXN_DIR, or /var/lib/cove/txn of root, or $XDG_STATE_HOME/cove/txn (~/.local/state/cove/txn) of
+ * other users. The contents of an upper are hostile: names, links, modes, sizes. No link in it is ever followed. No
+ * daemon is involved, and only the record is parsed here. Linked into cove and cove-client: libc only.
  * Must not know: sandboxes, options, how changes are shown. */
 #pragma once
 
@@ -29,15 +30,15 @@ typedef struct Txn {
         char *path;     /* the transaction's own directory */
         int fd;         /* the same, opened */
         int lock_fd;    /* -EBADF: not locked */
-        char *dir;      /* of the host; no links on the way, when it began */
-        uint64_t dev, ino; /* which directory that was */
-        char *target;   /* where it is inside */
+        char *dir;      /* of the host; its path had no links when the transaction began */
+        uint64_t dev, ino; /* identify that directory */
+        char *target;   /* its path inside */
         Strv command;   /* of the last run */
-        uint64_t since_nsec;  /* calendar: what changed on the host later, changed beside us */
+        uint64_t since_nsec;  /* calendar time: later changes on the host were not made by us */
         uint64_t ended_usec;  /* of the last run; 0: none has ended */
         int status;           /* cove's exit status of the last run; TXN_STATUS_NONE */
         uint32_t runs;
-        uid_t uid;      /* the guest's user as the upper's files have it */
+        uid_t uid;      /* the guest's user as owner of files in the upper */
         gid_t gid;
 } Txn;
 
@@ -49,21 +50,22 @@ void txn_done(Txn *t);
 int txn_home(char **ret, Error *reterr); /* not made here */
 bool txn_id_is_valid(const char *id);
 
-/* A new one, locked, with an empty layer, whose upper looks like the directory. uid, gid: what the upper's files have on the disk when the guest's user makes them.
- * Waits until the clock of file systems has gone on: whatever changes from now on can be told from what was. */
+/* Makes a transaction, locked, with an empty layer; its upper has the directory's mode. uid, gid: the ids on disk of
+ * the upper, and of files that the guest's user makes in it. Waits for a tick of the file systems' clock, so that
+ * later changes on the host have a later time. */
 int txn_create(const char *dir, uid_t uid, gid_t gid, Txn *ret, Error *reterr);
-/* -ENOENT: there is none of that name. -EBUSY: somebody else is at it (only with lock). */
+/* -ENOENT: no transaction of that name. -EBUSY: another run or commit uses it (only with lock). */
 int txn_open(const char *id, bool lock, Txn *ret, Error *reterr);
 int txn_save(const Txn *t, Error *reterr);
-/* All of it, also what a guest has made hard to remove. */
+/* Removes all of it, also files that a guest has made hard to remove. */
 int txn_remove(Txn *t, Error *reterr);
-/* Ids, oldest first; a home that is not there has none. */
+/* Ids, oldest first; empty if the home does not exist. */
 int txn_list(Strv *ret, Error *reterr);
 
-/* The directory as it is now. -ESTALE: it is another one. */
+/* Opens the directory. -ESTALE: the path leads to another one by now. */
 int txn_open_dir(const Txn *t, Error *reterr);
 int txn_open_upper(const Txn *t, Error *reterr);
 int txn_open_layer(const Txn *t, char **ret_path, Error *reterr); /* for the jail */
 
-/* rm -r of a name in a directory, without following anything, and with modes set where they are in the way. */
+/* rm -r of a name in a directory: follows no link, and changes modes that prevent the removal. */
 int txn_remove_tree(int dirfd, const char *name);

@@ -1,4 +1,4 @@
-/* A commit or a drop of a transaction, and what then is left of it. */
+/* Commits or drops the changes of a transaction, and removes them from its upper. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -43,7 +43,7 @@ int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, si
         return 0;
 }
 
-/* Any descriptors that were sent are ours now, wanted or not. */
+/* The kernel has installed all received descriptors in our table, wanted or not. */
 static size_t take_descriptors(struct msghdr *mh, int ret_fds[static CHANNEL_FDS_MAX]) {
         size_t taken = 0;
 

@@ -1,7 +1,7 @@
 /* channel.h: one end of a SOCK_SEQPACKET pair: between PID 1 and its supervisor, coved and the spawner, coved and PID 1.
  *
  * A message may carry a few descriptors. Allocates nothing: used between clone and exec.
- * Must not know: what the messages say, but for those of message.h. */
+ * Must not know: the messages' contents, except those of message.h. */
 #pragma once
 
 #include "wire/message.h"
@@ -10,19 +10,20 @@ int channel_pair(int ret_fds[static 2]);
 
 #define CHANNEL_FDS_MAX 20
 
-/* One datagram. The descriptors stay the caller's. Flags are those of send(2); -EAGAIN only with MSG_DONTWAIT. */
+/* Sends one datagram. The descriptors stay the caller's. Flags are those of send(2); -EAGAIN only with MSG_DONTWAIT. */
 int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, size_t n_fds, int flags);
 
-/* Returns 1 with a datagram, 0 when the other side is gone, -EAGAIN when there is none yet (on a non-blocking call),
- * -EBADMSG for one that is larger than the buffer or brings too many descriptors; with any other error nothing was received, and the other
- * side is there. Descriptors that came along are handed out, up to max_fds; what is more is closed.
- * CHANNEL_SHORT: a datagram whose descriptors are lost, for this process may have no more of them (*ret_n_fds is 0). What it is about has
- * failed; nothing else has. */
+/* Returns 1 with a datagram, 0 if the peer is gone, -EAGAIN if there is none yet (on a non-blocking call), -EBADMSG
+ * for a datagram that is larger than the buffer or has too many descriptors. After any other error nothing was
+ * received, and the peer is still there. Returns the received descriptors, up to max_fds, and closes the rest.
+ * CHANNEL_SHORT: a datagram whose descriptors are lost, because this process may open no more (*ret_n_fds is 0). Only
+ * the operation that the datagram is about has failed. */
 #define CHANNEL_SHORT 2
 
 int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t max_fds,
                 size_t *ret_n_fds);
 
-/* The same with the messages of message.h; -EBADMSG for rubbish as well, and -EMFILE instead of CHANNEL_SHORT. */
+/* The same with the messages of message.h; also -EBADMSG for an invalid message, and -EMFILE instead of
+ * CHANNEL_SHORT. */
 int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fds);
 int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t max_fds, size_t *ret_n_fds);

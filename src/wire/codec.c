@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Room for that many bytes, or failed. */
+/* Checks for room for `width` or `size` bytes; if there is none, the writer fails. */
 static bool writer_has(WireWriter *w, size_t size) {
         if (!w->failed && (size_t) (w->end - w->p) < size)
                 w->failed = true;

@@ -1,7 +1,7 @@
-/* codec.h: the bytes of all messages: little-endian numbers, strings as length and bytes.
+/* codec.h: the byte encoding of all messages: little-endian numbers, strings as length and bytes.
  *
- * A writer or a reader that has failed stays failed and does nothing more, so that a message is put or taken field by
- * field and looked at once, at the end. Readers never look beyond their bounds, whoever wrote the bytes.
+ * A writer or reader that has failed stays failed and does nothing more: the caller puts or gets field by field and
+ * checks once, at the end. A reader never reads beyond its bounds, even of hostile bytes.
  * Allocates nothing. Must not know: any message. */
 #pragma once
 
@@ -27,5 +27,5 @@ uint64_t wire_get_uint(WireReader *r, size_t width);
 void wire_get_string(WireReader *r, char *ret, size_t max);                   /* refuses a NUL inside */
 void wire_get_bytes(WireReader *r, const uint8_t **ret, size_t *ret_size);    /* points into the message */
 
-/* Everything was there, and nothing more. */
+/* All fields were present, and no bytes are left. */
 bool wire_reader_at_end(const WireReader *r);

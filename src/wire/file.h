@@ -1,24 +1,25 @@
 /* file.h: file operations inside a sandbox.
  *
- * Each is one GUEST_FILE message with a SOCK_SEQPACKET channel of its own; PID 1 forks a worker for it, which becomes the
- * asked-for user, does it, answers on the channel and ends. A hang-up of the channel ends the worker, undoing what is half
- * done. All paths are the sandbox's own; there is nothing else to name.
+ * Each operation is one GUEST_FILE message with a SOCK_SEQPACKET channel of its own. PID 1 forks a worker, which
+ * becomes the requested user, carries out the operation, answers on the channel and ends. If the client closes the
+ * channel, the worker undoes its half-done work and ends. All paths are the sandbox's own; a request cannot name
+ * anything else.
  *
- *      STAT, MKDIR, MOVE, COPY, CHMOD, REMOVE      ENTRY (the thing afterwards; not for REMOVE), END
+ *      STAT, MKDIR, MOVE, COPY, CHMOD, REMOVE      ENTRY (the state afterwards; not for REMOVE), END
  *      LIST                                        ENTRY…, END
  *      READ                                        ENTRY with a descriptor, open for reading, of a regular file; END
  *      WRITE    + descriptor: a pipe with data     (data until end of file), coved: COMMIT; then ENTRY, END. Without COMMIT
  *                                                  nothing has happened. Replaces atomically.
- *      WATCH                                       END at once (the watch stands), then EVENT… until hang-up
+ *      WATCH                                       END at once (the watch is set up), then EVENT… until hang-up
  *      PACK                                        ENTRY… depth first, regular files with a descriptor, END
  *      UNPACK                                      other side: PUT, DATA… , PUT, …, COMMIT; then END
  *
- * Any of them: FAILED, last message; of a watch that breaks, too.
- * END counts: LIST entries (above the request's limit: there is more), PACK and UNPACK entries, WRITE 1 when a file was replaced,
- * MKDIR directories made (0: it was there), REMOVE, COPY and CHMOD things.
- * FILE_DETAILS: each ENTRY says more (FileEntry.detailed), and a WATCH has one before each EVENT whose thing is still there.
- * A single file is packed by its own name. Files that the kernel makes up (/proc) come as copies, with their true size.
- * Pure encode and decode. */
+ * FAILED may be the last message of any of them, also of a watch that breaks later.
+ * END has a count: LIST entries (above the request's limit: there is more), PACK and UNPACK entries, WRITE 1 if a
+ * file was replaced, MKDIR directories made (0: it existed), REMOVE, COPY and CHMOD files and directories.
+ * FILE_DETAILS: each ENTRY has details (FileEntry.detailed), and a WATCH sends one before each EVENT whose file still
+ * exists. A single file is packed by its own name. Files that the kernel generates on read (/proc) come as copies,
+ * with their true size. Pure encode and decode. */
 #pragma once
 
 #include <stdint.h>

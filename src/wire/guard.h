@@ -50,5 +50,5 @@ const char *guard_name(Guard g);
 const char *guard_purpose(Guard g);
 Guard guard_from_name(const char *name);
 
-/* Whether a sandbox can be had without it at all: --allow-missing takes only these. */
+/* Whether a sandbox can run without it: --allow-missing accepts only these. */
 bool guard_is_optional(Guard g);

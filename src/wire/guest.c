@@ -6,7 +6,7 @@
 
 #define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY | GUEST_EXEC_CHANNEL)
 
-/* One number: of an execution, microseconds, a set of guards. All of them are the first eight bytes of the union. */
+/* One number: of an execution, of microseconds, or a set of guards. Each is the first eight bytes of the union. */
 static const ShapeField number_fields[] = { { "number", SHAPE_UINT64, 0 } };
 static const Shape number = SHAPE_OF(number, uint64_t);
 

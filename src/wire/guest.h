@@ -1,14 +1,14 @@
-/* guest.h: what coved and the PID 1 of a sandbox say to each other.
+/* guest.h: the messages between coved and the PID 1 of a sandbox.
  *
- * SOCK_SEQPACKET. The first connection is the control channel that comes back from the spawner; a restarted coved connects
- * to the socket in the sandbox's run directory. The newest connection is the one that counts; an older one is closed.
- * coved treats every message as if an enemy had written it. Pure encode and decode.
+ * SOCK_SEQPACKET. The first connection is the control channel that the spawner returns; a restarted coved connects to
+ * the socket in the sandbox's run directory. The newest connection replaces an older one, which is closed. coved
+ * treats every message as if an enemy had written it. Pure encode and decode.
  *
  *      offset 0   u16 type
  *             2   u16 reserved, 0
  *             4   the fields of the type
  *
- * A start (coved restarts: connect, LIST, and what it answers takes the place of READY):
+ * A start (after a restart coved connects and sends LIST, and the answers replace READY):
  *
  *      init   READY | the FAILED of message.h, which has other type numbers
  *      coved  EXEC 1                          + journals
@@ -31,22 +31,22 @@
 #define GUEST_DETAIL_MAX  256
 
 typedef enum GuestType {
-        /* coved → init. Numbers begin beyond those of message.h, with which they share the first connection. */
+        /* coved → init. Numbers begin above those of message.h, which share the first connection. */
         GUEST_EXEC = 64,
         GUEST_SIGNAL,
         GUEST_RESIZE,
         GUEST_STDIN_OPEN,  /* answered by STDIN with a descriptor to write to: a pipe, or the terminal */
-        GUEST_STDIN_CLOSE, /* init's own copy; the reader sees the end when coved has closed its one too */
+        GUEST_STDIN_CLOSE, /* closes init's own copy; the reader gets end of file when coved has closed its copy too */
         GUEST_FORGET,
         GUEST_LIST,
-        GUEST_STOP, /* TERM to all executions, KILL after the grace time; answered by STOPPED when nothing runs */
+        GUEST_STOP, /* TERM to all executions, KILL after the grace time; answered by STOPPED when no guest process is left */
         GUEST_FILE, /* file.h; + descriptors: the worker's channel, and for data a pipe */
         GUEST_NETWORK, /* answered by SOCKETS */
         GUEST_SOCKET,  /* a socket of the sandbox's network; answered by SOCKET_MADE */
-        GUEST_CHANNEL_OPEN, /* answered by CHANNEL with copies of what PID 1 keeps of it; again after each restart of coved */
-        GUEST_KEEP,         /* + descriptors as CHANNEL: the daemon's ends of a process's that is no execution, for as long as that lives; without: to be forgotten */
-        GUEST_KEPT_ASK,     /* for the one of that number, from 0 on; answered by KEPT */
-        GUEST_KILL,         /* a process inside that is no execution, by its number */
+        GUEST_CHANNEL_OPEN, /* answered by CHANNEL with copies of the descriptors that PID 1 keeps; repeated after each restart of coved */
+        GUEST_KEEP,         /* + descriptors as CHANNEL: keep the daemon's ends of a process that is no execution, for as long as it lives; without: forget them */
+        GUEST_KEPT_ASK,     /* asks for the kept process of that number, from 0 on; answered by KEPT */
+        GUEST_KILL,         /* signals a process inside that is no execution, by its pid */
 
         /* init → coved */
         GUEST_READY = 96, /* + descriptor: the root directory, by name only (O_PATH): for statfs */
@@ -54,12 +54,12 @@ typedef enum GuestType {
         GUEST_EXEC_FAILED,
         GUEST_EXITED,
         GUEST_STDIN,
-        GUEST_END, /* + descriptor, as READY. Of a LIST: STARTED for everything alive and EXITED for everything not forgotten came before */
+        GUEST_END, /* + descriptor, as READY. Ends a LIST, after STARTED for each running execution and EXITED for each ended one that is not forgotten */
         GUEST_STOPPED,
         GUEST_SOCKETS,     /* + descriptors, by shape. Gated: TCP listener, DNS socket, UDP socket; linked: DNS socket, the hub */
         GUEST_SOCKET_MADE, /* + descriptor when error is 0 */
-        GUEST_CHANNEL,     /* + descriptors when error is 0: the channel, what comes from its stdout, from its stderr */
-        GUEST_KEPT,        /* + descriptors, copies of what was kept; pid 0: there is none of that number */
+        GUEST_CHANNEL,     /* + descriptors when error is 0: the channel, the pipe from its stdout, from its stderr */
+        GUEST_KEPT,        /* + descriptors, copies of the kept ones; pid 0: there is none of that number */
         _GUEST_TYPE_MAX,
 } GuestType;
 
@@ -67,9 +67,9 @@ typedef enum GuestExecFlags {
         GUEST_EXEC_PTY = 1 << 0,   /* a terminal; one journal */
         GUEST_EXEC_STDIN = 1 << 1, /* a pipe as stdin, held open until STDIN_CLOSE; else /dev/null */
         GUEST_EXEC_BLOB = 1 << 2,  /* the strings come in a descriptor after the journals */
-        GUEST_EXEC_STAY = 1 << 3,  /* what it takes to run another one stays ready behind it, however long */
-        GUEST_EXEC_CHANNEL = 1 << 4, /* descriptor 3 is one end of a stream socket, 1 and 2 are pipes; PID 1 keeps the other ends, and nothing goes into
-                                      * the journals. Not with a terminal */
+        GUEST_EXEC_STAY = 1 << 3,  /* its shim stays parked afterwards without a time limit, ready for the next execution */
+        GUEST_EXEC_CHANNEL = 1 << 4, /* descriptor 3 is one end of a stream socket, 1 and 2 are pipes; PID 1 keeps the other ends, and no output goes
+                                      * into the journals. Not with a terminal */
 } GuestExecFlags;
 
 /* Descriptors, in this order: journal of stdout (or of the terminal), journal of stderr (not for a terminal), strings (with
@@ -80,7 +80,7 @@ typedef struct GuestExec {
         uint32_t uid, gid;
         uint16_t columns, rows;
         uint64_t timeout_usec; /* 0: none. PID 1 enforces it, whether coved lives or not */
-        uint64_t output_max;   /* bytes per stream; what is more is read and dropped */
+        uint64_t output_max;   /* bytes per stream; the rest is read and dropped */
         uint64_t nofile;
         uint32_t n_args, n_env;
         const uint8_t *strings; /* cwd, args, env: each ends with a NUL; NULL with BLOB */
@@ -89,7 +89,7 @@ typedef struct GuestExec {
 
 typedef struct GuestSignal {
         uint64_t exec;
-        int32_t signal; /* KILL goes to the whole tree, however far it has forked away; others to the process group */
+        int32_t signal; /* KILL goes to the whole tree, including detached descendants; others go to the process group */
 } GuestSignal;
 
 typedef struct GuestKill {
@@ -102,9 +102,9 @@ typedef struct GuestKill {
 #define GUEST_KEPT_FDS      3
 
 typedef struct GuestKept {
-        uint32_t number; /* kept: as it was asked for */
+        uint32_t number; /* in KEPT: the number that was asked for */
         int32_t pid;     /* inside */
-        char text[GUEST_KEPT_TEXT_MAX]; /* the daemon's own words for it */
+        char text[GUEST_KEPT_TEXT_MAX]; /* opaque to PID 1; the daemon's description of it */
 } GuestKept;
 
 typedef struct GuestResize {
@@ -135,7 +135,7 @@ typedef struct GuestExited {
         uint8_t timed_out;   /* PID 1 killed it for timeout_usec */
         uint8_t disk_full;
         uint8_t out_truncated, err_truncated;
-        uint64_t out_bytes, err_bytes; /* in the journals at that moment; a process left behind may add to them */
+        uint64_t out_bytes, err_bytes; /* in the journals at that moment; a process left behind may write more */
         uint64_t wall_usec, user_usec, system_usec;
         uint64_t max_rss_bytes;
 } GuestExited;
@@ -146,12 +146,12 @@ typedef struct GuestStdin {
 } GuestStdin;
 
 typedef enum GuestSocketKind {
-        GUEST_SOCKET_TCP = 1, /* connecting, not blocking, to remote_port of the sandbox's own loopback: 127.0.0.1, or ::1 where only that listens */
-        GUEST_SOCKET_UDP,     /* bound to local (an address of the world, from which the guest wants to hear), connected to remote (the guest) */
+        GUEST_SOCKET_TCP = 1, /* non-blocking, connecting to remote_port of the sandbox's own loopback: 127.0.0.1, or ::1 if only that listens */
+        GUEST_SOCKET_UDP,     /* bound to local (the outside address that the guest has sent to), connected to remote (the guest) */
 } GuestSocketKind;
 
 typedef struct GuestSocket {
-        uint64_t token; /* comes back with the answer */
+        uint64_t token; /* returned with the answer */
         uint8_t kind;
         uint8_t local[16], remote[16]; /* IPv6; IPv4 as ::ffff:a.b.c.d */
         uint16_t local_port, remote_port;
@@ -159,7 +159,7 @@ typedef struct GuestSocket {
 
 typedef struct GuestSocketMade {
         uint64_t token;
-        int32_t error; /* positive errno; ECONNREFUSED: nobody listens */
+        int32_t error; /* positive errno; ECONNREFUSED: no listener */
 } GuestSocketMade;
 
 typedef struct GuestMessage {
@@ -186,5 +186,5 @@ typedef struct GuestMessage {
 
 ssize_t guest_encode(const GuestMessage *message, uint8_t *buffer, size_t size);
 
-/* Strings of an EXEC point into the data. -EBADMSG for anything that guest_encode would not have made. */
+/* Strings of an EXEC point into the data. -EBADMSG for anything that guest_encode() would not make. */
 int guest_decode(const uint8_t *data, size_t size, GuestMessage *ret);

@@ -1,7 +1,7 @@
-/* message.h: what a sandbox's PID 1 and its supervisor say to each other.
+/* message.h: the messages between a sandbox's PID 1 and its supervisor.
  *
- * Pure encode and decode of one datagram each, little-endian, with bounds; sending and receiving over a
- * SOCK_SEQPACKET pair is in channel.h. The supervisor treats every message as if an enemy had written it.
+ * Pure encode and decode of one datagram each, little-endian, with bounds; channel.h sends and receives them over a
+ * SOCK_SEQPACKET pair. The supervisor treats every message as if an enemy had written it.
  * Must not know: what a jail is, how processes are made.
  *
  *      offset 0   u16 type
@@ -19,7 +19,7 @@
 #define WIRE_DETAIL_MAX  256
 
 typedef enum WireType {
-        WIRE_GO = 1,      /* supervisor → init: ids are mapped, go on */
+        WIRE_GO = 1,      /* supervisor → init: ids are mapped, continue */
         WIRE_OUTSIDE = 2, /* supervisor → init: network namespace and cgroup are ready (their descriptors come along) */
         WIRE_FAILED = 3,  /* init → supervisor: could not start; last message */
         WIRE_STARTED = 4, /* init → supervisor: the command runs (with the terminal's master as descriptor) */
@@ -29,16 +29,16 @@ typedef enum WireType {
 
 typedef struct WireFailed {
         int32_t error;                /* positive errno */
-        char step[WIRE_STEP_MAX];     /* which step */
+        char step[WIRE_STEP_MAX];     /* the step that failed */
         char detail[WIRE_DETAIL_MAX]; /* the object it was about, may be empty */
 } WireFailed;
 
 typedef struct WireOutside {
-        uint64_t guards_missing; /* what could not be made and need not be: for controllers rlimits take over */
+        uint64_t guards_missing; /* optional guards that could not be raised outside; rlimits replace missing controllers */
 } WireOutside;
 
 typedef struct WireStarted {
-        uint64_t guards_missing; /* those that could not be raised from inside, and need not be */
+        uint64_t guards_missing; /* optional guards that could not be raised from inside */
 } WireStarted;
 
 typedef struct WireExited {
@@ -61,5 +61,5 @@ typedef struct WireMessage {
 /* Returns the size, or -ENOSPC. */
 ssize_t wire_encode(const WireMessage *message, uint8_t *buffer, size_t size);
 
-/* -EBADMSG for anything that wire_encode would not have made. */
+/* -EBADMSG for anything that wire_encode() would not make. */
 int wire_decode(const uint8_t *data, size_t size, WireMessage *ret);

@@ -1,10 +1,11 @@
-/* spawn.h: what coved may ask of cove-spawner: a closed set.
+/* spawn.h: the closed set of requests that coved may send to cove-spawner, and the answers.
  *
- * One SOCK_SEQPACKET pair, made by coved before it drops its privileges. Every request has a serial and gets exactly one
- * answer with that serial, but for SPAWN_LIST, which gets items and an end. The spawner checks every request as if an enemy
- * had written it; it opens no path that a request names.
- * A serial says which of the spawner processes that follow one another it is for, the first being 0. One that is for a former process is not
- * carried out and gets no answer: coved asks again when the HELLO has told it of the new one.
+ * One SOCK_SEQPACKET pair, made by coved before it drops its privileges. Every request has a serial and gets exactly
+ * one answer with that serial, except SPAWN_LIST, which gets items and an end. The spawner checks every request as if
+ * an enemy had written it; it opens no path that a request names.
+ * A serial also identifies the spawner process that it is for; these processes follow one another and are counted
+ * from 0. A request for a former process is not carried out and gets no answer: coved repeats it after the HELLO of
+ * the new one.
  * Pure encode and decode. Must not know: how sandboxes are made, sockets.
  *
  *      offset 0   u16 type
@@ -34,29 +35,29 @@
 typedef enum SpawnType {
         /* coved → spawner */
         SPAWN_CREATE = 1, /* + descriptors: the bound, not yet listening socket of PID 1; linked: the hub, when there is one already */
-        SPAWN_DESTROY,    /* kill whatever is left of a sandbox and remove its cgroups; works for any id, also unknown ones */
+        SPAWN_DESTROY,    /* kill the remaining processes of a sandbox and remove its cgroups; works for any id, also unknown ones */
         SPAWN_FREEZE,
         SPAWN_THAW,
         SPAWN_LIST, /* every id that has a cgroup of this instance */
         SPAWN_TREE, /* tree.h; + descriptors for a RUN */
-        SPAWN_RECLAIM, /* the memory of a frozen one goes to swap, or back to its files, as far as there is room; DONE when that is over */
-        SPAWN_ZYGOTE, /* + descriptors: channel, stdout and stderr of the new process. A zygote's child goes into a sandbox that was made so that it can: FORKED */
+        SPAWN_RECLAIM, /* move the memory of a frozen sandbox to swap, or back to its files, as far as there is room; DONE at the end */
+        SPAWN_ZYGOTE, /* + descriptors: channel, stdout and stderr of the new process. Forks a zygote's child into a sandbox that was made for it: FORKED */
         SPAWN_PING,   /* answered at once: DONE */
 
         /* spawner → coved */
-        SPAWN_HELLO = 32, /* first message of each spawner process, its first serial: whatever was asked of those before it, is lost */
+        SPAWN_HELLO = 32, /* first message of each spawner process, with its first serial: requests to earlier processes are lost */
         SPAWN_CREATED,    /* + descriptors: control channel of PID 1 (guest.h), its pidfd */
         SPAWN_DONE,       /* destroy, freeze, thaw, reclaim, tree, ping */
         SPAWN_FAILED,
         SPAWN_ITEM,
         SPAWN_END,
         SPAWN_TREE_ITEM, /* of a TREE_LIST */
-        SPAWN_FORKED,    /* it has every wall of a command, and goes on by what comes over its channel */
-        SPAWN_ROOM,      /* of the depot, unasked, with the serial of HELLO: after it, and whenever that has changed */
+        SPAWN_FORKED,    /* the child has every wall of a command, and continues with the messages on its channel */
+        SPAWN_ROOM,      /* of the depot, unasked, with the serial of HELLO: after HELLO and after every change */
         _SPAWN_TYPE_MAX,
 } SpawnType;
 
-/* The first serial of a process; the number goes round. */
+/* The first serial of a process; the number wraps around. */
 static inline uint32_t spawn_serial_of(unsigned process) {
         return (uint32_t) process * SPAWN_SERIALS;
 }
@@ -74,9 +75,9 @@ typedef struct SpawnVolume {
 typedef struct SpawnCreate {
         char id[SPAWN_ID_MAX];
         char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" and "base" are always there */
-        char layer[TREE_NAME_MAX + 1]; /* TREE_LAYER that takes the template's place; "": none */
+        char layer[TREE_NAME_MAX + 1]; /* TREE_LAYER that replaces the template; "": none */
         bool zygote; /* a zygote's child may enter it */
-        bool kept; /* its writable layer is TREE_DISK of its id, which is there already: new, or of a former life, or copied */
+        bool kept; /* its writable layer is the TREE_DISK of its id, which exists already: new, of a former life, or copied */
         char hostname[SPAWN_NAME_MAX];
         char workdir[SPAWN_PATH_MAX];
         uint32_t uid, gid;
@@ -98,7 +99,7 @@ typedef struct SpawnZygote {
         char template_name[SPAWN_NAME_MAX]; /* which zygote */
         char language[SPAWN_NAME_MAX];
         uint32_t gid; /* the user is the sandbox's own */
-        uint64_t nofile, nproc, file_bytes; /* rlimits.h, as of a command; file_bytes 0: as it is */
+        uint64_t nofile, nproc, file_bytes; /* rlimits.h, as of a command; file_bytes 0: unchanged */
         bool no_processes;
 } SpawnZygote;
 
@@ -106,7 +107,7 @@ typedef struct SpawnHello {
         bool privileged;
         uint8_t cgroup_version; /* 0: none */
         uint8_t depot;          /* DepotBacking */
-        char depot_reason[256]; /* why it is not more than it is, and the cure */
+        char depot_reason[256]; /* why the backing is not a better one, and the cure */
 } SpawnHello;
 
 typedef struct SpawnCreated {
@@ -122,7 +123,7 @@ typedef struct SpawnDone {
 } SpawnDone;
 
 typedef struct SpawnRoom { /* of the depot; all 0: there is none, or its size is not ours to change */
-        uint64_t bytes, used_bytes, most_bytes; /* taken from the disk below; of these used; at most at present */
+        uint64_t bytes, used_bytes, most_bytes; /* reserved on the disk below; used of these; possible at present */
 } SpawnRoom;
 
 typedef struct SpawnForked {
@@ -131,7 +132,7 @@ typedef struct SpawnForked {
 
 typedef struct SpawnTreeItem {
         TreeRef ref;
-        uint64_t bytes; /* used by it alone; 0 where that is not known */
+        uint64_t bytes; /* used by it alone; 0: unknown */
 } SpawnTreeItem;
 
 typedef struct WireSpawnFailure {

@@ -27,7 +27,7 @@ static bool run_check(unsigned type, const void *fields) {
         return q->flags & SUDO_BLOB ? q->strings_size == 0 : q->strings_size > 0 && q->strings_size <= SUDO_INLINE_MAX;
 }
 
-/* One number, where the union begins. */
+/* One number, at the beginning of the union. */
 static const ShapeField signal_fields[] = { { "signal", SHAPE_INT, 0, .min = 1, .max = WIRE_SIGNAL_MAX } };
 static const ShapeField pid_fields[] = { { "pid", SHAPE_INT, 0, .min = 1 } };
 static const ShapeField status_fields[] = { { "waitStatus", SHAPE_INT, 0, .max = STATUS_MAX } };

@@ -1,19 +1,19 @@
-/* sudo.h: what cove-sudo and PID 1 of its sandbox say to each other.
+/* sudo.h: the messages between cove-sudo and PID 1 of its sandbox.
  *
- * SOCK_SEQPACKET, an abstract address in the sandbox's own network namespace, bound before the first guest process: nobody else can
- * take it. Both sides look at who is behind the other end. PID 1's side treats every message as if an enemy had written it: it may
- * come from any process of the sandbox, and by any program. Pure encode and decode.
+ * SOCK_SEQPACKET, at an abstract address in the sandbox's own network namespace. PID 1 binds it before the first guest
+ * process, so no guest can take it. Both sides check the peer's credentials. PID 1's side treats every message as if an
+ * enemy had written it: it may come from any process of the sandbox, and from any program. Pure encode and decode.
  *
  *      offset 0   u16 type
  *             2   u16 reserved, 0
  *             4   the fields of the type
  *
  *      client   RUN                  + descriptors
- *      PID 1    STARTED | FAILED     and that is the end of it
+ *      PID 1    STARTED | FAILED     FAILED is the last message
  *      client   SIGNAL …
  *      PID 1    EXITED
  *
- * Whoever hangs up before EXITED ends the command, unless it was to stay. */
+ * A client that hangs up before EXITED ends the command, unless it has set SUDO_STAY. */
 #pragma once
 
 #include <stddef.h>
@@ -40,12 +40,12 @@ typedef enum SudoType {
 typedef enum SudoFlags {
         SUDO_TERMINAL = 1 << 0, /* the fourth descriptor becomes its controlling terminal */
         SUDO_BLOB = 1 << 1,     /* the strings come in a file, the last descriptor */
-        SUDO_STAY = 1 << 2,     /* it goes on without its client */
+        SUDO_STAY = 1 << 2,     /* the command continues without its client */
 } SudoFlags;
 
 #define SUDO_FLAGS_ALL (SUDO_TERMINAL | SUDO_BLOB | SUDO_STAY)
 
-/* Descriptors: what becomes 0–2, then those of the flags, in their order. */
+/* Descriptors: the command's 0–2, then those of the flags, in their order. */
 typedef struct SudoRun {
         uint32_t flags;
         uint32_t uid, gid;
@@ -71,10 +71,10 @@ typedef struct SudoMessage {
         };
 } SudoMessage;
 
-/* How many descriptors such a request has. */
+/* Number of descriptors of a request with these flags. */
 size_t sudo_n_fds(uint32_t flags);
 
 ssize_t sudo_encode(const SudoMessage *message, uint8_t *buffer, size_t size);
 
-/* Strings point into the data. -EBADMSG for anything that sudo_encode would not have made. */
+/* Strings point into the data. -EBADMSG for anything that sudo_encode() would not make. */
 int sudo_decode(const uint8_t *data, size_t size, SudoMessage *ret);

@@ -4,8 +4,9 @@
  *      C1       memory and pids cgroups · ids · namespaces · fork · ends
  *      C2                                                     other cgroups · time · descriptors · keyring · the walls of a command · the interpreter
  *
- * C1 shares the zygote's memory, so that it is copied once; the kernel's OOM killer passes over such a one. It is in no group that could stop or slow it down, for
- * the zygote waits for it. There is no undo: who cannot take a step tells which, and ends. */
+ * C1 shares the zygote's memory, so that memory is copied only once; the kernel's OOM killer skips such a process. C1
+ * enters no cgroup that could stop or slow it down, since the zygote waits for it. There is no undo: a process that
+ * fails reports the step and ends. */
 
 #include "zygote/enter.h"
 

@@ -1,4 +1,4 @@
-/* library.c: what the interpreter calls: cove-zygote.so.
+/* library.c: the functions of cove-zygote.so that the interpreter calls.
  *
  * Loaded by the interpreter itself, in its one thread. */
 

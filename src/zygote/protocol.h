@@ -1,14 +1,15 @@
-/* protocol.h: what the spawner and a zygote say to each other, over a SOCK_SEQPACKET pair, as it lies in memory: both are of one build.
+/* protocol.h: the messages between the spawner and a zygote, over a SOCK_SEQPACKET pair. They are sent as they are in
+ * memory, since both sides come from one build.
  *
  *      zygote    READY, once, when everything is loaded
  *      spawner   ZygoteFork + descriptors: report, channel, stdout, stderr, the namespaces in the order below, files to enter cgroups (v1)
  *
- * and over the report, a pair of its own for each child, which ends with it:
+ * and over the report, a socket pair for each child:
  *
- *      child     ZYGOTE_ENTERED, only when it was asked to wait (cgroup v2): the spawner moves it, and says a byte
- *      child     ZYGOTE_STARTED, or ZYGOTE_FAILED with the step; nothing: it died
+ *      child     ZYGOTE_ENTERED, only if it was asked to wait (cgroup v2): the spawner moves it, and sends a byte
+ *      child     ZYGOTE_STARTED, or ZYGOTE_FAILED with the step; hang-up without either: it died
  *
- * Nothing of a guest's comes by these: what a child shall be told, it is told over its channel, when it is in its sandbox.
+ * No data of a guest is sent here: a child gets its instructions over its channel, when it is in its sandbox.
  * Must not know: the daemon, contexts. */
 #pragma once
 
@@ -17,7 +18,7 @@
 
 #define ZYGOTE_READY "ready"
 
-/* Its place in the zygote's mount namespace, and descriptors of the zygote and of its children */
+/* Our directory in the zygote's mount namespace, and descriptors of the zygote and of its children */
 #define ZYGOTE_DIRECTORY "/.cove"
 #define ZYGOTE_LIBRARY   "zygote.so"
 #define ZYGOTE_SOCKET_FD 3 /* of a zygote */
@@ -44,9 +45,9 @@ typedef struct ZygoteFork {
         uint32_t uid, gid; /* on the host: of the sandbox's user, who owns its user namespace */
         uint32_t inside_uid, inside_gid;
         uint64_t nofile, nproc, file_bytes;
-        uint8_t n_tasks; /* files that it writes itself to */
-        uint8_t n_early; /* of these, before it becomes a process of its own: what counts memory and processes, and holds nobody up */
-        bool waits;      /* to be moved instead */
+        uint8_t n_tasks; /* cgroup files to which it writes itself */
+        uint8_t n_early; /* of these, written before the second fork: controllers that count memory and processes and cannot stop it */
+        bool waits;      /* it waits until the spawner moves it (cgroup v2) */
         bool no_processes;
 } ZygoteFork;
 
