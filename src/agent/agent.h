@@ -1,13 +1,14 @@
-/* agent.h: agent executions: a task, in a sandbox of its own, from the queue to the clean-up.
+/* agent.h: agent executions: a task in a sandbox of its own, from the queue to the clean-up.
  *
  *      queued → provisioning → running → completed | failed | dead (all attempts used up) | cancelled
- *         ↑___________|___________|      the sandbox's failure: tried again after a pause of 2^i × agents.backoff
+ *         ↑___________|___________|      the sandbox's failure: retried after a pause of 2^i × agents.backoff
  *
- * Durable: a row before the answer; after a restart what was queued is queued, and what was running is rejoined (its sandbox and its
- * command have gone on). A failure of the sandbox is tried again with growing pauses; a failure of the program is its result.
- * What has ended is in the store only.
- * Knows the core through acquire.h, execution.h and fileop.h, and the rooms that carry results away. Must not know: HTTP, SQL,
- * what the metrics are. */
+ * An execution is durable: its row is in the store before the caller gets the answer. After a restart queued executions
+ * are queued again, and running ones are rejoined, because their sandboxes and commands went on. A failure of the
+ * sandbox is retried after growing pauses; a failure of the program is its result. Ended executions are in the store
+ * only.
+ * Knows the core through acquire.h, execution.h and fileop.h, and the rooms that carry results away. Must not know:
+ * HTTP, SQL, what the metrics are. */
 #pragma once
 
 #include "agent/job.h"
@@ -19,14 +20,14 @@ typedef struct Agents Agents;
 typedef struct Deliveries Deliveries;
 typedef struct Artifacts Artifacts;
 
-/* Takes up what the store has, as soon as the manager's recovery is over. deliveries, artifacts: may be NULL (then webhooks are refused,
- * and nothing is captured). */
+/* Resumes the executions in the store as soon as the manager's recovery is over. deliveries NULL: webhooks are refused.
+ * artifacts NULL: nothing is captured. */
 int agents_new(Manager *m, Deliveries *deliveries, Artifacts *artifacts, Agents **ret, Error *reterr);
-Agents *agents_free(Agents *a); /* before the manager; everything goes on without us */
+Agents *agents_free(Agents *a); /* before the manager; sandboxes and commands go on */
 
 void agents_reload(Agents *a); /* the settings have changed: more may run at once than before */
 
-/* What somebody asks for. Everything is the caller's. */
+/* A request for an execution. All members are borrowed. */
 typedef struct AgentRequest {
         const char *task_id, *agent_type;
         const char *context;        /* JSON; NULL: {} */
@@ -34,8 +35,8 @@ typedef struct AgentRequest {
         const char *code, *language; /* language NULL: python */
         const Strv *env;
         const char *template_name;  /* NULL: the profile's */
-        SandboxLimits limits;       /* what is not said (limits_unsaid()) is the profile's */
-        TimeAsked time; /* of the program; not said: as long as its type may take */
+        SandboxLimits limits;       /* unset ones (limits_unsaid()) are the profile's */
+        TimeAsked time; /* of the program; unset: the limit of its type */
         bool has_retries;
         unsigned retries;           /* after the first attempt */
         int priority;
@@ -45,17 +46,18 @@ typedef struct AgentRequest {
         bool keep_sandbox;
 } AgentRequest;
 
-/* Puts it into the store and the queue. -EINVAL: ret_field names the member of the request ("agentType"), the error says more.
- * -EPERM: a limit beyond the profile's. -EDQUOT: the queue is full. -ENOSPC. -EEXIST: the idempotency key was used for something
- * else. ret_existing: the key is known, and here is what it stands for. */
+/* Puts the execution into the store and the queue. -EINVAL: ret_field names the member of the request ("agentType"),
+ * the error says more. -EPERM: a limit is beyond the profile's. -EDQUOT: the queue is full. -ENOSPC. -EEXIST: the
+ * idempotency key was used for another request. ret_existing: the key was used before, and ret_id is that execution. */
 int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char ret_id[static JOB_ID_LENGTH + 1], bool *ret_existing,
                 const char **ret_field, Error *reterr);
 
-/* -ENOENT: there is none that this one may see. The caller frees with job_done(). */
+/* -ENOENT: the principal sees no such execution. The caller frees with job_done(). */
 int agents_find(Agents *a, const Principal *who, const char *id, Job *ret);
 
-/* The id of the one execution that this one may see whose id begins so, as core/prefix.h has it for sandboxes. -ENOENT: none does, or the text is no beginning of an
- * id, of which it has four digits or more. -ENOTUNIQ: several do; the error names some. */
+/* Completes the beginning of an id, as core/prefix.h does for sandboxes, among the executions that the principal sees.
+ * -ENOENT: no id begins so, or the text is not "run_" with at least four digits of an id. -ENOTUNIQ: several ids begin
+ * so; the error names some. */
 int agents_complete_id(Agents *a, const Principal *who, const char *text, char ret[static JOB_ID_LENGTH + 1], Error *reterr);
 
 typedef struct JobFilter {
@@ -66,18 +68,18 @@ typedef struct JobFilter {
         unsigned limit;
 } JobFilter;
 
-/* The newest first. The row is the callee's to take from; what it returns below zero ends it. ret_next: only so many have been looked
- * at, and there may be more before this serial; 0: that was all. */
+/* Newest first. The callee may take members out of the row; a negative return value stops. ret_next: if not 0, the
+ * search stopped at this serial, and there may be more before it; 0: that was all. */
 int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata, uint64_t *ret_next);
 
-/* -EALREADY: it has ended. 1: asked for, its end is told later; 0: done. */
+/* -EALREADY: it has ended. 1: it is being killed, and watches report its end; 0: done. */
 int agents_cancel(Agents *a, const Principal *who, const char *id, Error *reterr);
-/* -ESTALE: it is no dead letter. */
+/* -ESTALE: it is not a dead letter. */
 int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr);
-/* -EBUSY: it has not ended. With what was kept of it. */
+/* Also deletes its artifacts. -EBUSY: it has not ended. */
 int agents_delete(Agents *a, const Principal *who, const char *id, Error *reterr);
 
-/* Told after every change of status, when it is in the store. */
+/* Called after every change of status, when it is in the store. */
 typedef struct AgentWatch {
         void (*changed)(const char *id, JobStatus status, void *userdata);
         void *userdata;
@@ -87,41 +89,42 @@ typedef struct AgentWatch {
 } AgentWatch;
 
 void agents_watch(Agents *a, const char *id, AgentWatch *watch);
-void agents_unwatch(AgentWatch *watch); /* also when it never watched */
+void agents_unwatch(AgentWatch *watch); /* does nothing on a zeroed one that never watched */
 
-/* As callers and their webhooks see it. brief: for lists, without output, context and attempts. */
+/* The execution as callers and their webhooks see it. brief: for lists, without output, context and attempts. */
 json_t *agents_json(Agents *a, const Job *job, bool brief);
-extern const Shape agent_summary_shape, agent_execution_shape; /* what that is */
+extern const Shape agent_summary_shape, agent_execution_shape; /* the shapes of that: brief, and in full */
 
 #define AGENT_PRIORITIES (2 * JOB_PRIORITY_MAX + 1)
 
 typedef struct AgentQueueStats {
-        uint64_t depth;      /* queued, those that wait for their next attempt included */
-        uint64_t delayed;    /* of them: those */
+        uint64_t depth;      /* queued, including those that pause before their next attempt */
+        uint64_t delayed;    /* those that pause */
         uint64_t active;     /* provisioning and running */
         uint64_t running;
         uint64_t dead;       /* letters */
-        usec_t oldest_usec;  /* that the longest waiting one has waited, since it could begin */
+        usec_t oldest_usec;  /* the longest wait of a queued one since it could begin */
         usec_t wait_p50_usec, wait_p95_usec, wait_p99_usec; /* of those that began in the last 5 minutes */
-        uint64_t n_waits;    /* that these are taken from */
+        uint64_t n_waits;    /* samples of these quantiles */
         uint64_t submitted, attempts, retried, completed, failed, died, cancelled; /* since the start */
         uint64_t by_priority[AGENT_PRIORITIES]; /* queued; priority p is at p + JOB_PRIORITY_MAX */
 } AgentQueueStats;
 
-/* tenant NULL: everybody's. Of a tenant: depth, active, dead and by_priority are its own, the rest is 0. */
+/* tenant NULL: of all tenants. Otherwise depth, active, running, dead, oldest_usec and by_priority are the tenant's
+ * own, and the rest is 0. */
 int agents_queue_stats(Agents *a, const char *tenant, AgentQueueStats *ret);
 
-/* Cheap: what alerts look at all the time. */
+/* Cheap: for alerts, which read it at every evaluation. */
 typedef struct AgentSignals {
         uint64_t depth, active, dead;
 } AgentSignals;
 
 void agents_signals(Agents *a, AgentSignals *ret);
 
-/* Told what happens, when it is in the store. The same rules as in core/observer.h; every function may be NULL. */
+/* Called when an event is in the store. The same rules as in core/observer.h; every function may be NULL. */
 typedef struct AgentObserver {
         void (*queued)(const Job *job, void *userdata); /* also for its next attempt */
-        void (*began)(const Job *job, usec_t waited, void *userdata); /* an attempt; waited: since it could have begun */
+        void (*began)(const Job *job, usec_t waited, void *userdata); /* an attempt; waited: since it could begin */
         void (*ended)(const Job *job, void *userdata);
         void (*forgotten)(const Job *job, void *userdata);
         void *userdata;
@@ -130,6 +133,6 @@ typedef struct AgentObserver {
 
 void agents_observe(Agents *a, AgentObserver *o);
 
-/* Asked before a request's own limits count: may make those of its profile smaller, by what such executions have needed. */
+/* Called before a request's own limits apply: may lower those of its profile to what such executions have needed. */
 typedef int (*AgentAdvice)(const char *agent_type, SandboxLimits *limits, void *userdata);
 void agents_set_advice(Agents *a, AgentAdvice advice, void *userdata);

@@ -1,4 +1,4 @@
-/* ask.c: what can be asked of the room: to submit, to look, to cancel, to try again, to forget. */
+/* ask.c: requests to the room: submit, find, list, cancel, retry, delete. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* collect.c: what is kept of an execution when it is over: both logs, a report of what it has used, why it has failed, and the files that
- * its caller wants. What cannot be kept is said so in the execution, and never changes its outcome. */
+/* collect.c: keeps the artifacts of an ended execution: both logs, reports of its usage and its error, and the files
+ * that its caller asked for. The execution says which could not be kept, and why; that never changes its outcome. */
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,8 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* All ways through the pattern at once: a bit for each piece of it that may come next. So the time is the length of the path times a few words, whatever the pattern is;
- * trying one way after the other would let a caller choose how long it takes. */
+/* Follows all ways through the pattern at once, with a bit for each piece of it that may come next. So the time is the
+ * length of the path times a few words, for every pattern. Trying one way after the other would let a caller choose how
+ * long it takes. */
 
 #define WORD_BITS 64
 #define WORDS (GLOB_PATTERN_MAX / WORD_BITS + 1)

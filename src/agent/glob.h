@@ -1,4 +1,5 @@
-/* glob.h: patterns for paths. "*" and "?" stay within a part, "**" does not, and "**" with a slash behind it is also nothing. Knows libc only. */
+/* glob.h: patterns for paths. "*" and "?" match within one part of a path, "**" across parts. "**" followed by a slash
+ * matches any number of whole parts, also none. Knows libc only. */
 #pragma once
 
 #include <stdbool.h>

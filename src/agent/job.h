@@ -1,7 +1,8 @@
-/* job.h: one agent execution, as it is kept.
+/* job.h: one agent execution, as it is stored.
  *
- * What was asked for, complete by itself (the profile's limits are in it, so that a changed config does not change what was accepted),
- * and what has become of it. A row of the store, and the object that the queue and the surfaces hand around.
+ * A Job has the request and its outcome. The request is complete: it includes the profile's limits, so that a changed
+ * config does not change an accepted execution. A Job is a row of the store, and the object that the queue and the
+ * surfaces pass around.
  * Must not know: the loop, HTTP, SQL. */
 #pragma once
 
@@ -19,8 +20,8 @@
 
 typedef enum JobStatus {
         JOB_QUEUED,       /* also between two attempts */
-        JOB_PROVISIONING, /* a sandbox is asked for, and made ready */
-        JOB_RUNNING,      /* the program runs, or what it has left is collected */
+        JOB_PROVISIONING, /* waits for a sandbox, or the sandbox is prepared */
+        JOB_RUNNING,      /* the program runs, or its artifacts are collected */
         JOB_COMPLETED,    /* ended with 0 */
         JOB_FAILED,       /* the program's own failure: exit code, time, memory */
         JOB_DEAD,         /* the sandbox's failure, in every attempt: a dead letter */
@@ -38,7 +39,7 @@ static inline bool job_status_is_ended(JobStatus s) {
 }
 
 typedef enum WebhookStatus {
-        WEBHOOK_NONE, /* nobody wants to be told, or it is too early */
+        WEBHOOK_NONE, /* the request has no webhook, or the execution has not ended */
         WEBHOOK_PENDING,
         WEBHOOK_DELIVERED,
         WEBHOOK_FAILED,
@@ -54,7 +55,7 @@ typedef struct JobOutput {
         char *text;     /* NULL: nothing was written */
         bool base64;    /* it was no UTF-8 */
         bool truncated; /* there was more */
-        uint64_t bytes; /* that the program has written */
+        uint64_t bytes; /* written by the program */
 } JobOutput;
 
 typedef struct JobUsage {
@@ -65,11 +66,11 @@ typedef struct JobUsage {
 } JobUsage;
 
 typedef struct Job {
-        uint64_t serial; /* grows; by it the queue is in order */
+        uint64_t serial; /* grows; the order of the queue */
         char id[JOB_ID_LENGTH + 1];
-        usec_t created_at; /* wall clock, as all of them */
+        usec_t created_at; /* wall clock, as all times here */
 
-        /* What was asked for. */
+        /* The request. */
         SandboxSpec sandbox;  /* without a name: each attempt has its own */
         Strv command;         /* n == 0: code */
         char *code, *language;
@@ -81,18 +82,19 @@ typedef struct Job {
         bool capture_files, keep_sandbox;
         Strv capture; /* patterns; n == 0: all */
 
-        /* What has become of it. */
+        /* The state. */
         JobStatus status;
         unsigned attempt;       /* the number of the one under way, or of the last */
-        unsigned attempts_free; /* as many were made before somebody asked to try again: they do not count */
+        unsigned attempts_free; /* attempts before the last retry request; they do not count for attempts_max */
         usec_t not_before;      /* the next attempt; 0: at once */
-        usec_t queued_at, provisioning_at, running_at, finished_at, ended_at; /* finished: the program; of the last attempt; 0: not yet */
+        /* Of the last attempt; finished: the program; 0: not yet. */
+        usec_t queued_at, provisioning_at, running_at, finished_at, ended_at;
         char sandbox_id[SANDBOX_ID_LENGTH + 1];
         uint64_t execution; /* its number in the sandbox; 0: none so far */
-        bool cancel;        /* asked for, not done yet */
+        bool cancel;        /* requested, not done yet */
         char *error_code, *error; /* a short fixed word, and a sentence; NULL: none */
 
-        /* Of the program. */
+        /* The program's result. */
         bool has_result;
         int exit_code, signal;
         ExecutionReason reason;
@@ -101,16 +103,16 @@ typedef struct Job {
         usec_t duration_usec;
         JobUsage usage;
 
-        char *capture_error; /* what could not be kept of it, and why; NULL: nothing */
+        char *capture_error; /* which artifacts could not be kept, and why; NULL: all were */
         WebhookStatus webhook_status;
         unsigned webhook_attempts;
         char *webhook_error;
 } Job;
 
 void job_done(Job *j);
-void job_forget_result(Job *j); /* of an attempt that is over: the next one has its own */
+void job_forget_result(Job *j); /* clears the result of the last attempt, before the next */
 
-/* What an attempt was. Those whose program has run to its own end have no error. */
+/* The record of an attempt. One whose program succeeded has no error. */
 typedef struct JobAttempt {
         char job[JOB_ID_LENGTH + 1];
         unsigned number; /* from 1 */

@@ -1,4 +1,4 @@
-/* language.h: which program runs code of which language, and whether a template has it.
+/* language.h: finds the program that runs code of a language in a template.
  *
  * Must not know: agents, sandboxes. */
 #pragma once
@@ -6,10 +6,11 @@
 #include "base/error.h"
 #include "base/strv.h"
 
-/* Programs that run it, by any of its names; nothing for a language that is none of ours. */
+/* The programs that can run a language. name: any of its names; an unknown language has no programs. */
 int language_programs(const char *name, Strv *ret);
 
-/* By any of its names. The program is looked for in the template's tree (root_dir: "/" for the host's), whose links lead nowhere else.
- * ret_file: what the file shall be called ("main.py"). ret_command: the program and its arguments; the file's path follows.
- * -EINVAL: there is no such language. -ENOENT: none of its programs is there. */
+/* name: any of the language's names. The program is looked up in the template's tree, and links are resolved within the
+ * tree. root_dir: "/" for the host's; NULL: the language's first program, without a look. ret_file: the name for the
+ * file of code ("main.py"). ret_command: the program and its arguments, to which the caller appends the file's path.
+ * -EINVAL: unknown language. -ENOENT: the tree has none of its programs. */
 int language_find(const char *name, const char *root_dir, const char **ret_file, Strv *ret_command, Error *reterr);

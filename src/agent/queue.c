@@ -13,7 +13,7 @@
  *              │                    └  0: e e e e e
  *              │    └ VALIDATION ──── 0: e
  *              ↓
- *             globex …                                  who was served goes to the end */
+ *             globex …                                  a tenant that was served moves to the end */
 
 typedef struct QueueLevel {
         int priority;

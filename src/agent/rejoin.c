@@ -1,8 +1,8 @@
 /* rejoin.c: attempts that were under way when the daemon ended.
  *
- * Their sandboxes have gone on and have been adopted by now, their programs too; a program is known by its tag, which is the
- * execution's id, and a sandbox by its name, also where the row does not have them yet. What has a sandbox and no program goes on with
- * its preparation; what has lost its sandbox is tried again. */
+ * Their sandboxes and programs went on, and the core has adopted them by now. A program is found by its tag, which is
+ * the execution's id, and a sandbox by its name, even if the row does not have them yet. An attempt with a sandbox and
+ * no program continues with its preparation. An attempt that has lost its sandbox has failed, and is retried. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* request.c: what was asked for becomes a Job that is complete by itself, or is refused with the field that is to blame. */
+/* request.c: makes a complete Job of a request, or refuses the request and names the wrong field. */
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* result.c: what the program has left: its end, its output, its usage; and whose doing its end was. */
+/* result.c: the program's end, output and usage, and the cause of its end. */
 
 #include <stdio.h>
 #include <stdlib.h>

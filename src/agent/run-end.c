@@ -1,10 +1,10 @@
-/* run-end.c: what follows from each way in which an attempt can end.
+/* run-end.c: the consequences of each way in which an attempt can end.
  *
  *      the program's end         → its result: completed, failed, cancelled
  *      the sandbox's failure     → another attempt after a pause, or a dead letter
  *      there was no room         → back to the queue, as if nothing had been tried
  *
- * The end is in the store before anybody hears of it, and before the sandbox goes. */
+ * The end is in the store before it is reported, and before the sandbox is ended. */
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,9 +1,10 @@
-/* run-sandbox.c: how an attempt comes to its sandbox.
+/* run-sandbox.c: how an attempt gets its sandbox.
  *
- *      there is one, or room to make one       it goes on
- *      there is no room                        it waits among all who want a sandbox, its lane behind it; meanwhile others may run, and
- *                                              when it has one it is held until it is its turn again
- *      it cannot be                            run-end.c says what follows */
+ *      there is one, or room to make one       the attempt goes on
+ *      there is no room                        the attempt waits in the core's queue for sandboxes. Its lane is closed,
+ *                                              and other lanes may run. Once it has a sandbox, it is held until it has
+ *                                              its turn again
+ *      the sandbox cannot be made              see run-end.c */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* run.c: one attempt, step by step.
  *
  *      sandbox    made, or waited for (run-sandbox.c)
- *      turn       among those that may run at once
- *      context    the file that tells the program what it is for
- *      code       the program itself, where it came with the request
- *      program    it runs
+ *      turn       a slot among those that may run at once
+ *      context    writes the file that describes the task to the program
+ *      code       writes the program itself, if it came with the request
+ *      program    runs it
  *
- * What comes of it, and of a step that failed, is run-end.c's. */
+ * run-end.c handles the program's end and failed steps. */
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* stats.c: how many, how long. */
+/* stats.c: counts and waits of the queue. */
 
 #include <stdlib.h>
 #include <string.h>

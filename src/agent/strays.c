@@ -1,7 +1,8 @@
 /* strays.c: sandboxes of attempts that are over.
  *
- * The end of an attempt is written before its sandbox goes; a daemon that dies between the two leaves the sandbox behind. Its name says
- * whose it was: what no run has taken up again, and what nobody wanted to keep, ends. */
+ * The end of an attempt is written before its sandbox is ended. A daemon that dies between the two leaves the sandbox
+ * behind. The sandbox's name has the execution's id: a sandbox that no run has rejoined, and that is not to be kept, is
+ * ended. */
 
 #include <stdlib.h>
 #include <string.h>

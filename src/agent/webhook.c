@@ -1,4 +1,5 @@
-/* webhook.c: who asked to be told of the end, is told; also after a restart, because the row remembers. */
+/* webhook.c: reports the end of an execution to its caller's webhook, also after a restart, because the row has the
+ * webhook's status. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* config.c: a file or a text to a Config. */
+/* config.c: reads a file or a text into a Config. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* config.h: cove.yaml, read and checked.
  *
- * One value of this type is the whole configuration, never changed after it was made: reading the file again makes another one,
- * and everybody looks through Manager.settings. Without a file there are the defaults. What is not in the file has its default;
- * what is in the file and unknown is an error with line, column and the nearest name that exists.
- * Durations are written as in 90s, 5m, 24h, sizes as in 256MB, 1G. A bare number is seconds (pools: milliseconds) or bytes.
- * Secrets may be given as `file:/path` or `env:NAME` instead of the value; they are never printed.
+ * A Config is the whole configuration. It is never changed after it was made: reading the file again makes another one,
+ * and all code reads it through Manager.settings. A key that is not in the file has its default, and so has every key
+ * without a file. An unknown key in the file is an error with line, column and the nearest known name.
+ * Durations are written as in 90s, 5m, 24h, sizes as in 256MB, 1G. A bare number is seconds (pools: milliseconds) or
+ * bytes. Secrets may be given as `file:/path` or `env:NAME` instead of the value; they are never printed.
  * Must not know: the loop (reload.h does), HTTP, the store. Knows core/settings.h for its types. */
 #pragma once
 
@@ -17,31 +17,31 @@ typedef enum ChannelKind { CHANNEL_LOG, CHANNEL_SLACK, CHANNEL_WEBHOOK, CHANNEL_
 extern const ShapeNames alert_severity_names, channel_kind_names;
 
 typedef struct StorageConfig { /* storage: */
-        uint64_t most_bytes;  /* of the file system that the spawner makes for what outlives sandboxes; 0: half of what is free for it */
-        uint64_t begin_bytes; /* it begins with so much, and never has less */
-        usec_t shrink_usec;   /* after so long with much of it free, it shrinks; 0: never */
+        uint64_t most_bytes;  /* most size of the depot, which holds what outlives sandboxes; 0: half of what is free on disk */
+        uint64_t begin_bytes; /* its first and least size */
+        usec_t shrink_usec;   /* it shrinks when much of it was free for so long; 0: only on request */
 } StorageConfig;
 
 typedef struct AgentsConfig { /* agents: */
-        unsigned concurrency;        /* executions at once; 0: as many as sandboxes may be */
+        unsigned concurrency;        /* executions at once; 0: as many as the daemon allows sandboxes */
         unsigned attempts_max;       /* 3 */
         usec_t backoff_usec;         /* 1 s; doubled each time */
         usec_t backoff_max_usec;     /* 60 s */
-        usec_t ready_timeout_usec;   /* 30 s, for one sandbox to get ready */
+        usec_t ready_timeout_usec;   /* 30 s, for one sandbox to become ready */
         unsigned queue_max;          /* 100000 */
         usec_t keep_usec;            /* finished executions: 7 d; dead letters too */
-        bool auto_cleanup;           /* the sandbox goes when it is done: true */
-        char *webhook_secret;        /* signs what is sent to callers' webhooks (HMAC-SHA256); NULL: unsigned */
-        bool webhook_private;        /* those of tenants may lead to this machine and to private networks: false */
-        usec_t operation_timeout_usec; /* around every single operation on a sandbox (B3 171): 5 min */
+        bool auto_cleanup;           /* the sandbox ends with its execution: true */
+        char *webhook_secret;        /* signs messages to callers' webhooks (HMAC-SHA256); NULL: unsigned */
+        bool webhook_private;        /* tenants' webhooks may lead to this machine and to private networks: false */
+        usec_t operation_timeout_usec; /* of every single operation on a sandbox (B3 171): 5 min */
 } AgentsConfig;
 
 typedef struct CleanupConfig { /* cleanup: */
         usec_t sweep_interval_usec;     /* 5 min */
         unsigned batch_size;            /* 50 per sweep */
         usec_t orphan_timeout_usec;     /* 10 min in initializing */
-        usec_t stuck_timeout_usec;      /* 30 min; a profile has its own, and never below its wall time */
-        usec_t record_age_usec;         /* 24 h: ended records go */
+        usec_t stuck_timeout_usec;      /* 30 min; a profile may have its own; never below the profile's wall time */
+        usec_t record_age_usec;         /* 24 h; older records of ended sandboxes are removed */
         usec_t age_interval_usec;       /* 15 min */
         usec_t max_age_usec;            /* 10 min; of agents' sandboxes, never below the profile's wall time */
         usec_t pressure_interval_usec;  /* 10 s; 0: off */
@@ -71,7 +71,7 @@ typedef enum AlertOverrideKey { OVERRIDE_THRESHOLD, OVERRIDE_SUSTAINED, OVERRIDE
 
 typedef struct AlertOverride { /* alerts.rules.NAME: */
         char name[CONFIG_NAME_MAX + 1];
-        uint64_t said; /* bit n: the key of that number is there; the rest is the rule's own */
+        uint64_t said; /* bit n: the file has AlertOverrideKey n; other values are the rule's own */
         double threshold;
         usec_t sustained_usec;
         AlertSeverity severity;
@@ -81,10 +81,10 @@ typedef struct AlertOverride { /* alerts.rules.NAME: */
 typedef enum AlertPreset { ALERT_PRESET_MACHINE, ALERT_PRESET_SEEDS, _ALERT_PRESET_MAX } AlertPreset;
 
 typedef struct AlertsConfig { /* alerts: */
-        AlertPreset preset;       /* machine: numbers of active sandboxes are shares of what the daemon allows; seeds: 50 and 20 */
+        AlertPreset preset;       /* thresholds of active sandboxes: machine: shares of what the daemon allows; seeds: 50 and 20 */
         bool enabled;             /* true */
-        usec_t interval_usec;     /* how often rules are looked at: 10 s */
-        usec_t cooldown_usec;     /* 1 h: the same alert is not sent again within it */
+        usec_t interval_usec;     /* between two evaluations of the rules: 10 s */
+        usec_t cooldown_usec;     /* 1 h; the same alert is not sent again within it */
         ChannelConfig *channels;  /* "log" is always there */
         size_t n_channels;
         Strv routes[_SEVERITY_MAX]; /* names of channels; default: critical to all, warning to slack and webhook, info to log */
@@ -92,14 +92,14 @@ typedef struct AlertsConfig { /* alerts: */
         size_t n_overrides;
         unsigned attempts_max;    /* deliveries: 5 */
         usec_t backoff_usec;      /* 1 s, doubled, up to 5 min */
-        unsigned queue_max;       /* undelivered at once: 1000; the oldest go, counted */
+        unsigned queue_max;       /* undelivered messages at once: 1000; the oldest are dropped and counted */
 } AlertsConfig;
 
 typedef struct MetricsConfig { /* metrics: */
         usec_t interval_usec;   /* one row of history: 60 s */
-        usec_t retention_usec;  /* 7 d; then hours are kept for ever */
+        usec_t retention_usec;  /* of rows: 7 d; sums of hours are kept for ever */
         bool open;              /* GET /metrics without a key: false */
-        unsigned agent_types_max; /* labels beyond so many become "other": 64 */
+        unsigned agent_types_max; /* 64; labels beyond so many become "other" */
 } MetricsConfig;
 
 typedef struct OtlpConfig { /* otlp: */
@@ -108,7 +108,7 @@ typedef struct OtlpConfig { /* otlp: */
         usec_t interval_usec;  /* metrics: 60 s; traces go in batches every 5 s */
         bool traces, metrics;  /* true */
         double sampling;       /* of traces: 1.0 */
-        unsigned queue_max;    /* spans: 4096; more are dropped, counted */
+        unsigned queue_max;    /* spans: 4096; more are dropped and counted */
 } OtlpConfig;
 
 typedef struct CostConfig { /* cost: prices */
@@ -129,7 +129,7 @@ typedef struct ArtifactsConfig { /* artifacts: */
         char *directory;       /* local; NULL: DIR/artifacts */
         char *endpoint, *bucket, *region, *access_key, *secret_key, *prefix; /* s3 */
         usec_t keep_usec;      /* local: 7 d; 0: for ever */
-        uint64_t total_bytes;  /* local: 10 GB; the oldest go */
+        uint64_t total_bytes;  /* local: 10 GB; the oldest are removed */
         uint64_t file_bytes_max; /* of one captured file: 10 MB */
         unsigned files_max;    /* of one execution: 100 */
 } ArtifactsConfig;
@@ -141,25 +141,25 @@ typedef struct SecretsConfig { /* secrets: */
 typedef struct AuditConfig { /* audit: */
         bool enabled;            /* true */
         bool reads;              /* also GET and HEAD: true */
-        uint64_t file_bytes;     /* a new file after so much: 64 MB */
+        uint64_t file_bytes;     /* size after which a new file begins: 64 MB */
         usec_t keep_usec;        /* 0: for ever */
-        uint64_t total_bytes;    /* of all files; the oldest go: 10 GB; 0: no limit */
-        usec_t stranger_window_usec; /* calls without a key are counted for so long, and then told by one record: 1 min */
-        uint64_t reserve_bytes;  /* allocated ahead of what is written: 16 MB */
-        bool required;           /* what changes something is refused while no record can be written: true */
+        uint64_t total_bytes;    /* of all files; the oldest are removed: 10 GB; 0: no limit */
+        usec_t stranger_window_usec; /* calls without a key are counted for so long, and then share one record: 1 min */
+        uint64_t reserve_bytes;  /* disk space allocated ahead of the log's end: 16 MB */
+        bool required;           /* calls that change something are refused while no record can be written: true */
 } AuditConfig;
 
 typedef struct PreviewsConfig { /* previews: */
         char domain[254];      /* PORT-ID.DOMAIN leads here: localhost */
-        usec_t link_usec;      /* of a signed link for which nothing else was asked: 1 h */
+        usec_t link_usec;      /* lifetime of a signed link, unless the request sets one: 1 h */
 } PreviewsConfig;
 
 #define CORS_ORIGINS_MAX 256
 
 typedef struct CorsConfig { /* cors: */
         Strv origins;          /* of pages that may use the API, beside loopback: "https://app.example.org", one with "*." before its host, "*" */
-        bool loopback;         /* pages of this machine may: true */
-        usec_t max_age_usec;   /* how long a browser need not ask again: 10 min */
+        bool loopback;         /* pages of this machine may use the API: true */
+        usec_t max_age_usec;   /* how long a browser may cache the answer to a preflight: 10 min */
 } CorsConfig;
 
 typedef struct IpRange IpRange; /* policy/egress.h */
@@ -188,18 +188,18 @@ typedef struct NetworkConfig { /* network: */
 
 typedef struct ImagesConfig { /* images: */
         Strv insecure;            /* registries HOST[:PORT] that are spoken to without TLS, beside this machine's own */
-        char *ca_file;            /* authorities (PEM) that count beside the host's; NULL: none */
+        char *ca_file;            /* certificate authorities (PEM), in addition to the host's; NULL: none */
         uint64_t image_bytes_max; /* of one image, unpacked: 32 GB */
         usec_t stall_usec;        /* a registry that sends nothing for so long is given up: 30 s */
-        bool keep_blobs;          /* compressed layers of named templates, for a push with the same digests: true */
-        usec_t keep_cache_usec;   /* steps of builds that nobody has used: 7 d */
-        usec_t gc_interval_usec;  /* 1 h; 0: only when asked for */
-        usec_t keep_makings_usec; /* what became of pulls, builds and the like: 7 d */
-        unsigned makings_max;     /* at once: 16 */
+        bool keep_blobs;          /* keep compressed layers of named templates, for a push with the same digests: true */
+        usec_t keep_cache_usec;   /* build steps that were not used for so long are removed: 7 d */
+        usec_t gc_interval_usec;  /* 1 h; 0: only on request */
+        usec_t keep_makings_usec; /* records and logs of pulls, builds and the like: 7 d */
+        unsigned makings_max;     /* such operations at once: 16 */
 } ImagesConfig;
 
 typedef struct RecordingConfig { /* recording: */
-        bool by_default;    /* sandboxes that say nothing are recorded: false */
+        bool by_default;    /* record sandboxes whose creator does not say: false */
         uint64_t bytes_max; /* of one: 256 MB */
         uint64_t total_bytes; /* of all: 10 GB; 0: no limit */
         usec_t keep_usec;   /* after the last line: 7 d; 0: for ever */
@@ -208,13 +208,13 @@ typedef struct RecordingConfig { /* recording: */
 typedef enum BuildNetwork { BUILD_NETWORK_NONE, BUILD_NETWORK_PACKAGES, BUILD_NETWORK_OPEN, _BUILD_NETWORK_MAX } BuildNetwork;
 
 typedef struct BuildConfig { /* build: */
-        char profile[PROFILE_NAME_MAX + 1]; /* whose limits and policy the steps have; "": those below */
+        char profile[PROFILE_NAME_MAX + 1]; /* gives the steps their limits and policy; "": the limits below */
         uint64_t memory_bytes;   /* 2 GB */
         uint32_t cpu_milli;      /* 0: no quota */
         uint64_t disk_bytes;     /* 10 GB */
         unsigned pids;           /* 4096 */
         BuildNetwork network;    /* of a build that names none: packages */
-        usec_t step_usec;        /* 1 h; 0: as long as it takes */
+        usec_t step_usec;        /* 1 h; 0: no limit */
         uint64_t context_bytes_max; /* 2 GB */
 } BuildConfig;
 
@@ -222,27 +222,27 @@ typedef enum E2bInternet { E2B_INTERNET_NONE, E2B_INTERNET_PACKAGES, E2B_INTERNE
 
 typedef struct E2bConfig { /* e2b: */
         bool enabled;          /* true */
-        char template_name[128]; /* what "base" is: base */
-        char profile[PROFILE_NAME_MAX + 1]; /* of its sandboxes; "": the usual limits */
-        char domain[254];      /* under which sandboxes are reached by name, as it is told; "": none is told */
-        E2bInternet internet;  /* what is reached where nothing else is said: all that is public */
-        uint64_t disk_bytes;   /* where disks are kept, and no profile says it: 1 GB */
-        usec_t timeout_usec;   /* of a sandbox for which none is said: 5 min */
+        char template_name[128]; /* the template that clients call "base": base */
+        char profile[PROFILE_NAME_MAX + 1]; /* of E2B sandboxes; "": the limits of sandboxes without a profile */
+        char domain[254];      /* told to clients as the domain below which sandboxes have names; "": none is told */
+        E2bInternet internet;  /* what a sandbox reaches unless its creator says: all that is public */
+        uint64_t disk_bytes;   /* of a sandbox where disks are kept, unless a profile says: 1 GB */
+        usec_t timeout_usec;   /* of a sandbox whose creator sets none: 5 min */
         usec_t timeout_max_usec; /* 24 h */
 } E2bConfig;
 
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
-        Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; taken at the start only */
+        Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; read at the start only */
         LimitsConfig limits;
         SandboxLimits ceilings;
         StorageConfig storage;
-        Profile *profiles; /* the five first, as the file has changed them */
+        Profile *profiles; /* the five built-in ones first, with the file's changes */
         size_t n_profiles;
         PoolConfig *pools;
         size_t n_pools;
-        ZygoteConfig *zygotes; /* taken at the start only */
+        ZygoteConfig *zygotes; /* read at the start only */
         size_t n_zygotes;
         AgentsConfig agents;
         CleanupConfig cleanup;
@@ -263,19 +263,20 @@ typedef struct Config {
         E2bConfig e2b;
 } Config;
 
-/* What there is without a file. */
+/* The configuration without a file. */
 int config_defaults(Config **ret);
 
-/* What others know about names. Every member may be NULL: then any name will do that is well formed. */
+/* Names that other rooms know. If a member is NULL, every well-formed name is accepted. */
 typedef struct ConfigHooks {
         const char *const *alert_rules; /* NULL-terminated */
-        /* An option of the daemon's section. -ENOENT: there is none of that name; else the error says what is wrong with the value. */
+        /* Checks an option of the section `daemon`. -ENOENT: unknown option. Otherwise the error is about the value. */
         int (*check_option)(const char *name, const char *value, Error *reterr);
-        const char *(*option_name)(size_t i); /* for guesses; NULL: that was the last */
+        const char *(*option_name)(size_t i); /* for guesses; NULL: no more */
 } ConfigHooks;
 
-/* All complaints at once, one per line, each as "FILE:LINE:COLUMN: text (did you mean 'x'?)". The error's text is the first;
- * `complain` gets every one. -EINVAL: at least one. Other errors: the file cannot be read. hooks NULL: any name will do. */
+/* Reports all complaints, each as a line "FILE:LINE:COLUMN: text (did you mean 'x'?)". The error has the first one;
+ * `complain` gets every one. -EINVAL: there is at least one. Other errors: the file cannot be read. hooks: NULL to
+ * accept every name. */
 typedef void (*ConfigComplain)(const char *text, void *userdata);
 int config_read(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
 int config_parse(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
@@ -289,13 +290,13 @@ DEFINE_CLEANUP(Config, config_free)
 char *config_print(const Config *c);
 /* The defaults as a file with a comment beside each key. The caller frees. */
 char *config_print_commented(void);
-/* The same as config_print, as one line of JSON. */
+/* The same as config_print(), as one line of JSON. */
 char *config_print_json(const Config *c);
-/* Every key there is: [{key, type, default, min, max, help}], as one line of JSON. What the manual page is checked against. */
+/* Every key: [{key, type, default, min, max, help}], as one line of JSON. The manual page is checked against it. */
 char *config_print_keys(void);
 
-/* What differs, in one line for a person; secrets are not compared. The caller frees. */
+/* The differences, in one line for a person; secrets are not compared. The caller frees. */
 char *config_diff(const Config *before, const Config *after);
 
-/* A complaint taken apart: its text, and where it is; 0 and 0 when it does not say. */
+/* Splits a complaint. Returns its text; line and column are 0 if it has none. */
 const char *config_complaint_split(const char *complaint, unsigned *ret_line, unsigned *ret_column);

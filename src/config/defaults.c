@@ -1,4 +1,4 @@
-/* defaults.c: what there is without a file. */
+/* defaults.c: the configuration without a file. */
 
 #include <errno.h>
 #include <stdlib.h>

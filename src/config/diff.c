@@ -1,4 +1,4 @@
-/* diff.c: what differs between two configurations, in one line for a person. */
+/* diff.c: the differences between two configurations, in one line for a person. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* print.c: a Config as YAML and as JSON, by the tables. */
+/* print.c: prints a Config as YAML and as JSON, from the tables. */
 
 #include <ctype.h>
 #include <errno.h>

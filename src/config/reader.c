@@ -1,4 +1,4 @@
-/* reader.c: complaints, and guesses at what was meant. */
+/* reader.c: collects complaints, and guesses the name that was meant. */
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* schema-daemon.c: options of the daemon, which knows them itself. */
+/* schema-daemon.c: options of the daemon, which ConfigHooks.check_option checks. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* schema-policy.c: a profile's policy: YAML in, read by the one reader of policies, complaints by line and column. */
+/* schema-policy.c: a profile's policy: passes the YAML to the parser of policies, and adds line and column to its
+ * complaints. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* schema-pools.c: what stands ready: warm pools, one per template and profile; zygotes, one per template and language. */
+/* schema-pools.c: warm pools, one per template and profile; zygotes, one per template and language. */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* schema-profiles.c: agent types and other named sets of limits, which may build upon one another. */
+/* schema-profiles.c: agent types and other named sets of limits, which may extend one another. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* schema.c: the sections, and the keys of those that are plain. */
+/* schema.c: the sections, and the keys of the plain ones. */
 
 #include "config/schema.h"
 

@@ -1,7 +1,7 @@
-/* schema.h: which keys cove.yaml has, as shapes; the config room's own.
+/* schema.h: the keys of cove.yaml, as shapes; private to the config room.
  *
- * A key is a field: its name, how it is written, where it goes, bounds, default, one line of help. Bounds are in the unit: times are
- * seconds (pools: milliseconds, as everybody who has configured one writes them), sizes are bytes. */
+ * A key is a field: name, notation, the member that it sets, bounds, default, one line of help. Bounds are in the key's
+ * unit: seconds for times (pools: milliseconds, as is usual for them), bytes for sizes. */
 #pragma once
 
 #include "config/shape.h"
@@ -32,7 +32,7 @@
 extern const Shape config_shape, profile_config_shape, pool_config_shape, zygote_config_shape, alerts_config_shape, network_config_shape;
 extern const ShapeYaml profiles_yaml, pools_yaml, zygotes_yaml, daemon_yaml, policy_yaml, origins_yaml;
 
-/* What is left when everything is read: what depends on something else. */
+/* Called when everything is read: checks and defaults that depend on other keys. */
 void network_finish(Reader *r, Config *c);
 int network_expand_packages(NetworkConfig *n);
 void policy_finish(Reader *r, Profile *p);

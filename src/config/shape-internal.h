@@ -1,4 +1,4 @@
-/* shape-internal.h: what the files of the YAML driver (shape.h) know of each other. */
+/* shape-internal.h: shared by the files of the YAML driver (shape.h). */
 #pragma once
 
 #include "config/shape.h"

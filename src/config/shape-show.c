@@ -1,4 +1,4 @@
-/* shape-show.c: objects as trees of JSON, in the words of the file: what print.c writes, and what is compared. */
+/* shape-show.c: objects as JSON trees in the notation of the file, for print.c and for comparisons. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* yaml.h: the one door to libyaml: text to a tree that knows its lines and columns.
+/* yaml.h: the only user of libyaml: parses text to a tree with lines and columns.
  *
- * Bounded in size, depth and number of nodes. Aliases, tags and second documents are refused: a config needs none, and an alias
- * of an alias is a bomb. Every scalar stays the text it was written as; what it means is the reader's business.
+ * Size, depth and number of nodes are bounded. Aliases, tags and second documents are refused: a config needs none, and
+ * aliases of aliases expand exponentially. Every scalar keeps the text as it was written; its reader interprets it.
  * Must not know: which keys there are. */
 #pragma once
 
@@ -32,11 +32,11 @@ struct YamlNode {
         YamlNode *last, *parent;
 };
 
-/* -EBADMSG: it cannot be read, the error says why, ret_place where. An empty file is a node of kind YAML_EMPTY. */
+/* -EBADMSG: the text cannot be parsed; the error says why, ret_place where. An empty file gives a YAML_EMPTY node. */
 int yaml_tree_parse(const char *text, size_t size, YamlNode **ret, YamlPlace *ret_place, Error *reterr);
 YamlNode *yaml_tree_free(YamlNode *n);
 
 DEFINE_CLEANUP(YamlNode, yaml_tree_free)
 #define _cleanup_yaml_ _cleanup_(yaml_tree_freep)
 
-const YamlNode *yaml_tree_get(const YamlNode *map, const char *key); /* NULL: is no map or has none */
+const YamlNode *yaml_tree_get(const YamlNode *map, const char *key); /* NULL: not a map, or no such key */

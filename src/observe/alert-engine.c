@@ -1,4 +1,4 @@
-/* alert-engine.c: the decisions. */
+/* alert-engine.c: evaluates rules and events, and decides what to notify. */
 
 #include <errno.h>
 #include <math.h>

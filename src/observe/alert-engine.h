@@ -1,18 +1,19 @@
-/* alert-engine.h: what has become of every alert: signals in, decisions out.
+/* alert-engine.h: the state of every alert: signals in, decisions out.
  *
- *      (nothing) → pending → firing ⇄ … → resolved        above the threshold, for long enough; below it again
+ *      (nothing) → pending → firing ⇄ … → resolved        above the threshold for long enough; below it again
  *                            firing → acknowledged → resolved
  *
- * A pending one that falls below again is forgotten. A firing one is told once, and again only after the cooldown; its end is told
- * if it was told itself. An acknowledged one is not told again. No data is not good news: what fires goes on firing until there was
- * none for NO_DATA_USEC, so that a restart of the daemon, which empties its windows, resolves nothing.
- * An event (alert_engine_raise) fires at once, is kept per subject, told once per name and cooldown, and is over when it was not
- * seen for a cooldown.
+ * A pending alert is forgotten when its signal falls below the threshold. A firing alert is notified once, and again
+ * only after the cooldown. Its end is notified only if it was notified itself. An acknowledged alert does not repeat.
+ * Missing data is not good news: a firing alert goes on firing until its signal has had no value for NO_DATA_USEC.
+ * A restart of the daemon, which empties its windows, therefore resolves nothing.
+ * An event (alert_engine_raise()) fires at once. It is one alert per name and subject, is notified once per name and
+ * cooldown, and resolves when it was not seen for a cooldown.
  *
- * Time is given by the caller. How long something lasts is measured by the monotonic clock only; the calendar is for people, and
- * for the cooldown across a restart, where a clock that was set back silences for one cooldown at most.
- * Everything is in memory, at most ALERTS_KEPT_MAX, and mirrored in the store: a store that fails is told once per failure and
- * otherwise ignored, because an alert is about such things.
+ * The caller supplies the time. Durations are measured by the monotonic clock only. The wall clock is for display, and
+ * for the cooldown across a restart, where a clock that was set back silences an alert for one cooldown at most.
+ * Alerts are in memory, at most ALERTS_KEPT_MAX, and mirrored in the store. Each failed write is logged and otherwise
+ * ignored, because a failing store is itself a reason for alerts; only an acknowledgement that cannot be saved fails.
  * Must not know: the loop, channels, where signals come from. */
 #pragma once
 
@@ -34,9 +35,9 @@ typedef struct Alert {
         StoreAlert row;
         AlertStatus status;
         AlertSeverity severity;
-        const AlertRule *rule; /* NULL: an event that the table does not have */
-        int64_t seen;          /* monotonic; before the machine's start when it is negative */
-        usec_t clear_usec;     /* without data for so long */
+        const AlertRule *rule; /* NULL: an event that is not in the table */
+        int64_t seen;          /* monotonic; negative: before the machine started */
+        usec_t clear_usec;     /* how long its signal has had no value */
         bool stored;
         struct Alert *prev, *next;
 } Alert;
@@ -46,27 +47,28 @@ typedef struct AlertNow {
 } AlertNow;
 
 typedef struct AlertHooks {
-        double (*read)(Signal s, void *userdata); /* NAN: nothing to go by */
+        double (*read)(Signal s, void *userdata); /* NAN: no data */
         void (*tell)(const Alert *a, AlertNews news, void *userdata);
         void *userdata;
-        unsigned (*cap)(void *userdata); /* sandboxes that the daemon allows; 0: not known; NULL likewise */
+        unsigned (*cap)(void *userdata); /* sandboxes that the daemon allows; 0, or no function: not known */
 } AlertHooks;
 
 typedef struct AlertEngine AlertEngine;
 
-/* Loads what the store has. */
+/* Loads the alerts that are in the store. */
 int alert_engine_new(Store *store, const AlertHooks *hooks, AlertNow now, AlertEngine **ret, Error *reterr);
 AlertEngine *alert_engine_free(AlertEngine *e);
 
 void alert_engine_evaluate(AlertEngine *e, const AlertsConfig *config, AlertNow now);
 
-/* subject, context and text may be NULL. 0 also when the configuration has switched it off. */
+/* subject, context and text may be NULL. Returns 0 also if the configuration disables the event. -EINVAL: the name is
+ * that of a measured rule. */
 int alert_engine_raise(AlertEngine *e, const AlertsConfig *config, AlertNow now, const char *name, AlertSeverity severity,
                 const char *subject, const char *context, const char *text);
 
-/* -ESTALE: it does not fire. Twice is once, with the later note. */
+/* -ESTALE: the alert is not firing. A second call only replaces by and note, where they are given. */
 int alert_engine_acknowledge(AlertEngine *e, Alert *a, AlertNow now, const char *by, const char *note);
 
 Alert *alert_engine_find(AlertEngine *e, const char *id); /* NULL: none */
-Alert *alert_engine_newest(AlertEngine *e);               /* from there on by prev */
+Alert *alert_engine_newest(AlertEngine *e);               /* older ones by prev; the oldest one's prev is the newest */
 const char *alert_title(const Alert *a);

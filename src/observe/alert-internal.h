@@ -1,9 +1,9 @@
-/* alert-internal.h: what the engine's files share. */
+/* alert-internal.h: shared by the files of the alert engine. */
 #pragma once
 
 #include "observe/alert-engine.h"
 
-/* When somebody was told of an alert of this name. */
+/* When an alert of this name was last notified. */
 typedef struct Told {
         char name[ALERT_NAME_MAX + 1];
         int64_t at; /* monotonic */
@@ -17,13 +17,13 @@ struct AlertEngine {
         size_t n;
         Alert **active; /* by rule: pending, firing or acknowledged */
         Told *told;
-        usec_t last; /* look, monotonic; 0: none yet */
+        usec_t last; /* evaluation, monotonic; 0: none yet */
 };
 
-int alert_save(AlertEngine *e, Alert *a); /* what fails is tried again with the next change */
+int alert_save(AlertEngine *e, Alert *a); /* a failed write is made up for by the next change */
 void alert_set_text(char **to, const char *text);
 size_t alert_rule_index(const AlertRule *rule);
-Alert *alert_new(const char *name, const AlertRule *rule, AlertSeverity severity, AlertNow now); /* in no list yet */
+Alert *alert_new(const char *name, const AlertRule *rule, AlertSeverity severity, AlertNow now); /* not in the list yet */
 void alert_insert(AlertEngine *e, Alert *a);
 void alert_forget(AlertEngine *e, Alert *a);
 void alert_resolve(AlertEngine *e, Alert *a, AlertNow now, const char *text);

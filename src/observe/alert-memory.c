@@ -1,4 +1,4 @@
-/* alert-memory.c: the alerts that are known, in memory and in the store. */
+/* alert-memory.c: the list of alerts, in memory and in the store. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* alert-names.c: one string table for log, API, store and messages alike. */
+/* alert-names.c: the words for log, API, store and messages. */
 
 #include "observe/alert-engine.h"
 

@@ -1,6 +1,6 @@
-/* alert-rows.h: rows of alerts and of notifications that are on their way, or were given up.
+/* alert-rows.h: store rows of alerts, and of notifications that are waiting or were given up.
  *
- * Must not know: what they mean. */
+ * Must not know: what the rows mean. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,12 +18,12 @@ typedef struct StoreAlert {
         char subject[ALERT_SUBJECT_MAX + 1]; /* "": none */
         char severity[12], status[16];
         bool event; /* raised, not measured */
-        bool told;  /* somebody was notified of it */
+        bool told;  /* it was notified */
         char *text, *context;
         double value, threshold;
-        uint64_t count;   /* of an event: how often */
-        usec_t held_usec; /* for so long it has been above the threshold, before it fired */
-        usec_t started_at, fired_at, seen_at, notified_at, acknowledged_at, resolved_at; /* wall clock; 0: not */
+        uint64_t count;   /* of an event: how often it was raised */
+        usec_t held_usec; /* time above the threshold before it fired */
+        usec_t started_at, fired_at, seen_at, notified_at, acknowledged_at, resolved_at; /* wall clock; 0: not yet */
         char *acknowledged_by, *note;
 } StoreAlert;
 
@@ -32,7 +32,7 @@ STORE_DONE(store_alert_done, alert_table, StoreAlert);
 STORE_WRITE(store_alert_insert, store_insert, alert_table, StoreAlert);
 STORE_WRITE(store_alert_update, store_update, alert_table, StoreAlert);
 STORE_DELETE(store_alert_delete, alert_table);
-/* In the order in which they began. The row is the callee's to take from. */
+/* In the order in which they began. The callee may take members out of the row. */
 STORE_EACH(store_alert_each, alert_table, StoreAlert);
 
 typedef struct StoreNotification {

@@ -1,6 +1,6 @@
-/* alert-rules.h: the table of alerts, and what the configuration makes of it.
+/* alert-rules.h: the table of alert rules, and how the configuration changes them.
  *
- * Must not know: what has become of any alert, channels. */
+ * Must not know: the state of any alert, channels. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,9 @@ typedef struct AlertRule {
         Signal signal; /* _SIGNAL_MAX: an event */
         AlertUnit unit;
         double threshold; /* fires above it */
-        double share_of_cap; /* above this share of the sandboxes that the daemon allows, unless the preset says otherwise; 0: above the threshold */
+        /* Above 0, with the preset `machine` and a known cap: the threshold is this share of the sandboxes that the
+         * daemon allows. */
+        double share_of_cap;
         usec_t sustained_usec;
         const char *runbook, *description;
         bool enabled;
@@ -27,11 +29,11 @@ static inline bool alert_rule_is_event(const AlertRule *rule) {
         return rule->signal == _SIGNAL_MAX;
 }
 
-size_t alert_rules(const AlertRule **ret); /* as the table has them */
-const AlertRule *alert_rule_find(const char *name); /* NULL: there is none */
+size_t alert_rules(const AlertRule **ret); /* the table, without the configuration's changes */
+const AlertRule *alert_rule_find(const char *name); /* NULL: unknown */
 const char *const *alert_rule_names(void);          /* NULL-terminated */
 
-/* With what the configuration says of it. cap: sandboxes that the daemon allows; 0: not known. */
+/* The rule with the configuration's changes. cap: sandboxes that the daemon allows; 0: not known. */
 AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config, unsigned cap);
 
 const char *alert_severity_name(AlertSeverity s);
@@ -41,6 +43,6 @@ extern const ShapeNames alert_unit_names;
 #define ALERT_VALUE_MAX 48
 const char *alert_value_text(AlertUnit unit, double value, char ret[static ALERT_VALUE_MAX]);
 
-/* How bad an error of a class is: "database", "fatal", "repeated_timeout" and "syntax" are critical, "validation", "rate_limit" and
- * "client" (4xx) warnings, the rest is for information. Returns the event of that class. */
+/* Returns the event of an error class. "database", "fatal", "repeated_timeout" and "syntax" are critical; "validation",
+ * "rate_limit" and "client" (4xx) are warnings; all other classes are informational. */
 const AlertRule *alert_rule_of_error(const char *class);

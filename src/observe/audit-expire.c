@@ -1,4 +1,5 @@
-/* audit-expire.c: files whose records are all too old go, and the oldest when all are too large together; a record says so first. */
+/* audit-expire.c: removes files whose records are all too old, and the oldest files when the total is too large. A
+ * record of the removal is written first. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* audit-read.c: files of records, line by line, and which of them are wanted. */
+/* audit-read.c: reads the log's files line by line, and filters records. */
 
 #include <errno.h>
 #include <fcntl.h>

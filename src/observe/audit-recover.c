@@ -1,7 +1,7 @@
-/* audit-recover.c: the end of the chain, as the last daemon has left it.
+/* audit-recover.c: finds the end of the chain at the start of the daemon.
  *
- * What is there is never changed, but for half a record at the very end, which a crash has left and nobody was told of. Everything
- * else that is not as the head says becomes a record, and the check finds it. */
+ * Nothing in the log is changed, except that half a record at the very end is removed: a crash left it, and its caller
+ * got no answer. Every other difference from the head is noted in a record, which the check of the chain reports. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-/* audit-verify.c: is the chain whole?
+/* audit-verify.c: checks the chain.
  *
- * Goes through all records from the oldest, and stops at the first thing that is wrong. */
+ * Reads all records from the oldest, and stops at the first problem. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* audit-write.c: a record is made and written. */
+/* audit-write.c: makes a record and writes it. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-/* cost.c: what was used, by whom, and what it costs at the prices of the configuration.
+/* cost.c: usage by sandbox, task, agent type or tenant, and its cost at the configured prices.
  *
- * Single sandboxes and tasks come from their records, which are kept for metrics.retention; agent types and tenants from the sums of
- * whole hours, which are kept for ever. What lives is counted as far as it has come. */
+ * Usage of sandboxes and tasks comes from their records, which are kept for metrics.retention. That of agent types and
+ * tenants comes from the hourly sums, which are kept for ever. Live sandboxes count with their usage so far. */
 
 #include <errno.h>
 #include <stdlib.h>

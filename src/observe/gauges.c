@@ -1,4 +1,4 @@
-/* gauges.c: numbers that are looked up when somebody asks, and those of live sandboxes together. */
+/* gauges.c: numbers that are computed on request, and sums over live sandboxes. */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* health.c: one word about the whole, and what it rests upon: GET /api/sandbox/health.
+/* health.c: one word for the daemon's state, and the numbers behind it: GET /api/sandbox/health.
  *
- * The targets are those that the operators' guide names; a missed one is told, and does not make the daemon ill. */
+ * The targets are those of the operators' guide. A missed target is reported, and does not make the daemon unhealthy. */
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* history-read.c: the rows of history, as GET /api/sandbox/metrics/history has them. */
+/* history-read.c: the rows of history for GET /api/sandbox/metrics/history. */
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* history.c: a row in each interval, an hour's rows as one row for ever.
+/* history.c: writes a row in each interval, and sums each hour's rows in one that is kept for ever.
  *
- * After a start the totals go on where they were, and so do the windows: what the rows of the last day say is put into them. A daemon
+ * After a start the totals continue where they were, and the windows are filled from the rows of the last day. A daemon
  * that is killed loses what it counted since its last row. */
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* hooks.c: what the core tells, counted.
+/* hooks.c: counts the events of the core.
  *
- * A sandbox that ends has failed when its status says so, or when it was an agent's (has an agent type) and its last execution failed:
- * a failure of a program that somebody runs by hand is that somebody's business. Its time limit is a timeout when something ran, and
- * mere expiry when nothing did. */
+ * An ended sandbox has failed if its status says so, or if it has an agent type and its last execution failed. In other
+ * sandboxes a failed program is the caller's business. An end by the time limit counts as a timeout if something was
+ * running, and as expiry otherwise. */
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* internal.h: what the files of the metrics share. Nobody else includes it. */
+/* internal.h: shared by the files of the metrics, which alone include it. */
 #pragma once
 
 #include <uthash.h>
@@ -22,7 +22,7 @@ typedef struct Series {
         UT_hash_handle hh; /* by labels */
 } Series;
 
-/* What is known of one live sandbox beside what the core knows. */
+/* The metrics' own data about a live sandbox. */
 typedef struct Note {
         char id[SANDBOX_ID_LENGTH + 1];
         usec_t activity;     /* wall clock: something was started or has ended */
@@ -63,26 +63,26 @@ struct Observe {
         void *alerts_data, *sweeper_data;
 
         Note *notes; /* by id */
-        char cursor[SANDBOX_ID_LENGTH + 1]; /* whom the sampler has looked at last */
+        char cursor[SANDBOX_ID_LENGTH + 1]; /* the sandbox that the sampler looked at last */
         sd_event_source *sampler, *ticker, *flusher;
 
-        usec_t row_began; /* wall clock: since when the next row of history counts */
+        usec_t row_began; /* wall clock: start of the next row of history */
         json_t *unwritten; /* a row that could not be written */
         UsageRow *pending; /* not in the store yet */
         size_t n_pending, room_pending;
 };
 
-/* Monotonic, and never so small that a day ago would be before its beginning. */
+/* Monotonic, shifted by 48 hours so that a time one day ago is never negative. */
 static inline usec_t observe_now(void) {
         return clock_usec() + 48 * 3600 * USEC_PER_SEC;
 }
 
 /* series.c */
-Series *series_get(Observe *o, Metric m, const char *label, const char *second); /* makes it; NULL: no memory */
+Series *series_get(Observe *o, Metric m, const char *label, const char *second); /* creates it if there is none; NULL: no memory */
 void series_free_all(Observe *o);
-double metric_scale(Metric m); /* a histogram's whole numbers per unit */
+double metric_scale(Metric m); /* integer steps of a histogram per unit */
 size_t metric_bounds(Metric m, const double **ret);
-/* Windows of all series that fit (NULL: any label), on top of each other. */
+/* Adds the windows of all series with these labels (NULL: any) to ret. */
 void series_read(Observe *o, Metric m, const char *label, const char *second, WindowSpan span, Histogram *ret);
 double series_total(Observe *o, Metric m, const char *label, const char *second, uint64_t *ret_count);
 const char *agent_label(const Sandbox *sb);
@@ -91,7 +91,7 @@ const char *agent_label(const Sandbox *sb);
 void observe_hook(Observe *o);
 
 /* sample.c */
-Note *note_get(Observe *o, const Sandbox *sb); /* makes it; NULL: no memory */
+Note *note_get(Observe *o, const Sandbox *sb); /* creates it if there is none; NULL: no memory */
 Note *note_find(Observe *o, const Sandbox *sb);
 void note_remove(Observe *o, const Sandbox *sb);
 void notes_free(Observe *o);
@@ -100,7 +100,7 @@ void note_remember(Note *n, const SandboxUsage *usage, usec_t now);
 void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now);
 int sampler_start(Observe *o);
 
-/* gauges.c: what is only looked at when somebody asks. */
+/* gauges.c: values that are computed on request. */
 void gauges_refresh(Observe *o);
 typedef struct AgeClass {
         const char *name;
@@ -117,17 +117,18 @@ double gauge_longest_wait(void *observe); /* likewise */
 
 /* history.c */
 int history_start(Observe *o);
-int history_write(Observe *o, usec_t now);        /* one row, wall clock; the totals beside it */
+int history_write(Observe *o, usec_t now);        /* one row and the totals; now: wall clock */
 int history_fold(Observe *o, usec_t now);         /* one finished hour; 1: there may be more */
 void history_trim(Observe *o, usec_t now);
-int history_load(Observe *o);                     /* totals and windows, after a start */
+int history_load(Observe *o);                     /* restores totals and windows after a start */
 
-/* body.c: what a row of history has. An object by metric, in it a member by labels: of a counter what it has grown by, of the others
- * {n, sum, max, b}: b has the buckets of a histogram, in its whole numbers. Rows can be put on top of each other. */
-json_t *body_take(Observe *o); /* what came since the last one; begins the next. NULL: no memory */
+/* body.c: the contents of a row of history. An object with a member for each metric, and in it one for each combination
+ * of labels: the increase of a counter, or {n, sum, max, b} of another metric, where b holds the buckets of a histogram
+ * by index. Rows can be merged. */
+json_t *body_take(Observe *o); /* everything since the last call. NULL: no memory */
 int body_merge(json_t *body, const json_t *from);
-json_t *body_show(const json_t *body); /* as the API has it */
-/* On top of the windows, as if it had come so long ago. spans: bits. */
+json_t *body_show(const json_t *body); /* as the API shows it */
+/* Adds a body to the windows as if it were `age` old. spans: a bit for each WindowSpan. */
 void body_restore(Observe *o, const json_t *body, usec_t age, unsigned spans);
 json_t *totals_take(Observe *o);
 void totals_restore(Observe *o, const json_t *totals);

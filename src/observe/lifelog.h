@@ -1,5 +1,6 @@
-/* lifelog.h: what happens to sandboxes, as lines of the daemon's log: one for each change of status, end of an execution and security
- * event, each with the sandbox's id. All of the level info: strangers and guests can make as many of them as they like.
+/* lifelog.h: logs the lives of sandboxes: a line for each change of status, end of an execution and security event,
+ * with the id of the sandbox. All have the level info, because unauthenticated clients and guests can cause any number
+ * of them.
  * Must not know: where the log goes. */
 #pragma once
 

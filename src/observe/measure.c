@@ -1,4 +1,4 @@
-/* measure.c: signals, each worked out of the metrics or asked of who knows. */
+/* measure.c: computes signals from the metrics, or reads them from their sources. */
 
 #include <errno.h>
 #include <math.h>

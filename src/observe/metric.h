@@ -1,7 +1,7 @@
-/* metric.h: the table of all metrics, and what one value looks like to those who export it.
+/* metric.h: the table of all metrics, counting, and samples for exporters.
  *
- * A metric has series, one for each combination of its labels' values. Adding costs a hash look-up and a few additions; nothing is
- * written anywhere. Every function takes a NULL observe, and does nothing.
+ * A metric has series, one for each combination of label values. Adding costs a hash lookup and a few additions, and
+ * writes nothing. Every function accepts a NULL observe and then does nothing.
  * Must not know: HTTP, the store, where the numbers go. */
 #pragma once
 
@@ -22,7 +22,7 @@ typedef enum MetricType { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, _METRI
 typedef enum MetricUnit { METRIC_UNIT_NONE, METRIC_UNIT_SECONDS, METRIC_UNIT_BYTES, METRIC_UNIT_RATIO, _METRIC_UNIT_MAX } MetricUnit;
 
 #define METRIC_LABELS_MAX  2
-#define METRIC_SERIES_MAX  1024 /* of one metric; of agent types metrics.agent_types_max. What comes after is "other" */
+#define METRIC_SERIES_MAX  1024 /* of one metric; agent types: metrics.agent_types_max. Further values become "other" */
 #define METRIC_LABEL_BYTES 64  /* longer values are cut */
 
 typedef struct MetricInfo {
@@ -37,14 +37,16 @@ const MetricInfo *metric_info(Metric m);
 const char *metric_type_name(MetricType t); /* "counter" */
 const char *metric_unit_name(MetricUnit u); /* "seconds"; none: "" */
 
-/* label: of metrics with one; NULL or "" stands for "none". Counters are added to, gauges are set, histograms observe. */
+/* label: ignored by metrics without one; NULL or "" means "none". metric_add() is for counters, metric_set() for
+ * gauges, metric_observe() for histograms. */
 void metric_add(Observe *o, Metric m, const char *label, double value);
 void metric_add2(Observe *o, Metric m, const char *label, const char *second, double value);
 void metric_set(Observe *o, Metric m, const char *label, double value);
 void metric_set2(Observe *o, Metric m, const char *label, const char *second, double value);
 void metric_observe(Observe *o, Metric m, const char *label, double value); /* in the metric's unit */
 
-/* For exporters: every series of every metric, in the order of the table, gauges freshly read; then the signals, as gauges. */
+/* For exporters: refreshes the gauges, then reports every series of every metric in the order of the table, then the
+ * signals as gauges. */
 typedef struct MetricSample {
         const char *name, *help;
         MetricType type;
@@ -52,7 +54,7 @@ typedef struct MetricSample {
         const char *label_names[METRIC_LABELS_MAX], *label_values[METRIC_LABELS_MAX]; /* NULL: no more */
         double value; /* of a histogram: the sum */
         uint64_t count;
-        const double *bounds; /* of a histogram: upper bounds of its buckets, ascending; the last one, without bound, is not in it */
+        const double *bounds; /* of a histogram: upper bounds of its buckets, ascending, without that of the last, which has none */
         const uint64_t *buckets; /* n_bounds + 1, not cumulative */
         size_t n_bounds;
 } MetricSample;

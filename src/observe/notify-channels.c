@@ -1,4 +1,4 @@
-/* notify-channels.c: how the channels do; a message on request, to see whether one works. */
+/* notify-channels.c: the state of the channels, and test messages. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* notify-format.h: a message as each kind of channel wants it.
+/* notify-format.h: a message in the format of each kind of channel.
  *
- * A message is {event, at, source, alert}, with the alert as the API shows it. What is in it may come from anywhere (names, texts of
- * sandboxes): each form escapes for itself.
+ * A message is {event, at, source, alert}, with the alert as the API shows it. Its texts are untrusted (names, texts of
+ * sandboxes); each format escapes them for itself.
  * Must not know: sending, the store. */
 #pragma once
 
@@ -12,7 +12,7 @@
 #define ENVELOPE_HEADERS_MAX 16
 
 typedef struct Envelope {
-        OutboundSpec spec; /* points to what follows, and into the channel's configuration */
+        OutboundSpec spec; /* points to the members below, and into the channel's configuration */
         Strv headers;
         char *body;
 } Envelope;
@@ -22,14 +22,14 @@ typedef struct Envelope {
 void envelope_done(Envelope *e);
 #define _cleanup_envelope_ _cleanup_(envelope_done)
 
-/* number: never used twice, for mail's Message-ID. */
+/* number: unique; for the Message-ID of mail. */
 int envelope_make(Envelope *e, const ChannelConfig *channel, json_t *message, uint64_t number, Error *reterr);
 
-/* mail.c: headers and text, ready for DATA. The caller frees; NULL: no memory. */
+/* notify-mail.c: headers and text, ready for DATA. The caller frees; NULL: no memory. */
 char *notify_mail(const ChannelConfig *channel, json_t *message, uint64_t number, size_t *ret_size);
 
 /* "[CRITICAL] High Failure Rate: fired" */
 char *notify_headline(json_t *message);
-/* The alert's member as text; "" when it has none. */
+/* A member of the alert as text; "" if it has none of that name. */
 const char *notify_get(json_t *message, const char *key);
 

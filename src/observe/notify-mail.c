@@ -1,7 +1,7 @@
 /* notify-mail.c: a message as mail: plain text, RFC 5322.
  *
- * Nothing that comes from outside can begin a header or a line of its own: control characters become spaces, what is not ASCII is
- * encoded (RFC 2047 in headers, base64 for the text). Dots at the beginning of lines are libcurl's. */
+ * Text from outside cannot begin a header or a line of its own: control characters become spaces, and non-ASCII text is
+ * encoded (RFC 2047 in headers, base64 for the text). libcurl escapes dots at the beginning of lines. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
-/* observe.h: what the daemon measures of itself.
+/* observe.h: the daemon's metrics.
  *
- * Hangs in the core as a CoreObserver and counts what it is told; other rooms count with metric_add() and its sisters (metric.h), and
- * give numbers that only they know through observe_set_source(). Rates and quantiles over windows are in memory (window.h); once
- * in an interval they go to the store, as a row of history; what an ended sandbox has used goes there as well (usage.c).
- * Every function takes a NULL observe: then there is nothing to tell, and nothing is done.
+ * Registers with the core as a CoreObserver and counts its events. Other rooms count with metric_add() and related
+ * functions (metric.h), and supply numbers of their own through observe_set_source(). Rates and quantiles over windows
+ * are in memory (window.h). Once per interval a row of history goes to the store; so does the usage of each ended
+ * sandbox (usage.c).
+ * Every function but those that make JSON accepts a NULL observe, and then does nothing.
  * Knows the core, the store's history and JSON. Must not know: HTTP, thresholds, channels. */
 #pragma once
 
@@ -18,30 +19,31 @@ typedef struct Observe Observe;
 int observe_new(Manager *m, Observe **ret, Error *reterr);
 Observe *observe_free(Observe *o); /* writes what is not in the store yet */
 
-/* NAN: nothing to go by. */
+/* NAN: no data. */
 double observe_signal(Observe *o, Signal s);
 
-/* Read when somebody looks; must be cheap. A signal may have several sources: counts are added up, times and shares are the highest.
- * What has a source is not worked out here any more. */
+/* Called whenever the signal is read; must be cheap. A signal may have several sources: counts are added up; of times
+ * and shares the highest counts. A source replaces the value that is computed here. -ENOBUFS: too many sources. */
 #define SIGNAL_SOURCES_MAX 4
 typedef double (*SignalRead)(void *userdata);
 int observe_set_source(Observe *o, Signal s, SignalRead read, void *userdata);
 
-/* For /api/sandbox/health: the alerts that are active now, as a list of objects; and one object about the cleaners. Without a hook
- * they are [] and null. The callers own what comes back. */
+/* Callbacks for /api/sandbox/health: a list of the active alerts, and an object about the cleaners. Without them the
+ * values are [] and null. The JSON that they return is a new reference. */
 typedef json_t *(*ObserveJson)(void *userdata);
 void observe_set_alerts(Observe *o, ObserveJson active, void *userdata);
 void observe_set_sweeper(Observe *o, ObserveJson status, void *userdata);
 
-/* What is not a number of its own: over a window, all agent types (NULL) or one. 0: nothing was counted. */
+/* A summary of a histogram over a window, of all labels (NULL) or one. */
 typedef struct ObserveSummary {
         uint64_t count;
         double sum, max, p50, p95, p99; /* in the metric's unit; NAN without a count */
 } ObserveSummary;
 void observe_summary(Observe *o, Metric m, const char *label, WindowSpan span, ObserveSummary *ret);
-double observe_count(Observe *o, Metric m, const char *label, const char *second, WindowSpan span); /* what a counter has grown by; NULL: any */
+double observe_count(Observe *o, Metric m, const char *label, const char *second, WindowSpan span); /* increase of a counter; NULL: any */
 
-/* What a live sandbox has used, the oldest first; borrowed until the loop turns. While nothing happens in it, nothing is added. */
+/* The usage of a live sandbox over time, oldest first; borrowed until control returns to the loop. A sandbox in which
+ * nothing happens adds no moments. */
 typedef struct ObserveMoment {
         usec_t at; /* wall clock */
         double cpu_percent; /* of one core */
@@ -49,7 +51,7 @@ typedef struct ObserveMoment {
 } ObserveMoment;
 size_t observe_past(Observe *o, const Sandbox *sb, const ObserveMoment **ret);
 
-/* Objects of the API. -ENOENT: no such agent type was ever seen. */
+/* Objects of the API. observe_metrics_json() returns NULL for an agent type that was never seen. */
 json_t *observe_health_json(Observe *o);
 json_t *observe_metrics_json(Observe *o, WindowSpan span, const char *agent_type);
 /* History from the store; step: 0 chooses. */
@@ -57,17 +59,17 @@ int observe_history_json(Observe *o, usec_t from, usec_t to, usec_t step, json_t
 /* Prometheus' text format 0.0.4; the caller frees. NULL: no memory. */
 char *observe_prometheus(Observe *o, size_t *ret_size);
 
-/* by: "sandbox", "task", "agentType", "tenant". tenant: only what is its own; NULL: all. */
+/* by: "sandbox", "task", "agentType", "tenant". tenant: its own usage only; NULL: all. */
 int observe_cost_json(Observe *o, const char *by, usec_t from, usec_t to, const char *tenant, size_t limit, json_t **ret, Error *reterr);
 
-/* What the sandboxes of an agent type have needed, with margin. The limits hold the profile's on entry; memory and CPU quota become
- * the recommended ones where there is enough to go by, never more than they were. 1: something was changed, 0: not. With
- * recommendations.automatic off it changes nothing. */
+/* Lowers limits to what sandboxes of an agent type have needed, plus a margin. `limits` holds the profile's on entry;
+ * memory and CPU quota become the recommended ones if there are enough samples, and are never raised. 1: something was
+ * changed, 0: not. With recommendations.automatic off it changes nothing. */
 int observe_recommended(Observe *o, const char *agent_type, SandboxLimits *limits);
 json_t *observe_recommendations_json(Observe *o);
 
-/* The tables of metrics, signals and alerts as JSON: what deploy/generate reads. */
+/* The tables of metrics, signals and alerts as JSON, for deploy/generate. */
 int observe_print_table(FILE *to);
 
-/* Hooks of the API and of the store. route: the pattern, not the path; NULL: no route. */
+/* The API calls it for each answer. route: the pattern, not the path; NULL: no route. */
 void observe_http(Observe *o, const char *route, unsigned status, usec_t duration);

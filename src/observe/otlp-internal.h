@@ -1,4 +1,4 @@
-/* otlp-internal.h: what the files behind otlp.h share. */
+/* otlp-internal.h: shared by the files behind otlp.h. */
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -26,9 +26,9 @@ struct Otlp {
         unsigned n_spans;
         OtlpParent *parents; /* by sandbox */
         sd_event_source *trace_timer;
-        OutboundRequest *trace_request; /* under way, with the first n_sending */
+        OutboundRequest *trace_request; /* under way, with the first n_sending spans */
         unsigned n_sending;
-        usec_t pause_usec; /* after a failure; 0: the last one went well */
+        usec_t pause_usec; /* after a failure; 0: the last request succeeded */
 
         sd_event_source *metric_timer;
         OutboundRequest *metric_request;
@@ -46,7 +46,7 @@ void otlp_put_scope(Text *t);    /* "scope":{…}, */
 void otlp_put_attribute(Text *t, bool *first, const char *key, const char *value); /* NULL and "": left out */
 void otlp_put_integer(Text *t, bool *first, const char *key, int64_t value);
 int otlp_send(Otlp *o, const char *path, const Text *body, OutboundDone done, OutboundRequest **ret, Error *reterr);
-/* 0: taken. Else what went wrong is in the stats, and is said once; -EAGAIN: worth another try. */
+/* 0: accepted. Otherwise the error is in the stats, and the first one is logged; -EAGAIN: worth a retry. */
 int otlp_check(Otlp *o, const char *what, const OutboundResult *result);
 void otlp_note_error(Otlp *o, const char *what, const char *text);
 

@@ -1,6 +1,7 @@
-/* otlp-metrics.c: every metric of the table, once per interval.
+/* otlp-metrics.c: sends every metric of the table, once per interval.
  *
- * Counters outlive restarts, so their time begins with the first start of all; histograms begin anew with each. */
+ * Counters survive restarts, so their start time is the very first start of the daemon. Histograms begin anew with each
+ * start. */
 
 #include <errno.h>
 #include <inttypes.h>

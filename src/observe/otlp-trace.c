@@ -1,4 +1,4 @@
-/* otlp-trace.c: steps become spans, spans go out in batches. */
+/* otlp-trace.c: turns steps into spans, and sends spans in batches. */
 
 #include <errno.h>
 #include <inttypes.h>

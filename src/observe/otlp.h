@@ -1,11 +1,12 @@
-/* otlp.h: traces and metrics for a collector, as OTLP over HTTP with JSON.
+/* otlp.h: sends traces and metrics to a collector, as OTLP over HTTP with JSON.
  *
- * A sandbox's life is a trace: its lifetime is the root, each step that took time (queue, provision, claim, exec, cleanup) a span below
- * it. The ids come out of the sandbox's own, which is random: a daemon that takes over after a restart goes on with the same trace, and
- * whether a trace is sampled is the same for all of its spans. A creator that sends a W3C `traceparent` gets the life as a part of its
- * own trace (until a restart: that is not in the store).
- * Spans wait in a bounded queue; what does not fit is dropped and counted. A collector that is away gets pauses that grow. Metrics are
- * cumulative, so that one that is missed is made up for by the next.
+ * A sandbox's life is a trace: its lifetime is the root span, and each timed step (queue, provision, claim, exec,
+ * cleanup) is a child span. The ids are derived from the sandbox's id, which is random: after a restart the daemon
+ * continues the same trace, and the sampling decision is the same for all spans of a trace. If the creator of a sandbox
+ * sends a W3C `traceparent`, the sandbox's life is part of the creator's trace, until a restart of the daemon: the
+ * parent is not in the store.
+ * Spans wait in a bounded queue; those that do not fit are dropped and counted. While the collector is unreachable, the
+ * pauses between retries grow. Metrics are cumulative, so the next export makes up for a missed one.
  * Knows the core's observer, metric.h, outbound.h. Must not know: the API, where the numbers come from. */
 #pragma once
 
@@ -19,9 +20,9 @@ typedef struct Outbound Outbound;
 
 /* outbound and observe may be NULL: then nothing is sent, or no metrics. */
 int otlp_new(Manager *m, Outbound *outbound, Observe *observe, Otlp **ret, Error *reterr);
-Otlp *otlp_free(Otlp *o); /* what waits is lost: nobody waits for a collector at the end */
+Otlp *otlp_free(Otlp *o); /* drops queued spans: the daemon's end does not wait for a collector */
 
-/* What is not as the standard wants it is ignored, as the standard wants it. otlp may be NULL. */
+/* A malformed traceparent is ignored, as the standard requires. o may be NULL. */
 void otlp_set_parent(Otlp *o, const char *sandbox_id, const char *traceparent);
 
 typedef struct OtlpStats {

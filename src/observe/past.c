@@ -1,7 +1,7 @@
-/* past.c: what a live sandbox has used, from its beginning until now, in a fixed number of moments.
+/* past.c: the usage of a live sandbox over its whole life, in a fixed number of moments.
  *
- * When there are too many, every other one goes, and from then on they are taken half as often: so the whole of its life is there, however long it is, in the same
- * room. Not in the store: it goes with the sandbox, and with the daemon. */
+ * When the array is full, every other moment is dropped and the interval between moments doubles: a life of any length
+ * fits the same space. The moments are not in the store: they are lost with the sandbox, and with the daemon. */
 
 #include <stdlib.h>
 #include <string.h>

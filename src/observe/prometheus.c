@@ -1,4 +1,4 @@
-/* prometheus.c: all samples, and the text format 0.0.4 that Prometheus reads them in. */
+/* prometheus.c: makes the samples of all metrics, and prints them in Prometheus' text format 0.0.4. */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
-/* recommend.c: what an agent type needs, by what it has used.
+/* recommend.c: recommended limits of an agent type, from its past usage.
  *
- * A quantile of what its sandboxes of the last day have used at most, times a margin; memory in whole steps of 16 MiB, never below
- * 32 MiB. A CPU quota is only made smaller, never made: a mean says nothing of peaks. confidence grows with the number of sandboxes: 0 below samples_min, near 1 at ten times as many. */
+ * A recommendation is a quantile over its sandboxes of the last day, times a margin: of their peak memory, in whole
+ * steps of 16 MiB and at least 32 MiB, and of their mean CPU use. A CPU quota is only lowered, never introduced: a mean
+ * says nothing about peaks. The confidence grows with the number of sandboxes: 0 below samples_min, near 1 at ten times
+ * as many. */
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* report.c: the numbers as GET /api/sandbox/metrics has them. Totals are since ever, rates and means over the window. */
+/* report.c: the numbers for GET /api/sandbox/metrics. Totals cover all time, rates and means the window. */
 
 #include <math.h>
 #include <string.h>

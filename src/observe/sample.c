@@ -1,6 +1,7 @@
-/* sample.c: notes on live sandboxes, and the one who looks at them in turn.
+/* sample.c: notes on live sandboxes, and the sampler that reads their usage in turn.
  *
- * Once a second a few are looked at, so that a thousand cost no more at once than ten; while nothing lives, nobody looks. */
+ * Each second the sampler reads a few sandboxes, so that a thousand cost no more at once than ten. It stops while no
+ * sandbox is alive. */
 
 #include <stdlib.h>
 #include <string.h>

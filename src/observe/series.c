@@ -1,4 +1,4 @@
-/* series.c: the values themselves. */
+/* series.c: the values of the metrics. */
 
 #include <math.h>
 #include <stdlib.h>

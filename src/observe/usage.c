@@ -1,8 +1,8 @@
-/* usage.c: what an ended sandbox has used.
+/* usage.c: the usage of ended sandboxes.
  *
- * CPU time: the kernel's count at its end. Memory: the mean of what was sampled (once a second, or less often when there are many)
- * times how long it belonged to somebody; one that was gone before the first look counts with its peak, and where the kernel tells no
- * memory at all, with its limit: never less than it was. `basis` says which.
+ * CPU time is the kernel's count at the end. Memory is the mean of the samples (one per second, fewer with many
+ * sandboxes) times the time that the sandbox had an owner. A sandbox that ended before its first sample counts with its
+ * peak, or with its limit where the kernel reports no memory: never with less than it used. `basis` says which.
  * Records wait in memory for at most a second, so that a burst of ends is one transaction. */
 
 #include <stdlib.h>

@@ -1,12 +1,13 @@
-/* window.h: how often, how much and how it was spread, over the last minute, five minutes, hour and day.
+/* window.h: counts, sums and distributions over the last minute, five minutes, hour and day.
  *
- * A window is a ring of slots; what comes falls into the newest slot of each ring, and a slot that is older than its ring is
- * forgotten when it is met again. So a read covers its span at least, and at most one slot more.
+ * A window has a ring of slots for each span. A value is added to the newest slot of each ring. An expired slot is
+ * cleared when its place is used again, and reads skip it: a read covers at least its span, and at most one slot more.
  *
  *      1m: 6 slots of 10 s     5m: 5 of 1 min     1h: 12 of 5 min     24h: 24 of 1 h      (and one that is filling)
  *
- * Values are spread over log-linear buckets: sixteen in each power of two, so that a quantile is off by at most 1/32 of its value.
- * Only buckets that were hit take memory, and there are less than a thousand. Times are monotonic: the calendar does not matter.
+ * A distribution has log-linear buckets: sixteen in each power of two, so that a quantile is off by at most 1/32 of its
+ * value. Only buckets in use take memory, and there are fewer than a thousand. Times are monotonic: a clock that is set
+ * changes nothing.
  * Knows base only. */
 #pragma once
 
@@ -17,7 +18,7 @@
 
 typedef struct HistogramBucket {
         uint16_t index;
-        uint32_t count; /* stays at its highest value */
+        uint32_t count; /* saturates */
 } HistogramBucket;
 
 typedef struct Histogram {
@@ -33,12 +34,12 @@ typedef struct Histogram {
 void histogram_done(Histogram *h);
 void histogram_clear(Histogram *h); /* keeps the memory */
 int histogram_add(Histogram *h, uint64_t value);
-int histogram_add_bucket(Histogram *h, uint16_t index, uint32_t count); /* for reading one back: count, sum and max stay */
+int histogram_add_bucket(Histogram *h, uint16_t index, uint32_t count); /* to restore a histogram: its count, sum and max do not change */
 int histogram_merge(Histogram *h, const Histogram *from);
 double histogram_quantile(const Histogram *h, double q); /* NAN: empty. Never above max */
 
 uint16_t histogram_index(uint64_t value);
-uint64_t histogram_lower(uint16_t index); /* the lowest value that falls into it */
+uint64_t histogram_lower(uint16_t index); /* the lowest value in that bucket */
 
 typedef enum WindowSpan {
         WINDOW_1M,
@@ -49,26 +50,26 @@ typedef enum WindowSpan {
 } WindowSpan;
 
 const char *window_name(WindowSpan s); /* "1h" */
-WindowSpan window_from_name(const char *name); /* negative: there is none */
+WindowSpan window_from_name(const char *name); /* negative: unknown */
 usec_t window_usec(WindowSpan s);
 
 typedef struct WindowSlot WindowSlot;
 
 typedef struct Window {
-        WindowSlot *rings[_WINDOW_MAX]; /* made when something comes */
+        WindowSlot *rings[_WINDOW_MAX]; /* allocated with the first value */
 } Window;
 
 void window_done(Window *w);
 
-/* Only counted and summed up. A failure (no memory) loses the value in some ring, and is told. */
+/* Adds to count and sum only. -ENOMEM: some ring lacks the value. */
 int window_count(Window *w, usec_t now, double value);
-/* … and spread. */
+/* Adds to the distribution too. */
 int window_spread(Window *w, usec_t now, uint64_t value);
 
-/* As if it had come at that time, which may be in the past; into the rings of these bits only. */
+/* Adds values as of a time that may be in the past, only to the rings whose bits are in spans. */
 int window_merge(Window *w, usec_t at, unsigned spans, const Histogram *values);
 
-/* What is in the last span goes on top of what ret has; ret->buckets only of what was spread. */
+/* Adds the values of the last span to ret. Values from window_count() are in no bucket. */
 int window_read(const Window *w, WindowSpan span, usec_t now, Histogram *ret);
 
-size_t window_memory(const Window *w); /* bytes, for the test that it is bounded */
+size_t window_memory(const Window *w); /* bytes; for the test of its bound */

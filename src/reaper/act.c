@@ -1,4 +1,4 @@
-/* act.c: what is done about each item that a run has found. */
+/* act.c: acts on the items that a run has found. */
 
 #include <stdarg.h>
 #include <stdio.h>

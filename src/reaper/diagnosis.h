@@ -1,9 +1,10 @@
-/* diagnosis.h: why a sandbox does not get on.
+/* diagnosis.h: finds out why a sandbox makes no progress.
  *
- * Two looks at it, a moment apart: CPU, memory and I/O of its cgroup, its processes as /proc has them, its operations, when it
- * last wrote something and what. From them one verdict with the numbers that it rests on, what was found in the output that
- * operators know, red flags, and what to do.
- * Only what user cove may read: of processes their state and name, not where in the kernel they wait unless the host allows it.
+ * Takes two samples, a moment apart: CPU, memory and I/O of the cgroup, the processes in /proc, the operations, the
+ * time of the last output, and the output. The result is one verdict with the numbers behind it, the known error
+ * messages in the output, red flags, and a suggestion.
+ * It uses only what the user cove may read: the state and name of a process, and where in the kernel it waits only if
+ * the host allows that.
  * Must not know: HTTP, JSON. */
 #pragma once
 
@@ -15,14 +16,14 @@
 #define DIAGNOSIS_TEXT_MAX       256
 
 typedef enum Verdict {
-        VERDICT_ACTIVE,         /* gets on */
-        VERDICT_IDLE,           /* nothing runs, and nothing is asked of it */
-        VERDICT_BUSY_LOOP,      /* all the CPU it can get, and nothing to show for it */
+        VERDICT_ACTIVE,         /* makes progress */
+        VERDICT_IDLE,           /* nothing runs, and it is ready */
+        VERDICT_BUSY_LOOP,      /* all the CPU it can get, and no output, I/O or operation */
         VERDICT_WAITING_ON_IO,  /* no CPU: its processes wait for data, a disk, each other */
-        VERDICT_HUNG,           /* the same, and nothing was heard of it for long */
+        VERDICT_HUNG,           /* the same, and no output for a long time */
         VERDICT_MEMORY_GROWING,
-        VERDICT_FORK_STORM,     /* processes near their limit */
-        VERDICT_NO_OPERATIONS,  /* an agent's, and nobody asks anything of it */
+        VERDICT_FORK_STORM,     /* the number of processes is near its limit */
+        VERDICT_NO_OPERATIONS,  /* an agent's sandbox that was not used for a long time */
         VERDICT_PAUSED,
         VERDICT_STOPPED,
         VERDICT_PROVISIONING,
@@ -39,7 +40,7 @@ typedef struct ProcessCount {
         unsigned running, sleeping, blocked /* D */, stopped, zombies, total;
         int busiest;            /* pid on the host; 0: none */
         char name[32], state;   /* of the busiest, or the first */
-        char wait_channel[64];  /* "": not told */
+        char wait_channel[64];  /* "": not known */
         uint64_t ticks;         /* CPU of all of them */
 } ProcessCount;
 
@@ -58,17 +59,17 @@ typedef struct Diagnosis {
         char id[SANDBOX_ID_LENGTH + 1];
         SandboxStatus status;
         Verdict verdict;
-        bool stuck;                    /* somebody should do something */
+        bool stuck;                    /* needs action */
         char summary[DIAGNOSIS_TEXT_MAX];
         usec_t sample, age, running_for; /* running_for: its oldest command; 0: none */
         unsigned executions;           /* alive */
-        SandboxUsage usage;            /* at the second look */
+        SandboxUsage usage;            /* in the second sample */
         bool cpu_known;
-        bool always_running;           /* some process was running or wanted to, both times */
-        double cpu_percent;            /* of one core, between the two */
-        double cpu_limit_percent;      /* what it can get; 0: no quota */
+        bool always_running;           /* in both samples some process was running or runnable */
+        double cpu_percent;            /* of one core, between the samples */
+        double cpu_limit_percent;      /* the most it can get; 0: no quota */
         double memory_growth;          /* bytes per second */
-        double io_rate;                /* bytes per second; NAN: not told */
+        double io_rate;                /* bytes per second; NAN: not known */
         uint64_t operations, operations_delta, output_delta;
         SandboxLimits limits;
         ProcessCount processes;
@@ -78,6 +79,6 @@ typedef struct Diagnosis {
         char suggestion[DIAGNOSIS_TEXT_MAX]; /* a command */
 } Diagnosis;
 
-/* Exactly once, never before the call has returned; d is NULL when the sandbox has ended. */
+/* Called exactly once, never before reaper_diagnose() has returned; d is NULL if the sandbox's record is gone. */
 typedef void (*DiagnosisDone)(const Diagnosis *d, void *userdata);
 int reaper_diagnose(Reaper *r, Sandbox *sb, usec_t sample_usec, DiagnosisDone done, void *userdata);

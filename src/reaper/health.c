@@ -1,8 +1,8 @@
-/* health.c: whether live sandboxes are well, asked by a trivial command inside.
+/* health.c: checks live sandboxes by a trivial command inside.
  *
- * Those that run something or are an agent's are asked every healthInterval, a few at a time and so many per second at most; a
- * plain sandbox in which nothing runs costs nothing, and is asked only when somebody wants to know. One that fails is asked once
- * more before it counts as unhealthy: a machine can be busy for a moment. */
+ * Sandboxes that run something or are an agent's are checked every healthInterval, a few at a time and with a limited
+ * rate. A plain sandbox in which nothing runs costs nothing, and is checked only on request. A sandbox that fails is
+ * checked once more before it counts as unhealthy, because a machine can be busy for a moment. */
 
 #include <stdio.h>
 #include <stdlib.h>

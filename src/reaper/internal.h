@@ -1,4 +1,4 @@
-/* internal.h: what the files of the reaper share among themselves. */
+/* internal.h: shared by the files of the reaper. */
 #pragma once
 
 #include "config/config.h"
@@ -6,13 +6,13 @@
 #include "core/reap.h"
 #include "reaper/reaper.h"
 
-#define HISTORY_LENGTH   10   /* runs of a layer that its success rate is of */
+#define HISTORY_LENGTH   10   /* last runs of a layer, for its success rate */
 #define SLICE_ITEMS      100
 #define SLICE_USEC       (2 * USEC_PER_MSEC)
 #define ITEM_PATIENCE    (10 * USEC_PER_SEC) /* for one sandbox to end */
-#define GRACE_MAX        (60 * USEC_PER_SEC) /* for what should have happened by itself */
+#define GRACE_MAX        (60 * USEC_PER_SEC) /* the most lateness allowed to what should happen by itself */
 #define FAILURES_KEPT    256
-#define SLACK            10 /* a tenth of the interval: so late may a timer be, to save wake-ups */
+#define SLACK            10 /* a timer may be late by a tenth of its interval, to save wake-ups */
 
 /* rules.c */
 #define RULE_BIT(r) (1u << (r))
@@ -25,15 +25,15 @@ typedef struct Judge {
 } Judge;
 
 void judge_for(const Reaper *r, const CleanupRequest *q, Judge *ret);
-/* RULE_NONE: it may stay. text says why it may not. */
+/* RULE_NONE: the sandbox may stay. Otherwise text says why not. */
 CleanupRule judge_sandbox(const Judge *j, const Sandbox *sb, char text[static CLEANUP_TEXT_MAX]);
-/* How many break one of the rules now. */
+/* The number of live sandboxes that break one of the rules now. */
 unsigned judge_count(const Manager *m, unsigned rules);
 #define RULES_STUCK (RULE_BIT(RULE_STUCK) | RULE_BIT(RULE_OVERDUE) | RULE_BIT(RULE_OVERRUN) | RULE_BIT(RULE_UNENDED))
 bool sandbox_is_agents(const Sandbox *sb);
 usec_t judge_stuck_after(const Config *c, const Sandbox *sb); /* an agent's */
 usec_t judge_wall(const Config *c, const Sandbox *sb);        /* 0: none */
-/* Whether made-up cases are told apart. */
+/* Checks that judge tells broken made-up sandboxes from sound ones; text says which it does not. */
 typedef CleanupRule (*JudgeFunction)(const Judge *j, const Sandbox *sb, char text[static CLEANUP_TEXT_MAX]);
 bool judge_self_test(JudgeFunction judge, const Config *settings, char text[static CLEANUP_TEXT_MAX]);
 
@@ -65,7 +65,7 @@ struct ReaperRun {
         Sandbox **records; /* all of them, oldest first */
         size_t n_records, next_record;
         size_t items_room, next_item;
-        size_t n_pending, n_max;   /* asked and not ended; at most so many are acted upon */
+        size_t n_pending, n_max;   /* items that were asked to end and have not; most items of the run */
         usec_t began;              /* monotonic */
         sd_event_source *work, *patience;
         struct Reconcile *reconcile;
@@ -77,31 +77,31 @@ struct ReaperRun {
 int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, ReaperRun **ret);
 ReaperRun *sweep_run_free(ReaperRun *run);
 int sweep_run_snapshot(ReaperRun *run); /* all records */
-/* Adds what is to go. NULL: no memory, or too many. */
+/* Adds an item. NULL: no memory. */
 RunItem *sweep_run_add(ReaperRun *run, const char *name, CleanupRule rule, const char *text);
-void sweep_run_go(ReaperRun *run);    /* (again) a slice per turn of the loop */
-void sweep_run_pause(ReaperRun *run); /* until somebody says sweep_run_go() */
+void sweep_run_go(ReaperRun *run);    /* starts or resumes: a slice per turn of the loop */
+void sweep_run_pause(ReaperRun *run); /* until sweep_run_go() */
 void sweep_run_fail(ReaperRun *run, const char *text);
-void sweep_run_act(ReaperRun *run);   /* everything is found */
+void sweep_run_act(ReaperRun *run);   /* all items are found */
 
 /* act.c */
-bool sweep_run_act_slice(ReaperRun *run); /* true: everything was asked for */
+bool sweep_run_act_slice(ReaperRun *run); /* true: all items were acted upon */
 void item_done(RunItem *item);
 void item_fail(RunItem *item, const char *format, ...) _printf_(2, 3);
 void item_terminate(RunItem *item, Sandbox *sb);
 
 /* pressure.c */
 void pressure_read(const Manager *m, PressureStatus *ret);
-bool pressure_is_over(const Config *c, PressureStatus *p); /* writes the text */
+bool pressure_is_over(const Config *c, PressureStatus *p); /* true: over a limit, which is pressure; writes the text */
 void pressure_after(Reaper *r, const ReaperRun *run);
 void pressure_scan(ReaperRun *run);
-int pressure_next(ReaperRun *run); /* 1: the next may go. 0: enough. -EAGAIN: those that were asked for are to end first */
+int pressure_next(ReaperRun *run); /* 1: act on the next. 0: enough. -EAGAIN: wait for those that were asked to end */
 
 /* reconcile.c */
 int reconcile_begin(ReaperRun *run);
 void reconcile_verify(ReaperRun *run);
 void reconcile_free(ReaperRun *run);
-bool reconcile_slice(ReaperRun *run); /* true: this phase is over */
+bool reconcile_slice(ReaperRun *run); /* true: the run's phase is over */
 
 /* health.c */
 int health_new(Reaper *r);
@@ -125,7 +125,7 @@ void report_load(Reaper *r);
 typedef struct Layer {
         CleanupKind kind;
         sd_event_source *timer;
-        usec_t began;         /* monotonic: the last run, or when we began to wait for the first */
+        usec_t began;         /* monotonic: start of the last run, or of the wait for the first */
         usec_t due;           /* monotonic; 0: off */
         usec_t last_at, last_duration;
         bool running, last_ok, told_late;
@@ -138,19 +138,19 @@ struct Reaper {
         Manager *manager;
         Layer layers[_CLEANUP_KIND_MAX];
         ReaperRun *runs;
-        usec_t patience;      /* ITEM_PATIENCE; tests have less */
-        SandboxBirth cursor;  /* the last that a sweep has acted upon */
+        usec_t patience;      /* ITEM_PATIENCE; less in tests */
+        SandboxBirth cursor;  /* the last sandbox that a sweep has acted upon */
         CoreObserver observer;
-        sd_event_source *kick; /* a sweep that is due, after an execution */
+        sd_event_source *kick; /* starts a due sweep after an execution */
         struct Health *health;
         struct Examination *examinations;
         PressureStatus pressure;
-        usec_t pressure_quiet_until, pressure_quiet; /* it did not help: not so soon again */
+        usec_t pressure_quiet_until, pressure_quiet; /* the pause after a run that did not help */
         CleanupCounts totals;
         uint64_t total_runs, total_failed_runs;
         bool blind, told_blind;
         char blind_text[CLEANUP_TEXT_MAX];
-        usec_t failures[FAILURES_KEPT]; /* when items have failed (monotonic), a ring */
+        usec_t failures[FAILURES_KEPT]; /* when items failed (monotonic), a ring */
         uint64_t n_failures;
         bool results[HISTORY_LENGTH]; /* of any layer */
         uint64_t n_results;

@@ -1,4 +1,4 @@
-/* output.c: when a sandbox last wrote something, and whether it says what operators know. */
+/* output.c: when a sandbox last wrote output, and which known error messages are in it. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* pressure.c: when the machine runs short.
+/* pressure.c: frees resources when the machine runs short.
  *
- * Memory by MemAvailable, disk by the file system of the state directory, places by the cap on sandboxes; and how long everything
- * stood still for want of memory (PSI), where the kernel tells. Beyond the configured share something has to go: first what is
- * pooled and idle, then agents' sandboxes in which nothing runs, oldest first, until it is enough; for the disk, records of what
- * has ended go before those. `critical` ones and plain sandboxes stay.
- * What does not help is not done again at once: each time that a run has freed something and the shortage is the same, the next
- * waits twice as long. */
+ * Memory is measured by MemAvailable, disk by the file system of the state directory, places by the cap on sandboxes,
+ * and stalls for lack of memory by PSI where the kernel has it. Beyond the configured limit a run ends sandboxes,
+ * oldest first, until it is enough: first idle pooled ones, then agents' sandboxes in which nothing runs. If the disk
+ * is short, it deletes records of ended sandboxes before those. `critical` and plain sandboxes stay.
+ * A run that did not help is not repeated at once: each time that there is still pressure after a run, the pause before
+ * the next one doubles. */
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* processes.c: what runs in a sandbox, seen from outside.
+/* processes.c: the processes of a sandbox, read from outside.
  *
- * /proc/PID/stat and /proc/PID/task/TID/children can be read by everybody; a process may end between two reads, and is then left
- * out. Names of processes are chosen by the guest. */
+ * Every user may read /proc/PID/stat and /proc/PID/task/TID/children. A process that ends between two reads is left
+ * out. The guest chooses the names of its processes. */
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,24 +1,25 @@
-/* reaper.h: clean-up that can be trusted.
+/* reaper.h: cleans up sandboxes, records and files that should not exist any more.
  *
- * Every sandbox has timers of its own (core/sandbox/timers.c). This room is for what they miss, in layers that do not rely on each other:
+ * Every sandbox has timers of its own (core/sandbox/timers.c). This room finds what they miss, in independent layers:
  *
  *      sweep       every sweepInterval: what is provably broken or over; batchSize per run, oldest first, none starves
  *      age         every ageInterval: agents' sandboxes that are older than maxAge and than their profile's execution time
- *      pressure    every pressureInterval: when memory, disk or places run out, what is idle goes, oldest first
- *      reconcile   every reconcileInterval: records against the kernel, in both directions, and files without a record
- *      health      every healthInterval: a trivial command inside of those that run something or are an agent's
+ *      pressure    every pressureInterval: when memory, disk or places run out, ends idle sandboxes, oldest first
+ *      reconcile   every reconcileInterval: compares records and kernel in both directions; files without a record
+ *      health      every healthInterval: a trivial command in each sandbox that runs something or is an agent's
  *
- * Who is subject to what. An agent's sandbox (one with a profile or an agent type) is ended when it is stuck (one command runs
- * longer than the profile's stuckTimeout, which is never below its execution time), too old, or unhealthy and old. A plain
- * sandbox belongs to its caller and may live for ever: of those only what is provably broken counts, as of all: in the making for
- * longer than orphanTimeout; its own timeout overdue, because a timer got lost; a command beyond its own time limit; terminating
- * without an end; ended, and the record older than recordAge. Paused ones were put aside by somebody: only pressure ends them.
- * `critical` ones are spared by pressure and by emergencies. Pooled ones that nobody has claimed are their pool's own business,
- * but under pressure they are the first to go.
+ * Every sandbox is subject to the rules for what is provably broken or over: it is in the making for longer than
+ * orphanTimeout; its own timeout is overdue, because a timer got lost; a command is beyond its own time limit; it is
+ * terminating without an end; it has ended, and its record is older than recordAge. An agent's sandbox (one with a
+ * profile or an agent type) is also ended when it is stuck (one command runs longer than the profile's stuckTimeout,
+ * which is never below its execution time), too old, or unhealthy and old. A plain sandbox belongs to its caller and
+ * may live for ever. A paused sandbox is ended only by pressure and emergencies. Pressure and emergencies spare
+ * `critical` sandboxes. Pooled sandboxes without an owner are left to their pool while they are sound, but under
+ * pressure they are ended before others.
  *
- * Nothing blocks the loop: a run works in slices, and waits for the ends it has asked for. One item's failure is counted, named in
- * the report, and stops nothing. Every run first judges made-up sandboxes, broken and sound ones, so that a detection that has
- * become blind shows (the three faults: not running, failing, detection broken).
+ * Nothing blocks the loop: a run works in slices, and waits for the ends that it has requested. An item that fails is
+ * counted and named in the report, and stops nothing. Every run first judges made-up sandboxes, broken and sound ones,
+ * so that a broken detection is noticed. There are three faults: not running, failing, detection broken.
  *
  * Knows the core and the store's reports. Must not know: HTTP, SQL, JSON, metrics and alerts: it provides numbers. */
 #pragma once
@@ -29,16 +30,16 @@ typedef struct Reaper Reaper;
 
 #define CLEANUP_NAME_MAX   320 /* an id, or a file's name */
 #define CLEANUP_TEXT_MAX   256
-#define CLEANUP_ITEMS_MAX  10000 /* of one run; more are the next one's */
+#define CLEANUP_ITEMS_MAX  10000 /* of one run; the rest is left to the next */
 
 typedef enum CleanupKind {
         CLEANUP_SWEEP,
         CLEANUP_AGE,
         CLEANUP_PRESSURE,
         CLEANUP_RECONCILE,
-        CLEANUP_MANUAL,    /* the rules of sweep and age at once, without a batch; failed ones older than maxAge too */
-        CLEANUP_EMERGENCY, /* everything but `critical`, because a person says so */
-        CLEANUP_HEALTH,    /* ends what was found unhealthy */
+        CLEANUP_MANUAL,    /* the rules of sweep and age, without batchSize; also records of failed ones older than maxAge */
+        CLEANUP_EMERGENCY, /* every sandbox that is not `critical`, at a person's request */
+        CLEANUP_HEALTH,    /* ends a sandbox that was found unhealthy */
         _CLEANUP_KIND_MAX,
 } CleanupKind;
 
@@ -47,7 +48,7 @@ const char *cleanup_kind_name(CleanupKind k);
 
 typedef enum CleanupCause {
         CLEANUP_BY_TIMER,
-        CLEANUP_BY_EXECUTION, /* one has ended, and a run was due */
+        CLEANUP_BY_EXECUTION, /* an execution has ended, and a run was due */
         CLEANUP_BY_REQUEST,
         _CLEANUP_CAUSE_MAX,
 } CleanupCause;
@@ -55,16 +56,16 @@ typedef enum CleanupCause {
 extern const ShapeNames cleanup_cause_names;
 const char *cleanup_cause_name(CleanupCause c);
 
-/* Why something is to go. */
+/* The reason to remove an item. */
 typedef enum CleanupRule {
         RULE_NONE,
         RULE_ORPHANED,  /* in the making for too long */
         RULE_STUCK,     /* an agent's command runs for too long */
-        RULE_OVERDUE,   /* its own timeout is past, and nothing has happened */
+        RULE_OVERDUE,   /* its own timeout has passed, and it was not ended */
         RULE_OVERRUN,   /* a command is past its own time limit */
         RULE_UNENDED,   /* terminating, without an end */
-        RULE_OLD,       /* a record of one that ended long ago */
-        RULE_FAILED,    /* a record of one that failed, older than maxAge; manual runs only */
+        RULE_OLD,       /* the record of a sandbox that ended long ago */
+        RULE_FAILED,    /* the record of a sandbox that failed, older than maxAge; manual runs only */
         RULE_AGED,
         RULE_UNHEALTHY,
         RULE_PRESSURE,
@@ -92,7 +93,7 @@ typedef struct CleanupItem {
         char name[CLEANUP_NAME_MAX];
         CleanupRule rule;
         CleanupState state;
-        char text[CLEANUP_TEXT_MAX];  /* why it is to go */
+        char text[CLEANUP_TEXT_MAX];  /* why it is to be removed */
         char error[CLEANUP_TEXT_MAX]; /* CLEANUP_FAILED: why it is still there */
         usec_t duration;
 } CleanupItem;
@@ -100,9 +101,9 @@ typedef struct CleanupItem {
 typedef struct CleanupCounts {
         uint64_t scanned, found, orphaned, stuck, old, aged, unhealthy, emergency, lost, strays, files;
         uint64_t removed, failed; /* of those found */
-        uint64_t deferred;        /* found, and beyond the batch: the next run's. Not described */
+        uint64_t deferred;        /* found beyond the batch: left to the next run, without an item */
 } CleanupCounts;
-extern const Shape cleanup_counts_shape; /* beside the rows that keep them: their columns, and their names for callers */
+extern const Shape cleanup_counts_shape; /* the columns of their rows, and their names for callers; defined with the rows */
 
 typedef struct CleanupReport {
         CleanupKind kind;
@@ -110,13 +111,13 @@ typedef struct CleanupReport {
         bool dry_run;
         usec_t started_at, duration; /* started: wall clock */
         CleanupCounts counts;
-        CleanupItem **items; /* the report's own */
+        CleanupItem **items; /* owned by the report */
         size_t n_items;
-        char error[CLEANUP_TEXT_MAX]; /* why the run itself has failed; "": it has not */
+        char error[CLEANUP_TEXT_MAX]; /* why the run itself failed; "": it did not */
 
         /* Of a reconciliation. */
         uint64_t records, actual; /* live records; ids in the kernel */
-        char **unresponsive;      /* live ones that did not answer in time, ended by a NULL; may be NULL */
+        char **unresponsive;      /* ids of live ones that did not answer in time, NULL-terminated; may be NULL */
 } CleanupReport;
 
 static inline bool cleanup_is_consistent(const CleanupReport *r) {
@@ -131,23 +132,23 @@ typedef struct CleanupRequest {
         CleanupKind kind;
         bool dry_run;
         bool has_max_age;
-        usec_t max_age_usec; /* manual: everything older than this that is not critical, plain sandboxes too */
+        usec_t max_age_usec; /* manual: in place of maxAge, and plain sandboxes older than this that are not critical, too */
 } CleanupRequest;
 
-/* Called once, when the run is over and never before reaper_run() has returned. The report is good for the call only. */
+/* Called once, when the run is over and never before reaper_run() has returned. The report is valid during the call. */
 typedef void (*CleanupDone)(const CleanupReport *report, void *userdata);
 int reaper_run(Reaper *r, const CleanupRequest *q, CleanupDone done, void *userdata, Error *reterr);
-void reaper_forget(Reaper *r, void *userdata); /* the asker has gone; the run goes on */
+void reaper_forget(Reaper *r, void *userdata); /* callbacks with this userdata are not called any more; the run goes on */
 
-/* Health: exactly once, never before the call has returned. -ESTALE: not in a state to run anything. */
+/* done is called exactly once, never before the call has returned. -ESTALE: the sandbox cannot run anything now. */
 typedef void (*HealthDone)(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata);
 int reaper_check_health(Reaper *r, Sandbox *sb, HealthDone done, void *userdata);
 
-/* The cleaners themselves. */
+/* The state of the cleaners. */
 typedef enum ReaperFault {
         REAPER_NOT_RUNNING = 1 << 0,    /* a layer is late */
         REAPER_FAILING = 1 << 1,        /* the last run of a layer failed, or items of it */
-        REAPER_BLIND = 1 << 2,          /* made-up cases were not told apart */
+        REAPER_BLIND = 1 << 2,          /* the last run did not tell broken made-up sandboxes from sound ones */
 } ReaperFault;
 
 typedef struct LayerStatus {
@@ -165,26 +166,26 @@ typedef struct LayerStatus {
 
 typedef struct PressureStatus {
         bool over;
-        double memory_usage, disk_usage, places_usage; /* 0…1; NAN: cannot be told */
+        double memory_usage, disk_usage, places_usage; /* 0…1; NAN: not known */
         double psi;              /* memory, full avg10, in percent; NAN: the kernel has none */
         char text[CLEANUP_TEXT_MAX]; /* what is short; "": nothing */
 } PressureStatus;
 
 typedef struct ReaperStatus {
-        LayerStatus layers[_CLEANUP_KIND_MAX]; /* those that run by themselves: interval, or has run */
+        LayerStatus layers[_CLEANUP_KIND_MAX]; /* those that matter have an interval, or have run */
         unsigned faults; /* ReaperFault */
         char fault_text[CLEANUP_TEXT_MAX];
         PressureStatus pressure;
         CleanupCounts totals; /* since the store was made */
         uint64_t total_runs, total_failed_runs;
         unsigned orphaned, stuck; /* now */
-        unsigned unhealthy;       /* whose last health check failed */
+        unsigned unhealthy;       /* live ones whose last health checks failed */
         uint64_t failures_last_hour; /* items that could not be cleaned */
 } ReaperStatus;
 
 void reaper_status(const Reaper *r, ReaperStatus *ret);
 
-/* What a run did, as it is kept. */
+/* The stored summary of a run. */
 typedef struct CleanupRow {
         uint64_t serial; /* grows; given by the store */
         char kind[16], cause[16];
@@ -192,22 +193,23 @@ typedef struct CleanupRow {
         CleanupCounts counts;
         char *freed;  /* names, a line each; may be NULL */
         char *failures; /* "name: why", a line each; may be NULL */
-        char *error;  /* why the run itself has failed; may be NULL */
+        char *error;  /* why the run itself failed; may be NULL */
 } CleanupRow;
 
 /* The last runs, newest first. */
 int reaper_history(const Reaper *r, unsigned limit, int (*each)(const CleanupRow *row, void *userdata), void *userdata);
 
-/* Numbers for whoever watches. */
-double reaper_lateness(const Reaper *r);      /* seconds beyond its interval that the last sweep is ago */
+/* Numbers for metrics and alerts. */
+double reaper_lateness(const Reaper *r);      /* seconds by which the next sweep is overdue */
 double reaper_failure_rate(const Reaper *r);  /* of the last 10 runs of any layer */
 double reaper_item_failures(const Reaper *r); /* items that could not be cleaned, last hour */
 double reaper_stuck(const Reaper *r);         /* sandboxes that a sweep would end as stuck, now */
 double reaper_orphaned(const Reaper *r);
 double reaper_unhealthy(const Reaper *r);
 
-/* Told after every run that failed or had items that failed, and when a fault begins: whoever raises alerts hangs itself in. */
-typedef void (*ReaperAlert)(const char *kind, const char *text, void *userdata); /* "cleanup-failed", "cleanup-late", "cleanup-blind", "stuck" */
-/* Told after every run that was no dry one. */
+/* Called after every run that failed or had failed items, when a fault begins, and for each sandbox that was stuck.
+ * kind: "cleanup-failed", "cleanup-late", "cleanup-blind", "stuck". */
+typedef void (*ReaperAlert)(const char *kind, const char *text, void *userdata);
+/* Called after every run but dry runs. */
 void reaper_set_run_over(Reaper *r, void (*over)(const CleanupReport *report, void *userdata), void *userdata);
 void reaper_set_alert(Reaper *r, ReaperAlert alert, void *userdata);

@@ -1,15 +1,18 @@
 /* reconcile.c: records against the kernel, in both directions.
  *
- *      list      every id that something is left of; when somebody looks out of place, a second time
- *      ask       every live sandbox whether it is there; who does not answer in time is named
+ *      list      every id that has anything left in the kernel; a second time if records and list differ
+ *      ask       every live sandbox for an answer; those that do not answer in time are named
  *      files     journals and sockets without a record
- *      → items   a record without a sandbox is ended; something without a record is destroyed or removed
- *      verify    the list once more, until what was destroyed is on it no longer
+ *      → items   a record without a sandbox is ended; a sandbox or file without a record is destroyed or removed
+ *      verify    lists again, until destroyed sandboxes are not listed any more
  *
- * Who is made or deleted while this goes on is in a list and in no record, or the other way round, for a moment. So nothing counts
- * that was not the same in two lists; a sandbox counts as lost only if it was there before the first list was asked for, is on
- * neither, and its PID 1 is proven to be gone; and what had a record when it began, or when the second list was asked for, is no stray:
- * it may have been deleted since. What was there without a record when the daemon started is none either, nor is anything while the store is in doubt: core/quarantine.h. */
+ * A sandbox that is made or deleted meanwhile is for a moment in a list without a record, or the other way round. So
+ * only a difference counts that two lists agree on.
+ * A sandbox is lost only if it had a record before the first list was requested, is in neither list, and its PID 1 is
+ * proven to be gone.
+ * A listed sandbox is no stray if its record was deleted since the run began, or said that it lives when the second
+ * list was requested: it may just be ending. Nor is it one if it had no record when the daemon started, or while the
+ * store is in doubt: core/quarantine.h. */
 
 #include <signal.h>
 #include <stdio.h>

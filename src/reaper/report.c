@@ -1,4 +1,4 @@
-/* report.c: what a run did, for people (log), for later (store) and in numbers. */
+/* report.c: reports a run to the log and the store, and in numbers and alerts. */
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
-/* rules.c: who may stay, and who may not. Reads, decides, changes nothing.
+/* rules.c: decides which sandboxes and records are to be removed. Changes nothing.
  *
- * A rule is a line of the table: its name, the states it looks at, and its function. The first that holds is the answer. */
+ * A rule is a line of the table: its name, the states that it applies to, and its function. The first that holds is the
+ * answer. */
 
 #include <stdarg.h>
 #include <stdio.h>

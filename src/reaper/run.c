@@ -1,11 +1,12 @@
 /* run.c: one run of a layer.
  *
- *      scan    every record is judged, a slice per turn of the loop; what is found becomes an item
- *      act     each item is asked for, a slice per turn; judged again first, because time has passed
- *      wait    until every end that was asked for has come, or is overdue: then the item has failed
+ *      scan    judges every record, a slice per turn of the loop; a sandbox that breaks a rule becomes an item
+ *      act     judges each item again, because time has passed, and requests its end; a slice per turn
+ *      wait    until every requested end has come, or is overdue: then the item has failed
  *      report  once
  *
- * A record may go at any moment between two slices: everything is looked up by its id, and what is gone already is done. */
+ * A record may be deleted at any moment between two slices. So each item is looked up by its id, and an item that does
+ * not exist any more is done. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* watch.c: the cleaners, watched: how late, how often in vain, and what is wrong with them. */
+/* watch.c: the state of the cleaners: lateness, success rates, faults. */
 
 #include <math.h>
 #include <stdio.h>
