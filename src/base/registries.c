@@ -14,6 +14,8 @@
 #include "base/directory.h"
 #include "base/fd.h"
 #include "base/macro.h"
+#include "base/proxy.h"
+#include "base/text.h"
 
 #define FILE_BYTES_MAX (256 * 1024)
 #define HOST_MAX       300
@@ -23,29 +25,37 @@
 typedef struct RegistryFile {
         const char *path;   /* of a directory: with a slash at its end */
         const char *suffix; /* of the names in it */
-        const char *const *hosts, *const *proxies;
+        const char *const *hosts, *const *http_proxy, *const *https_proxy;
 } RegistryFile;
 
 static const char *const one_line[] = { "deb", "deb-src", NULL }, *const deb822[] = { "URIs", NULL }, *const nothing[] = { NULL };
-static const char *const apt_proxy[] = { "*proxy", NULL };
+static const char *const apt_http[] = { "*http::proxy", "proxy", NULL }, *const apt_https[] = { "*https::proxy", NULL };
 static const char *const pip_index[] = { "index-url", "extra-index-url", "find-links", NULL }, *const pip_proxy[] = { "proxy", NULL };
-static const char *const npm_registry[] = { "*registry", NULL }, *const npm_proxy[] = { "proxy", "https-proxy", "http-proxy", NULL };
+static const char *const npm_registry[] = { "*registry", NULL };
+static const char *const npm_http[] = { "proxy", "http-proxy", NULL }, *const npm_https[] = { "https-proxy", "proxy", NULL };
 
 static const RegistryFile files[] = {
-        { "etc/apt/sources.list",    NULL,       one_line,     nothing   },
-        { "etc/apt/sources.list.d/", ".list",    one_line,     nothing   },
-        { "etc/apt/sources.list.d/", ".sources", deb822,       nothing   },
-        { "etc/apt/apt.conf",        NULL,       nothing,      apt_proxy },
-        { "etc/apt/apt.conf.d/",     "",         nothing,      apt_proxy },
-        { "etc/pip.conf",            NULL,       pip_index,    pip_proxy },
-        { "etc/npmrc",               NULL,       npm_registry, npm_proxy },
+        { "etc/apt/sources.list",    NULL,       one_line,     nothing,   nothing   },
+        { "etc/apt/sources.list.d/", ".list",    one_line,     nothing,   nothing   },
+        { "etc/apt/sources.list.d/", ".sources", deb822,       nothing,   nothing   },
+        { "etc/pip.conf",            NULL,       pip_index,    pip_proxy, pip_proxy },
+        { "etc/npmrc",               NULL,       npm_registry, npm_http,  npm_https },
+        { "usr/etc/npmrc",           NULL,       npm_registry, npm_http,  npm_https },
+        { "etc/apt/apt.conf",        NULL,       nothing,      apt_http,  apt_https }, /* last: a cache of apt's alone is no proxy for others */
+        { "etc/apt/apt.conf.d/",     "",         nothing,      apt_http,  apt_https },
 };
 
-static const char *const proxy_variables[] = { "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" };
+/* In the order in which they count. HTTP_PROXY is what a CGI program gets of a header, and no client takes it. */
+static const char *const http_variables[] = { "http_proxy", "all_proxy", "ALL_PROXY", NULL };
+static const char *const https_variables[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", NULL };
+static const char *const no_variables[] = { "no_proxy", "NO_PROXY", NULL };
 
 void registries_done(Registries *r) {
         strv_done(&r->hosts);
-        strv_done(&r->proxies);
+        r->http_proxy = proxy_url_free(r->http_proxy);
+        r->https_proxy = proxy_url_free(r->https_proxy);
+        free(r->no_proxy);
+        r->no_proxy = NULL;
 }
 
 static int registries_add(Strv *list, const char *text) {
@@ -97,6 +107,18 @@ static int add_urls(Strv *list, const char *line, size_t size) {
         return r;
 }
 
+/* The first one counts. What comes behind the key, without quotes; apt's DIRECT and npm's null are none. */
+static int proxy_take(char **proxy, const char *line, size_t size) {
+        const char *value = memmem(line, size, "://", 3), *end = line + size;
+
+        if (*proxy || !value)
+                return 0;
+        while (value > line && !strchr(" \t\"'=", value[-1]))
+                value--;
+        *proxy = strndup(value, MIN_OF(strcspn(value, " \t\r\n\"';,"), (size_t) (end - value)));
+        return *proxy ? 0 : -ENOMEM;
+}
+
 static bool registries_is_key(const char *line, size_t size, const char *const *words) {
         size_t n = 0;
 
@@ -112,8 +134,12 @@ static bool registries_is_key(const char *line, size_t size, const char *const *
         return false;
 }
 
+static bool line_is_comment(const char *line) {
+        return strchr("#;", *line) || strncmp(line, "//", 2) == 0;
+}
+
 /* A line that begins with a space goes on with the one before. */
-static int read_lines(const char *text, const char *const *words, Strv *list) {
+static int read_hosts(const char *text, const char *const *words, Strv *list) {
         bool wanted = false;
         int r = 0;
 
@@ -122,12 +148,25 @@ static int read_lines(const char *text, const char *const *words, Strv *list) {
                 size_t size;
 
                 n = strcspn(text, "\n");
-                if (line >= text + n || strchr("#;", *line) || strncmp(line, "//", 2) == 0)
+                if (line >= text + n || line_is_comment(line))
                         continue;
                 size = (size_t) (text + n - line);
                 wanted = registries_is_key(line, size, words) || (wanted && line > text);
                 if (wanted)
                         r = add_urls(list, line, size);
+        }
+        return r;
+}
+
+static int read_proxy(const char *text, const char *const *words, char **proxy) {
+        int r = 0;
+
+        for (size_t n; *text && r >= 0; text += n + (text[n] == '\n')) {
+                const char *line = text + strspn(text, " \t");
+
+                n = strcspn(text, "\n");
+                if (line < text + n && !line_is_comment(line) && registries_is_key(line, (size_t) (text + n - line), words))
+                        r = proxy_take(proxy, line, (size_t) (text + n - line));
         }
         return r;
 }
@@ -146,8 +185,13 @@ static int read_one(int root, const char *path, const RegistryFile *f, Registrie
                 return -ENOMEM;
         n = fd_read_full(fd, text, (size_t) st.st_size);
         text[n < 0 ? 0 : n] = '\0';
-        r = read_lines(text, f->hosts, &ret->hosts);
-        return r < 0 ? r : read_lines(text, f->proxies, &ret->proxies);
+        r = read_hosts(text, f->hosts, &ret->hosts);
+        if (r >= 0)
+                r = read_proxy(text, f->http_proxy, &ret->http_proxy);
+        if (r >= 0)
+                r = read_proxy(text, f->https_proxy, &ret->https_proxy);
+        explicit_bzero(text, (size_t) st.st_size);
+        return r;
 }
 
 static bool has_suffix(const char *name, const char *suffix) {
@@ -167,23 +211,37 @@ static int read_directory(int root, const RegistryFile *f, Registries *ret) {
         return r;
 }
 
-static int read_variables(char *const *environment, Strv *list) {
-        int r = 0;
+static const char *variable_find(char *const *environment, const char *name) {
+        size_t n = strlen(name);
 
-        for (; environment && *environment && r >= 0; environment++)
-                for (size_t i = 0; i < ELEMENTSOF(proxy_variables) && r >= 0; i++) {
-                        size_t n = strlen(proxy_variables[i]);
+        for (; environment && *environment; environment++)
+                if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=' && (*environment)[n + 1])
+                        return *environment + n + 1;
+        return NULL;
+}
 
-                        if (strncmp(*environment, proxy_variables[i], n) == 0 && (*environment)[n] == '=')
-                                r = add_urls(list, *environment + n + 1, strlen(*environment + n + 1));
-                }
-        return r;
+static int registries_read_variable(char *const *environment, const char *const *names, char **ret) {
+        for (; *names; names++) {
+                const char *value = variable_find(environment, *names);
+
+                if (value)
+                        return string_copy(ret, value);
+        }
+        return 0;
+}
+
+static int read_variables(char *const *environment, Registries *ret) {
+        int r = registries_read_variable(environment, http_variables, &ret->http_proxy);
+
+        if (r >= 0)
+                r = registries_read_variable(environment, https_variables, &ret->https_proxy);
+        return r < 0 ? r : registries_read_variable(environment, no_variables, &ret->no_proxy);
 }
 
 int registries_read(int root, char *const *environment, Registries *ret) {
-        int r = 0;
+        int r = read_variables(environment, ret);
 
         for (size_t i = 0; i < ELEMENTSOF(files) && r >= 0; i++)
                 r = files[i].suffix ? read_directory(root, files + i, ret) : read_one(root, files[i].path, files + i, ret);
-        return r < 0 ? r : read_variables(environment, &ret->proxies);
+        return r;
 }

@@ -17,6 +17,12 @@ void text_done(Text *t) {
         t->error = 0;
 }
 
+void text_wipe(Text *t) {
+        if (t->data)
+                explicit_bzero(t->data, t->room);
+        text_done(t);
+}
+
 static int text_grow(Text *t, size_t size) {
         size_t needed, room;
         char *bigger;

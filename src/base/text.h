@@ -22,6 +22,7 @@ typedef struct Text {
 #define TEXT_INIT(ceiling) { .max = (ceiling) }
 
 void text_done(Text *t);
+void text_wipe(Text *t); /* likewise, and its bytes are no more */
 #define _cleanup_text_ _cleanup_(text_done)
 
 /* Appends `size` bytes for the caller to fill in; NULL: no room. */

@@ -19,6 +19,7 @@
 #include "base/kernel.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/proxy.h"
 #include "base/registries.h"
 #include "cli/event-text.h"
 #include "jail/net.h"
@@ -30,6 +31,8 @@
 #define ENDING_USEC    500
 #define COMPLAINT_SIZE 4096
 #define WORDS_MAX      320
+#define VARIABLES_MAX  3
+#define VARIABLE_MAX   8192
 
 /* Where the gate finds them. */
 enum { PLACE_POLICY = 3, PLACE_SOCKETS, PLACE_PID = PLACE_SOCKETS + NET_SOCKETS_MAX, PLACE_EVENTS, _PLACE_END };
@@ -37,7 +40,7 @@ enum { PLACE_POLICY = 3, PLACE_SOCKETS, PLACE_PID = PLACE_SOCKETS + NET_SOCKETS_
 typedef struct Launch {
         int program_fd;
         int descriptors[_PLACE_END]; /* by place; 0–2 are the standard ones */
-        Strv words;
+        Strv words, environment;
 } Launch;
 
 static int push_list(Strv *words, const char *option, const Strv *list) {
@@ -48,16 +51,47 @@ static int push_list(Strv *words, const char *option, const Strv *list) {
         return r;
 }
 
-/* Those of this machine's own clients. */
-static int push_packages(Strv *words) {
-        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
-        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        int r = root < 0 ? -errno : registries_read(root, /* environment= */ NULL, &found);
+static int push_variable(Strv *environment, const char *name, const char *value) {
+        char text[VARIABLE_MAX];
+        int n = value ? snprintf(text, sizeof(text), "%s=%s", name, value) : 0;
+        int r = n > 0 && (size_t) n < sizeof(text) ? strv_push(environment, text) : 0;
 
-        return r < 0 ? r : push_list(words, "--packages", &found.hosts);
+        explicit_bzero(text, sizeof(text));
+        return r;
 }
 
-static int make_words(Strv *words, const RunNet *net) {
+static int push_proxy(Strv *environment, const char *name, const char *url) {
+        char shown[PROXY_SHOWN_MAX];
+        ProxyServer server = { 0 };
+
+        if (!url)
+                return 0;
+        if (proxy_parse(url, &server) < 0) {
+                proxy_shown(url, shown);
+                log_warning(REGISTRIES_PROXY_UNUSABLE, shown);
+                return 0;
+        }
+        proxy_done(&server);
+        return push_variable(environment, name, url);
+}
+
+/* Registries of this machine's own clients, and their proxies. */
+static int push_packages(Launch *l) {
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int r = root < 0 ? -errno : registries_read(root, environ, &found);
+
+        if (r >= 0)
+                r = push_list(&l->words, "--packages", &found.hosts);
+        if (r >= 0)
+                r = push_proxy(&l->environment, "http_proxy", found.http_proxy);
+        if (r >= 0)
+                r = push_proxy(&l->environment, "https_proxy", found.https_proxy);
+        return r < 0 ? r : push_variable(&l->environment, "no_proxy", found.no_proxy);
+}
+
+static int make_words(Launch *l, const RunNet *net) {
+        Strv *words = &l->words;
         char sockets[64], number[3][16];
         int r = 0;
 
@@ -74,7 +108,7 @@ static int make_words(Strv *words, const RunNet *net) {
         if (r >= 0)
                 r = push_list(words, "--reachable", &net->reachable);
         if (r >= 0 && run_net_names_packages(net))
-                r = push_packages(words);
+                r = push_packages(l);
         return r < 0 ? r : push_list(words, "--dns", &net->dns);
 }
 
@@ -124,6 +158,7 @@ static int place_descriptors(Launch *l) {
 /* Situation: a copy of the supervisor, with all that is its own. What goes on has a name in the list of places; the rest closes itself. */
 static _noreturn_ void launch_main(Launch *l) {
         static char *const no_environment[] = { NULL };
+        char *const *environment = l->environment.items ? l->environment.items : no_environment;
         sigset_t none;
         int r;
 
@@ -134,7 +169,7 @@ static _noreturn_ void launch_main(Launch *l) {
         if (r >= 0)
                 r = drop_root();
         if (r >= 0) {
-                (void) syscall(SYS_execveat, l->program_fd, "", l->words.items, no_environment, AT_EMPTY_PATH);
+                (void) syscall(SYS_execveat, l->program_fd, "", l->words.items, environment, AT_EMPTY_PATH);
                 r = -errno;
         }
         dprintf(STDERR_FILENO, "cannot start " PROGRAM ": %s\n", strerror(-r));
@@ -159,7 +194,7 @@ static int launch(RunGate *g, Launch *l, const RunNet *net, const int *sockets, 
                 return program;
         r = run_net_policy(net, &policy);
         if (r >= 0)
-                r = make_words(&l->words, net);
+                r = make_words(l, net);
         if (r >= 0 && (null < 0 || pipe2(pipes, O_CLOEXEC) < 0))
                 r = -errno;
         if (r < 0)
@@ -258,7 +293,7 @@ static void run_gate_await_end(RunGate *g, usec_t deadline) {
 int run_gate_start(RunGate *g, const RunNet *net, const int *sockets, int pidfd, Error *reterr) {
         _cleanup_close_ int complaints = open_complaints();
         char text[COMPLAINT_SIZE + 1];
-        Launch l = { .words = STRV_INIT(WORDS_MAX) };
+        Launch l = { .words = STRV_INIT(WORDS_MAX), .environment = STRV_INIT(VARIABLES_MAX) };
         int r;
 
         if (complaints < 0)
@@ -266,6 +301,9 @@ int run_gate_start(RunGate *g, const RunNet *net, const int *sockets, int pidfd,
         g->quiet = net->quiet;
         r = launch(g, &l, net, sockets, pidfd, complaints, reterr);
         strv_done(&l.words);
+        for (size_t i = 0; i < l.environment.n; i++)
+                explicit_bzero(l.environment.items[i], strlen(l.environment.items[i]));
+        strv_done(&l.environment);
         if (r >= 0)
                 read_until(g, clock_usec() + START_USEC, /* stop_when_done= */ true);
         if (r >= 0 && !g->done) {

@@ -68,6 +68,7 @@ static void read_root(Reader *r, const YamlNode *root, Config *c) {
         check_artifacts(r, c, root);
         check_secrets(r, c, root);
         check_build(r, c, root);
+        network_check_proxy(r, c, root);
 }
 
 int config_parse(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,

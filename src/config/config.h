@@ -8,6 +8,7 @@
  * Must not know: the loop (reload.h does), HTTP, the store. Knows core/settings.h for its types. */
 #pragma once
 
+#include "base/registries.h"
 #include "core/settings.h"
 
 #define CONFIG_NAME_MAX 63
@@ -167,6 +168,7 @@ typedef struct IpRange IpRange; /* policy/egress.h */
 #define NETWORK_REACHABLE_MAX 256
 #define NETWORK_DNS_MAX       16
 #define NETWORK_PACKAGES_MAX  100
+#define NETWORK_NO_PROXY_MAX  64
 
 typedef struct NetworkConfig { /* network: */
         Strv reachable_words;    /* as they were written */
@@ -174,12 +176,18 @@ typedef struct NetworkConfig { /* network: */
         size_t n_reachable;
         Strv packages;           /* what "packages" of a policy stands for: rules, "builtin", "host" */
         Strv packages_rules;     /* the same with both words replaced: rules alone */
+        char *proxy;             /* by which they are reached: "host", "none", or a URL */
+        Strv no_proxy;           /* names that are reached without, beside the host's own */
         uint64_t gate_bytes;     /* of the gate's memory; 0: by the machine */
         Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
         bool allow_open;         /* mode open: false */
         unsigned denials_kept;   /* of one sandbox: 500 */
         char *ca_file;           /* authorities (PEM) that count beside the host's, where TLS is opened; NULL: none */
 } NetworkConfig;
+
+/* By which proxies package registries are reached, as of now: ret->http_proxy, https_proxy, no_proxy. One that cannot be used is left out, and is
+ * *ret_unusable where that is not NULL (to be freed). -ENOMEM. */
+int network_find_proxy(const NetworkConfig *n, Registries *ret, char **ret_unusable);
 
 /* As policies want it (policy/egress.h). */
 #define NETWORK_SITE(n) (&(const EgressSite) { (n)->reachable, (n)->n_reachable, &(n)->packages_rules })

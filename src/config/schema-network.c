@@ -5,16 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/origin.h"
+#include "base/proxy.h"
 #include "base/registries.h"
+#include "base/text.h"
 #include "config/schema.h"
 #include "policy/egress.h"
 
 #define DNS_PORT         53
 #define PACKAGES_BUILTIN "builtin"
 #define PACKAGES_HOST    "host"
+#define PROXY_HOST       "host"
+#define PROXY_NONE       "none"
+#define PROXY_EXCEPT_MAX 4096
 
 static void network_range_entry(const YamlValue *v, Strv *list) {
         IpRange range;
@@ -118,10 +124,37 @@ static void network_read_packages(const YamlValue *v) {
         yaml_read_entries(v, network_packages_entry);
 }
 
+static bool network_proxy_is_word(const char *text) {
+        return strcmp(text, PROXY_HOST) == 0 || strcmp(text, PROXY_NONE) == 0;
+}
+
+static void network_proxy_name(const YamlValue *v, Strv *list) {
+        if (!v->node->text[0] || v->node->text[strcspn(v->node->text, ", \t")])
+                yaml_complain(v, ": '%.100s' is no name and no range of addresses", v->node->text);
+        else
+                yaml_push(v, list, v->node->text, "may have");
+}
+
+static void network_read_proxy_names(const YamlValue *v) {
+        yaml_read_entries(v, network_proxy_name);
+}
+
 static const ShapeYaml ranges_yaml = { .words = "a list of addresses and ranges", .parse = network_read_ranges };
 const ShapeYaml origins_yaml = { .words = "a list of origins", .parse = network_read_origins };
 static const ShapeYaml servers_yaml = { .words = "a list of addresses", .parse = network_read_servers };
 
+static json_t *network_show_proxy(const ShapeField *f, const void *object) {
+        const char *text = *(char **) shape_at(f, object);
+        char shown[PROXY_SHOWN_MAX];
+
+        if (!text || network_proxy_is_word(text))
+                return text ? json_string(text) : NULL;
+        proxy_shown(text, shown);
+        return json_text_or_null(shown);
+}
+
+static const ShapeYaml proxy_yaml = { .words = "the word host or none, or a URL: itself, file:/PATH or env:NAME", .show = network_show_proxy };
+static const ShapeYaml names_yaml = { .words = "a list of names", .parse = network_read_proxy_names };
 static const ShapeYaml packages_yaml = { .words = "a list of rules", .parse = network_read_packages };
 
 static const Shape range_config_shape = { .size = sizeof(IpRange) };
@@ -131,6 +164,10 @@ static const ShapeField network_config_fields[] = {
           .help = "private and other special ranges that policies may open; the addresses of this machine only if listed" },
         { "packages", KEY_STRINGS(NetworkConfig, packages), .max = NETWORK_PACKAGES_MAX, .initial = PACKAGES_BUILTIN "," PACKAGES_HOST, .yaml = &packages_yaml,
           .help = "what the rule \"packages\" of a policy stands for: builtin (cove's list of registries), host (those of the host's own apt, pip and npm), and rules; http:// permits GET and HEAD only" },
+        { "proxy", KEY_SECRET(NetworkConfig, proxy), .initial = PROXY_HOST, .yaml = &proxy_yaml,
+          .help = "HTTP proxy to reach package registries through: host (that of the environment, or of the host's own pip, npm and apt), none, or http://[USER:PASSWORD@]HOST[:PORT]" },
+        { "noProxy", KEY_STRINGS(NetworkConfig, no_proxy), .max = NETWORK_NO_PROXY_MAX, .yaml = &names_yaml,
+          .help = "names, and all names below them, to reach without the proxy, in addition to no_proxy of the environment" },
         { "dns", KEY_STRINGS(NetworkConfig, dns), .max = NETWORK_DNS_MAX, .yaml = &servers_yaml,
           .help = "DNS servers for sandboxes; none: those of /etc/resolv.conf" },
         { "allowOpen", KEY_BOOL(NetworkConfig, allow_open), .help = "permit the network mode \"open\", which allows every public destination" },
@@ -185,6 +222,65 @@ int network_expand_packages(NetworkConfig *n) {
                         r = strcmp(word, PACKAGES_HOST) == 0 ? network_add_host_packages(list) : network_add_package(list, word);
         }
         return r;
+}
+
+static int proxy_keep_usable(char **url, char **ret_unusable) {
+        ProxyServer server = { 0 };
+        int r = *url ? proxy_parse(*url, &server) : 0;
+
+        proxy_done(&server);
+        if (r >= 0 || r == -ENOMEM)
+                return r;
+        if (ret_unusable && !*ret_unusable)
+                *ret_unusable = *url;
+        else
+                (void) proxy_url_free(*url);
+        *url = NULL;
+        return 0;
+}
+
+static int proxy_add_exceptions(const Strv *names, char **list) {
+        Text t = TEXT_INIT(PROXY_EXCEPT_MAX);
+        int r;
+
+        text_put_string(&t, *list ? *list : "");
+        for (size_t i = 0; i < names->n; i++)
+                text_format(&t, ",%s", names->items[i]);
+        text_put(&t, "", 1);
+        r = t.error < 0 ? t.error : string_copy(list, (const char *) t.data);
+        text_done(&t);
+        return r;
+}
+
+int network_find_proxy(const NetworkConfig *n, Registries *ret, char **ret_unusable) {
+        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        bool host = strcmp(n->proxy, PROXY_HOST) == 0;
+        int r = 0;
+
+        if (strcmp(n->proxy, PROXY_NONE) == 0)
+                return 0;
+        if (host && root >= 0)
+                r = registries_read(root, environ, ret);
+        if (!host)
+                r = string_copy(&ret->http_proxy, n->proxy);
+        if (!host && r >= 0)
+                r = string_copy(&ret->https_proxy, n->proxy);
+        if (r >= 0)
+                r = proxy_keep_usable(&ret->http_proxy, ret_unusable);
+        if (r >= 0)
+                r = proxy_keep_usable(&ret->https_proxy, ret_unusable);
+        return r < 0 ? r : proxy_add_exceptions(&n->no_proxy, &ret->no_proxy);
+}
+
+/* A URL may have a password: it is not repeated. */
+void network_check_proxy(Reader *r, const Config *c, const YamlNode *root) {
+        const char *text = c->network.proxy;
+        ProxyServer server = { 0 };
+
+        if (text && !network_proxy_is_word(text) && proxy_parse(text, &server) < 0)
+                reader_complain(r, yaml_key_place(yaml_tree_get(root, "network"), "proxy"),
+                                "'proxy' in section network must be host, none, or http://[USER:PASSWORD@]HOST[:PORT]");
+        proxy_done(&server);
 }
 
 void network_finish(Reader *r, Config *c) {

@@ -34,6 +34,7 @@ extern const ShapeYaml profiles_yaml, pools_yaml, zygotes_yaml, daemon_yaml, pol
 
 /* Called when everything is read: checks and defaults that depend on other keys. */
 void network_finish(Reader *r, Config *c);
+void network_check_proxy(Reader *r, const Config *c, const YamlNode *root);
 int network_expand_packages(NetworkConfig *n);
 void policy_finish(Reader *r, Profile *p);
 void profiles_finish(Reader *r, Config *c, const YamlNode *root);

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/registries.h"
+#include "base/proxy.h"
 #include "daemon/settings.h"
 #include "policy/policy.h"
 
@@ -130,14 +130,19 @@ static json_t *policies_strings(const Strv *v) {
 int policies_print_packages(const char *path) {
         _cleanup_config_ Config *config = policies_read_config(path);
         _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
-        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char http[PROXY_SHOWN_MAX] = "", https[PROXY_SHOWN_MAX] = "";
 
-        if ((!config && config_defaults(&config) < 0) || (root >= 0 && registries_read(root, environ, &host) < 0)) {
+        if ((!config && config_defaults(&config) < 0) || network_find_proxy(&config->network, &host, NULL) < 0) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;
         }
-        return policies_print_json(json_pack("{s:o,s:o,s:o}", "packages", policies_strings(&config->network.packages), "rules",
-                        policies_strings(&config->network.packages_rules), "unusedProxies", policies_strings(&host.proxies)));
+        if (host.http_proxy)
+                proxy_shown(host.http_proxy, http);
+        if (host.https_proxy)
+                proxy_shown(host.https_proxy, https);
+        return policies_print_json(json_pack("{s:o,s:o,s:o,s:o,s:o}", "packages", policies_strings(&config->network.packages), "rules",
+                        policies_strings(&config->network.packages_rules), "httpProxy", json_text_or_null(*http ? http : NULL), "httpsProxy",
+                        json_text_or_null(*https ? https : NULL), "noProxy", json_text_or_null(host.no_proxy && *host.no_proxy ? host.no_proxy : NULL)));
 }
 
 int policies_print_presets(void) {

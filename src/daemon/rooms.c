@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/program.h"
-#include "base/registries.h"
+#include "base/proxy.h"
 #include "build/build.h"
 #include "config/reload.h"
 #include "context/context.h"
@@ -74,15 +74,22 @@ static void tell_gatekeeper(const Config *settings, void *userdata) {
         gatekeeper_reloaded(userdata);
 }
 
-/* Who waits for packages in vain is told why. */
-static void tell_proxies(void) {
+/* Registries that cannot be reached are most often a matter of the proxy. */
+static void tell_proxy(const NetworkConfig *network) {
         _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
-        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ char *unusable = NULL;
+        char shown[PROXY_SHOWN_MAX];
 
-        if (root < 0 || registries_read(root, environ, &host) < 0 || host.proxies.n == 0)
+        if (network_find_proxy(network, &host, &unusable) < 0)
                 return;
-        log_warning("sandboxes do not use the proxy %s of this machine, and reach registries directly or not at all: list mirrors that need no proxy in "
-                    "network.packages of cove.yaml (docs/policy.md)", host.proxies.items[0]);
+        if (host.https_proxy || host.http_proxy) {
+                proxy_shown(host.https_proxy ? host.https_proxy : host.http_proxy, shown);
+                log_notice("package registries are reached through the proxy %s (network.proxy in cove.yaml)", shown);
+        }
+        if (unusable) {
+                proxy_shown(unusable, shown);
+                log_warning(REGISTRIES_PROXY_UNUSABLE, shown);
+        }
 }
 
 /* A gate that cannot be found is the trouble of whoever wants a network. */
@@ -96,7 +103,7 @@ static int open_gatekeeper(Rooms *r, Error *reterr) {
         k = gatekeeper_new(r->manager, r->api.vault, &config, &r->api.gatekeeper, reterr);
         if (k < 0)
                 return k;
-        tell_proxies();
+        tell_proxy(&r->manager->settings->network);
         k = reload_add(r->api.reload, tell_gatekeeper, r->api.gatekeeper);
         return k < 0 ? error_set(reterr, k, "out of memory") : 0;
 }

@@ -8,11 +8,13 @@
  * nothing gets out.
  *
  *  coved → gate
- *      {"do":"hello","version":3,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
- *       "authorities":"PEM","memory":B}                    first, and after a reload. authorities: certificates trusted in addition to the host's trust
+ *      {"do":"hello","version":4,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
+ *       "authorities":"PEM","memory":B,
+ *       "proxy":{"http":"URL","https":"URL","except":"a,b","packages":[…]}}
+ *                                                        first, and after a reload. authorities: certificates trusted in addition to the host's trust
  *                                                        store (and SSL_CERT_FILE) when upstream's are checked. memory: the gate's limit for all
- *                                                        sandboxes together (memory.h). Both may be absent
- *              → {"hello":1,"version":3,"pid":N}
+ *                                                        sandboxes together (memory.h). proxy: relay/proxy.h. All three may be absent
+ *              → {"hello":1,"version":4,"pid":N}
  *      {"do":"attach","serial":N,"id":"…","mode":"egress|open|isolated","network":{egress.h, normalised},
  *       "credentials":[{"name":"…","placeholder":"…","value":"…","domain":"…","in":["header",…],"headers":["Authorization"]}],
  *       "packages":["https://pypi.org",…],                 what the word "packages" in its rules stands for; if a rule has the word
@@ -48,7 +50,7 @@
 
 #include "json/json.h"
 
-#define CONTROL_VERSION     3 /* 2: the gate holds a claim (claim.h). 3: it knows "packages" */
+#define CONTROL_VERSION     4 /* 2: the gate holds a claim (claim.h). 3: it knows "packages". 4: it knows "proxy" */
 #define CONTROL_MESSAGE_MAX (160 * 1024)
 #define CONTROL_FDS_MAX     4
 #define CONTROL_VALUE_MIN   4     /* bytes of a credential's value; a shorter one cannot be told from ordinary text in a response */

@@ -14,6 +14,7 @@
 #include "gate/dns/dns.h"
 #include "gate/memory.h"
 #include "gate/relay/listener.h"
+#include "gate/relay/proxy.h"
 #include "gate/sandbox.h"
 #include "gate/share.h"
 #include "gate/tell.h"
@@ -62,8 +63,15 @@ const EgressRule *gate_rule(const GateSandbox *s, int index) {
 }
 
 EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q) {
-        EgressVerdict v = egress_decide_with(&s->policy, &s->grants, s->gate->reachable, s->gate->n_reachable, q);
+        EgressQuestion by_name;
+        EgressVerdict v;
 
+        if (q->has_address && gate_proxy_for(s, q)) { /* which finds the address; ours is of no importance */
+                by_name = *q;
+                by_name.has_address = false;
+                q = &by_name;
+        }
+        v = egress_decide_with(&s->policy, &s->grants, s->gate->reachable, s->gate->n_reachable, q);
         if (v.action != EGRESS_DENY && q->has_address && !gate_is_reachable(s->gate, &q->address))
                 return (EgressVerdict) { .action = EGRESS_DENY, .reason = EGRESS_SPECIAL_ADDRESS, .rule = -1 };
         return v;
@@ -152,6 +160,7 @@ Gate *gate_free(Gate *g) {
         asks_free(g->asks);
         resolver_free(g->resolver);
         tls_free(g->tls);
+        gate_proxy_free(g->proxy);
         free(g->reachable);
         explicit_bzero(g->seed, sizeof(g->seed));
         sd_event_unref(g->event);

@@ -12,6 +12,7 @@
  *                      messages.c its messages. single.c instead of all these for one `cove run`
  *      listener.c      accepts connections, and pauses when there is no room
  *      connection.c    life of one TCP connection; judge.c classifies it by its first bytes and decides; dial.c connects
+ *      proxy.c         decides which names go through the proxy of this machine
  *      relay.c         relays bytes between sockets by splice(2) through pooled pipes (pipe.c), with a rate (bucket.c)
  *      dns-message.c   questions and answers as bytes; pins.c name ↔ address
  *      resolver.c      names to addresses, shared by all sandboxes; name-cache.c its cache; upstream.c c-ares
@@ -111,6 +112,7 @@ struct Gate {
         uint8_t seed[32];  /* of the keys of all authorities */
         struct Tls *tls;   /* tls.h; made when first needed */
         Resolver *resolver;
+        struct GateProxy *proxy; /* proxy.h; NULL: every host is reached directly */
         struct UdpFlow *flows_waiting; /* by token; they wait for their socket inside */
         uint64_t flow_token;
         struct Asks *asks;

@@ -54,7 +54,8 @@ static void gate_print_help(void) {
                "    --events-fd N      tell what was denied, in lines of JSON\n"
                "    --dns ADDRESS,…    name servers; the default is the host's\n"
                "    --reachable CIDR,… special addresses that policies may name\n"
-               "    --packages RULE,…  registries that \"packages\" stands for, beside those that it knows\n"
+               "    --packages RULE,…  registries that \"packages\" stands for, beside those that it knows;\n"
+               "                       the variables https_proxy, http_proxy and no_proxy are for them\n"
                "  -v, --verbose        say more\n"
                "      --version        print the version\n"
                "  -h, --help           print this\n");

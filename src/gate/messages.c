@@ -14,6 +14,7 @@
 #include "gate/memory.h"
 #include "gate/peer.h"
 #include "gate/relay/connection.h"
+#include "gate/relay/proxy.h"
 #include "gate/sandbox.h"
 #include "gate/settings.h"
 #include "gate/tls/tls.h"
@@ -115,6 +116,7 @@ static void tell_all_of_change(Gate *g) {
 static int do_hello(MessagesCall *c, Error *reterr) {
         const char *servers[SERVERS_MAX];
         _cleanup_free_ IpRange *reachable = NULL;
+        GateProxy *proxy = NULL;
         size_t n_servers = 0, n_reachable = 0;
         Gate *g = c->gate;
         uint64_t memory = 0;
@@ -125,14 +127,20 @@ static int do_hello(MessagesCall *c, Error *reterr) {
                 r = messages_read_reachable(json_object_get(c->message, "reachable"), &reachable, &n_reachable, reterr);
         if (r >= 0)
                 r = messages_read_memory(json_object_get(c->message, "memory"), &memory, reterr);
+        if (r >= 0 && json_object_get(c->message, "proxy"))
+                r = gate_proxy_new(json_object_get(c->message, "proxy"), &proxy, reterr);
         if (r >= 0)
                 r = resolver_set_servers(g->resolver, servers, n_servers, reterr);
         if (r >= 0)
                 r = read_authorities(g, json_object_get(c->message, "authorities"), reterr);
         if (r >= 0)
                 r = read_seed(messages_text_of(c->message, "seed"), g->seed, reterr);
-        if (r < 0)
+        if (r < 0) {
+                gate_proxy_free(proxy);
                 return r;
+        }
+        gate_proxy_free(g->proxy);
+        g->proxy = proxy;
         free(g->reachable);
         g->reachable = TAKE_PTR(reachable);
         g->n_reachable = n_reachable;

@@ -47,10 +47,10 @@ static int gate_settings_read_packages(json_t *list, Strv *ret, Error *reterr) {
         return 0;
 }
 
-static int gate_settings_read_policy(const Gate *g, json_t *message, EgressPolicy *ret, Error *reterr) {
+int gate_settings_read_policy(const Gate *g, json_t *message, EgressPolicy *ret, Error *reterr) {
         json_t *network = json_object_get(message, "network"), *list = json_object_get(message, "packages");
         _cleanup_(strv_done) Strv packages = STRV_INIT(EGRESS_PACKAGES_MAX);
-        const EgressSite site = { g->reachable, g->n_reachable, list ? &packages : NULL };
+        const EgressSite site = { g ? g->reachable : NULL, g ? g->n_reachable : 0, list ? &packages : NULL };
         JsonComplaints c = { 0 };
         EgressPolicy p = { 0 };
         int r;

@@ -14,6 +14,8 @@ typedef struct GateSettings {
 } GateSettings;
 
 int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error *reterr);
+/* Reads the members "network" and "packages" only. g may be NULL: no special address is reachable then. */
+int gate_settings_read_policy(const Gate *g, json_t *message, EgressPolicy *ret, Error *reterr);
 void gate_settings_done(GateSettings *s);
 size_t gate_settings_size(const GateSettings *s); /* bytes of the gate's memory that they use, large items only */
 

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "gate/dns/dns.h"
+#include "gate/relay/proxy.h"
 #include "gate/sandbox.h"
 
 #define POLICY_MAX (1 << 20)
@@ -122,6 +123,17 @@ static json_t *single_packages(const SingleConfig *c) {
         return list;
 }
 
+/* As cove has put it into our environment (cli/run-gate.c), which nobody but our user and root can read. */
+static int single_read_proxy(Gate *g, const SingleConfig *c, Error *reterr) {
+        const char *http = getenv("http_proxy"), *https = getenv("https_proxy");
+        _cleanup_json_ json_t *settings = NULL;
+
+        if (!http && !https)
+                return 0;
+        settings = json_pack("{s:s?, s:s?, s:s?, s:o}", "http", http, "https", https, "except", getenv("no_proxy"), "packages", single_packages(c));
+        return settings ? gate_proxy_new(settings, &g->proxy, reterr) : error_set(reterr, -ENOMEM, "%m");
+}
+
 static int single_attach(Single *s, json_t *network, const SingleConfig *c, Error *reterr) {
         _cleanup_json_ json_t *message = json_pack("{s:s, s:O, s:o}", "id", SINGLE_ID, "network", network, "packages", single_packages(c));
         int fds[GATE_FDS_GATED] = { c->sockets[0], c->sockets[1], c->sockets[2], c->pidfd };
@@ -163,6 +175,8 @@ static int single_start(Single *s, const SingleConfig *c, Error *reterr) {
         r = single_read_policy(policy_fd, &network, reterr);
         if (r >= 0)
                 r = single_read_reachable(g, c, reterr);
+        if (r >= 0)
+                r = single_read_proxy(g, c, reterr);
         if (r >= 0)
                 r = resolver_set_servers(g->resolver, c->dns, c->n_dns, reterr);
         if (r >= 0)

@@ -74,10 +74,20 @@ static json_t *authorities(const NetworkConfig *c) {
         return j;
 }
 
+/* NULL: there is none. */
+static json_t *hello_proxy(const NetworkConfig *c) {
+        _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
+
+        if (network_find_proxy(c, &host, NULL) < 0 || (!host.http_proxy && !host.https_proxy))
+                return NULL;
+        return json_pack("{s:s?, s:s?, s:s?, s:o}", "http", host.http_proxy, "https", host.https_proxy, "except", host.no_proxy, "packages",
+                        gatekeeper_settings_strings(&c->packages_rules));
+}
+
 json_t *hello_message(const Gatekeeper *k) {
         const NetworkConfig *c = &k->manager->settings->network;
         char seed[2 * SEED_SIZE + 1];
-        json_t *message, *more;
+        json_t *message, *more, *proxy;
 
         secret_hex(k->seed, SEED_SIZE, seed);
         message = json_pack("{s:s, s:i, s:o, s:o, s:s, s:I}", "do", "hello", "version", CONTROL_VERSION, "dns", gatekeeper_settings_strings(&c->dns), "reachable",
@@ -87,5 +97,8 @@ json_t *hello_message(const Gatekeeper *k) {
         more = message && c->ca_file ? authorities(c) : NULL;
         if (more)
                 (void) json_object_set_new(message, "authorities", more);
+        proxy = message ? hello_proxy(c) : NULL;
+        if (proxy)
+                (void) json_object_set_new(message, "proxy", proxy);
         return message;
 }

@@ -39,7 +39,6 @@ static const char *const hosts[] = {
         "http://deb.example.org", "https://private.example.org:8443", "http://one.example.org", "https://two.example.org", "https://pip.example.org",
         "https://extra.example.org", "http://third.example.org:8081", "https://npm.example.org", "https://scope.example.org",
 };
-static const char *const proxies[] = { "http://proxy.example.org:3128", "http://proxy.example.org:3129", "http://env.example.org:8080" };
 
 static int make_root(char directory[static 64]) {
         (void) strcpy(directory, "/tmp/test-registries-XXXXXX");
@@ -67,9 +66,15 @@ static void check_list(const char *what, const Strv *found, const char *const *w
         check_uint(what, found->n, n);
 }
 
+static void check_proxies(const Registries *found, const char *http, const char *https, const char *none) {
+        check_string("http", found->http_proxy, http);
+        check_string("https", found->https_proxy, https);
+        check_string("none", found->no_proxy, none);
+}
+
 TEST(all_of_a_machine) {
-        char *environment[] = { (char *) "PATH=http://path.example", (char *) "https_proxy=http://me:secret@env.example.org:8080", NULL };
-        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        char *environment[] = { (char *) "PATH=http://path.example", (char *) "https_proxy=http://me:secret@env.example.org:8080", (char *) "NO_PROXY=a,b", NULL };
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT, quiet = REGISTRIES_INIT;
         char directory[64];
         _cleanup_close_ int root = make_root(directory);
 
@@ -77,7 +82,32 @@ TEST(all_of_a_machine) {
                 put_file(root, files[i].path, files[i].mode, files[i].text);
         check_result("read", registries_read(root, environment, &found), 0);
         check_list("hosts", &found.hosts, hosts, ELEMENTSOF(hosts));
-        check_list("proxies", &found.proxies, proxies, ELEMENTSOF(proxies));
+        check_proxies(&found, "http://proxy.example.org:3128/", "http://me:secret@env.example.org:8080", "a,b");
+        check_result("read", registries_read(root, NULL, &quiet), 0);
+        check_proxies(&quiet, "http://proxy.example.org:3128/", "http://proxy.example.org:3129", NULL);
+        check_result("removed", directory_remove(AT_FDCWD, directory, 8), 0);
+}
+
+/* A cache for apt is no proxy for TLS; pip's proxy is for both, and goes before it; DIRECT is none. */
+TEST(proxies_of_files) {
+        static const struct {
+                const char *path, *text, *http, *https;
+        } cases[] = {
+                { "etc/apt/apt.conf", "Acquire::http::Proxy \"http://apt.example.org:3142\";\n", "http://apt.example.org:3142", NULL },
+                { "etc/apt/apt.conf.d/1", "Acquire {\n  http {\n    Proxy \"http://other.example.org\";\n  };\n};\n", "http://apt.example.org:3142", NULL },
+                { "etc/apt/apt.conf.d/2", "Acquire::https::Proxy \"DIRECT\";\n", "http://apt.example.org:3142", NULL },
+                { "etc/pip.conf", "[global]\nproxy = http://me:secret@pip.example.org:8080\n", "http://me:secret@pip.example.org:8080", "http://me:secret@pip.example.org:8080" },
+        };
+        char directory[64];
+        _cleanup_close_ int root = make_root(directory);
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+
+                put_file(root, cases[i].path, 0644, cases[i].text);
+                check_result("read", registries_read(root, NULL, &found), 0);
+                check_proxies(&found, cases[i].http, cases[i].https, NULL);
+        }
         check_result("removed", directory_remove(AT_FDCWD, directory, 8), 0);
 }
 
@@ -87,6 +117,7 @@ TEST(a_machine_without_any) {
         _cleanup_close_ int root = make_root(directory);
 
         check_result("read", registries_read(root, NULL, &found), 0);
-        check_uint("hosts", found.hosts.n + found.proxies.n, 0);
+        check_uint("hosts", found.hosts.n, 0);
+        check_proxies(&found, NULL, NULL, NULL);
         check_result("removed", rmdir(directory), 0);
 }

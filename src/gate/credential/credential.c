@@ -18,12 +18,6 @@ static const struct {
         { "body",   CREDENTIAL_BODY   },
 };
 
-void text_wipe(Text *t) {
-        if (t->data)
-                explicit_bzero(t->data, t->room);
-        text_done(t);
-}
-
 Credentials *credentials_ref(Credentials *c) {
         if (c)
                 c->n_refs++;

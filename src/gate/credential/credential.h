@@ -70,4 +70,3 @@ int credential_fill_field(CredentialFilter *f, const HttpField *field, Text *out
 bool credential_find_field(CredentialFilter *f, const HttpField *field);
 bool credential_find_text(CredentialFilter *f, const char *text);
 
-void text_wipe(Text *t); /* wipes the memory, then text_done() */

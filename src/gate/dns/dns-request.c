@@ -14,9 +14,11 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "gate/dns/dns-internal.h"
+#include "gate/relay/proxy.h"
 
 #define GROUP_SUFFIX    ".cove"
 #define GROUP_TTL       5 /* members come and go */
+#define STAND_IN_TTL    60 /* the proxy may change */
 #define UPSTREAM_USEC   (USEC_PER_SEC / DNS_UPSTREAM_PER_SEC) /* that one question costs */
 #define WORDS_MAX       (2 * EGRESS_TEXT_MAX + 32)
 
@@ -182,10 +184,33 @@ static bool upstream_allows(DnsServer *v) {
         return true;
 }
 
+/* The proxy will look it up. It has no IPv6 address meanwhile. */
+static void answer_stand_in(DnsRequest *r) {
+        GateSandbox *s = r->server->sandbox;
+        DnsAnswer answer = { .rcode = DNS_NOERROR, .ttl = STAND_IN_TTL };
+        IpAddress address;
+
+        gate_proxy_stand_in(r->question.name, &address);
+        if (r->question.type != DNS_TYPE_A)
+                dns_send(r->server, &r->client, &r->question, &answer);
+        else if (pin_all(s, r->question.name, &address, 1) == 0)
+                send_rcode(r->server, &r->client, &r->question, DNS_SERVFAIL);
+        else {
+                answer.addresses = &address;
+                answer.n_addresses = 1;
+                dns_send(r->server, &r->client, &r->question, &answer);
+        }
+        dns_request_free(r);
+}
+
 static void request_look_up(DnsRequest *r) {
         Resolver *resolver = r->server->sandbox->gate->resolver;
         int family = r->question.type == DNS_TYPE_A ? AF_INET : AF_INET6;
 
+        if (gate_proxy_has_name(r->server->sandbox, r->question.name)) {
+                answer_stand_in(r);
+                return;
+        }
         if (!resolver_knows(resolver, r->question.name, family) && !upstream_allows(r->server)) {
                 send_failure(r->server, &r->client, &r->question, "too many names are being resolved; try again in a second");
                 dns_request_free(r);

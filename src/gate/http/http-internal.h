@@ -91,6 +91,8 @@ struct HttpExchange {
         Credentials *credentials;     /* as of the arrival of the request */
         HttpStep step;
         Stream *guest, *upstream;
+        bool by_proxy;                /* upstream is the proxy itself: requests name their host */
+        bool reused;                  /* upstream has answered another request before */
         Dial *dial;
         Ask *ask;
         sd_event_source *timer, *again;

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "gate/dns/dns.h"
 #include "gate/http/http-internal.h"
+#include "gate/relay/proxy.h"
 
 void http_asked_done(HttpExchange *x) {
         HttpAsked *a = &x->asked;
@@ -261,9 +262,25 @@ static void http_request_on_dialed(int error, int fd, void *userdata) {
         http_enter(x);
 }
 
+/* Plain requests of one connection may be for several hosts, some of which go by a proxy. */
+static int http_request_dial(HttpExchange *x) {
+        const EgressQuestion *q = &x->asked.question;
+        const DialTarget to = { .address = x->address, .port = x->port, .proxy = gate_proxy_for(x->sandbox, q), .host = q->host, .tunnel = x->tls };
+        bool by_proxy = to.proxy && !x->tls;
+        int r;
+
+        if (x->upstream && by_proxy != x->by_proxy)
+                x->upstream = stream_free(x->upstream);
+        if (x->upstream)
+                return 1;
+        x->by_proxy = by_proxy;
+        x->reused = false;
+        r = dial_new(x->sandbox->gate, &to, http_request_on_dialed, x, &x->dial);
+        return r < 0 ? http_fail(x, strerror(-r)) : 1;
+}
+
 static int let_pass(HttpExchange *x, const EgressVerdict *v) {
         HttpAsked *a = &x->asked;
-        int r;
 
         if (!gate_count_request(x->sandbox, &a->question))
                 return http_deny_told(x, EGRESS_REQUESTS);
@@ -275,10 +292,7 @@ static int let_pass(HttpExchange *x, const EgressVerdict *v) {
                 return 1;
         }
         http_go(x, HTTP_STEP_CONNECT);
-        if (x->upstream)
-                return 1;
-        r = dial_new(x->sandbox->gate, &x->address, x->port, http_request_on_dialed, x, &x->dial);
-        return r < 0 ? http_fail(x, strerror(-r)) : 1;
+        return http_request_dial(x);
 }
 
 int http_step_connect(HttpExchange *x) {

@@ -80,7 +80,7 @@ static void http_response_write_framing(HttpExchange *x, const HttpHead *h, Text
         bool changes = a->mask && h->framing != FRAMING_NONE, old = x->asked.head.minor == 0;
 
         a->chunked = !old && (h->framing == FRAMING_CHUNKED || (h->framing == FRAMING_LENGTH && changes));
-        a->last = old || !x->asked.head.persistent || !h->persistent || h->framing == FRAMING_CLOSE;
+        a->last = old || !x->asked.head.persistent || (!h->persistent && !x->by_proxy) || h->framing == FRAMING_CLOSE;
         if (a->chunked)
                 text_put_string(t, "Transfer-Encoding: chunked\r\n");
         else if (h->has_length && h->status != 204 && (h->framing == FRAMING_NONE || (h->framing == FRAMING_LENGTH && !changes)))
@@ -164,6 +164,10 @@ static int receive_head(HttpExchange *x) {
         int r = http_head_read_response(stream_data(s), stream_size(s), &x->answered.scanned, strcmp(x->asked.head.method, "HEAD") == 0, &h);
 
         if (r == 0) {
+                if (x->reused && stream_size(s) == 0 && (s->error < 0 || s->ended)) { /* closed while the request was on its way: clients try again */
+                        http_cut(x);
+                        return 1;
+                }
                 if (s->error < 0)
                         return http_fail(x, strerror(-s->error));
                 return s->ended ? http_fail(x, "it closed the connection without an answer") : 0;
@@ -261,6 +265,9 @@ static int http_response_finish(HttpExchange *x) {
                 http_go(x, HTTP_STEP_DRAIN);
                 return 1;
         }
+        x->reused = true;
+        if (x->by_proxy) /* each request has its own: proxies differ too much in when they close */
+                x->upstream = stream_free(x->upstream);
         return http_next_request(x);
 }
 

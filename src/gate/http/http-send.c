@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "gate/http/http-internal.h"
+#include "gate/relay/proxy.h"
 
 #define HEAD_SENT_MAX (4 * HEAD_MAX)
 
@@ -102,8 +103,16 @@ static void http_send_write_framing(HttpExchange *x, const Text *body, Text *t) 
                 text_format(t, "Content-Length: %" PRIu64 "\r\n", body ? (uint64_t) body->size : a->head.length);
         if (a->websocket)
                 text_put_string(t, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
-        else if (!a->head.persistent && a->head.minor > 0)
+        else if (x->by_proxy || (!a->head.persistent && a->head.minor > 0))
                 text_put_string(t, "Connection: close\r\n");
+}
+
+/* The proxy may have changed since the connection was made: then there is nothing to say to it. */
+static void http_send_write_proxy(const HttpExchange *x, Text *t) {
+        const ProxyServer *proxy = gate_proxy_for(x->sandbox, &x->asked.question);
+
+        if (proxy && proxy->authorization)
+                text_format(t, "Proxy-Authorization: %s\r\n", proxy->authorization);
 }
 
 static int http_send_write_head(HttpExchange *x, const Text *body, Text *t) {
@@ -112,7 +121,10 @@ static int http_send_write_head(HttpExchange *x, const Text *body, Text *t) {
 
         text_put_string(t, a->head.method);
         text_put_string(t, " ");
-        text_put_string(t, a->target.path);
+        if (x->by_proxy)
+                text_format(t, "http://%s", a->authority);
+        if (!x->by_proxy || strcmp(a->target.path, "*") != 0) /* OPTIONS of the whole server */
+                text_put_string(t, a->target.path);
         r = write_query(x, t);
         if (r < 0)
                 return r;
@@ -122,6 +134,8 @@ static int http_send_write_head(HttpExchange *x, const Text *body, Text *t) {
                 text_put_string(t, a->authority);
                 text_put_string(t, "\r\n");
         }
+        if (x->by_proxy)
+                http_send_write_proxy(x, t);
         r = write_own_fields(x, body != NULL, t);
         if (r < 0)
                 return r;

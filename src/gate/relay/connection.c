@@ -12,6 +12,7 @@
 #include "gate/dns/dns.h"
 #include "gate/relay/connection-internal.h"
 #include "gate/relay/listener.h"
+#include "gate/relay/proxy.h"
 
 #define DNS_PORT 53
 
@@ -125,7 +126,10 @@ static void connection_on_dialed(int error, int fd, void *userdata) {
 }
 
 void connection_dial_ahead(Connection *c) {
-        if (dial_new(c->sandbox->gate, &c->address, c->port, connection_on_dialed, c, &c->dial) < 0)
+        const EgressQuestion q = connection_question(c);
+        const DialTarget to = { .address = c->address, .port = c->port, .proxy = gate_proxy_for(c->sandbox, &q), .host = q.host, .tunnel = true };
+
+        if (dial_new(c->sandbox->gate, &to, connection_on_dialed, c, &c->dial) < 0)
                 deny_because(c, EGRESS_UPSTREAM);
 }
 

@@ -8,6 +8,7 @@
 
 #include "gate/dns/dns.h"
 #include "gate/relay/connection-internal.h"
+#include "gate/relay/proxy.h"
 
 #define LOOK_BYTES     (32 * 1024) /* a first TLS message is a tenth of that */
 #define NAMES_MAX      16          /* of one address, that are looked at */
@@ -307,7 +308,7 @@ void judge_accepted(Connection *c) {
         const char *host = NULL;
         EgressVerdict raw;
 
-        if (!gate_is_reachable(s->gate, &c->address)) {
+        if (!gate_is_reachable(s->gate, &c->address) && !gate_proxy_is_stand_in(s->gate, &c->address)) {
                 judge_deny(c, EGRESS_SPECIAL_ADDRESS);
                 return;
         }
