@@ -209,20 +209,32 @@ static int view_open_own(const char *path) {
         return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : r;
 }
 
-/* Only the time since the boot: CLOCK_MONOTONIC is compared across the walls. The kernel lets offsets be set until somebody is in the namespace.
- * No guard: where it cannot be had (a kernel without them, a host that forbids it), the uptime is the host's. */
-void view_begin_uptime(void) {
-        _cleanup_close_ int fd = -EBADF;
+/* Zero is now. Only the time since the boot changes: CLOCK_MONOTONIC is compared across the walls. */
+static int uptime_put_offset(void) {
+        _cleanup_close_ int fd = view_open_own("/proc/self/timens_offsets");
         struct timespec up;
         char text[64];
         int n;
 
-        if (clock_gettime(CLOCK_BOOTTIME, &up) < 0 || unshare(CLONE_NEWTIME) < 0)
-                return;
-        fd = view_open_own("/proc/self/timens_offsets");
+        if (fd < 0)
+                return fd;
+        if (clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+                return -errno;
         n = snprintf(text, sizeof(text), "boottime -%lld 0\n", (long long) up.tv_sec);
-        if (fd >= 0)
-                (void) fd_write_all(fd, text, (size_t) n);
+        return fd_write_all(fd, text, (size_t) n);
+}
+
+/* The kernel accepts offsets until a process is in the namespace. The caller enters it too: before Linux 6.2 a process whose children are to be
+ * in another time namespace than its own may not vfork. Not a guard: where it fails, uptime is the host's. */
+void view_begin_uptime(void) {
+        _cleanup_close_ int own = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC), fresh = -EBADF;
+
+        if (own < 0 || unshare(CLONE_NEWTIME) < 0)
+                return;
+        if (uptime_put_offset() >= 0)
+                fresh = open("/proc/self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
+        if (fresh < 0 || setns(fresh, CLONE_NEWTIME) < 0)
+                (void) setns(own, CLONE_NEWTIME);
 }
 
 int view_attach(const JailSpec *spec, const char *name, int *ret_meminfo_fd, Error *reterr) {

@@ -21,6 +21,5 @@ int view_take_cores(const JailSpec *spec, Error *reterr);
  * NULL: not needed. */
 int view_attach(const JailSpec *spec, const char *name, int *ret_meminfo_fd, Error *reterr);
 
-/* Starts the time since boot (/proc/uptime, sysinfo(2), CLOCK_BOOTTIME) at zero for the caller's children, not for the
- * caller. */
+/* Starts the time since boot (/proc/uptime, sysinfo(2), CLOCK_BOOTTIME) at zero for the caller and its children. */
 void view_begin_uptime(void);
