@@ -429,6 +429,26 @@ TEST(a_hold_delays_stop_and_pause) {
         world_close(&w);
 }
 
+/* Its requests fail when the spawner is gone, after the loop's end: nothing can be retried then, and the sandbox is not to be blamed. */
+TEST(the_daemons_end_is_not_the_sandboxs) {
+        World w;
+        Answer held = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "daemons-end");
+        sb = create_ready(&w, NULL);
+        check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        sandbox_release(sb);
+        check_true("releasing", sb->activity == ACTIVITY_RELEASING);
+        check_result("exit", sd_event_exit(w.event, 0), 0);
+        check_result("loop", sd_event_loop(w.event), 0);
+        w.fake.provider.events->frozen(sb, false, &(Error) { -ETIMEDOUT, "no answer" }, w.manager);
+        check_true("as it was", sb->status == SANDBOX_READY && w.fake.n_destroyed == 0);
+        world_close(&w);
+}
+
 /* What was asked for is done, also when nobody waits for the answer any more. */
 TEST(a_stop_outlives_who_asked_for_it) {
         World w;

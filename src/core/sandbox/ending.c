@@ -81,6 +81,9 @@ static void ending_overtake(Sandbox *sb) {
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
         if (sb->gone)
                 return;
+        /* The daemon has ended, and its rooms are closing: what fails in them says nothing about the sandbox, which the next daemon adopts. */
+        if (sd_event_get_state(sb->manager->event) == SD_EVENT_FINISHED)
+                return;
         delete |= sb->pooled; /* nobody will ever ask what has become of it */
         sb->end_delete |= delete;
         if (sandbox_status_is_ended(sb->status)) {
