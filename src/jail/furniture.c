@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/macro.h"
 
@@ -129,7 +128,6 @@ const char furniture_profile[] =
         "else\n"
         "  PATH=${HOME:-/home/user}/.local/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games\n"
         "  export NPM_CONFIG_PREFIX=${NPM_CONFIG_PREFIX:-${HOME:-/home/user}/.local}\n"
-        "  export NPM_CONFIG_GLOBALCONFIG=${NPM_CONFIG_GLOBALCONFIG:-/etc/npmrc}\n"
         "fi\n"
         "export PATH\n"
         "\n"
@@ -159,41 +157,10 @@ static void furniture_add(char *ret, size_t size, const char *text, size_t n) {
 }
 
 /* https://user:password@host/ */
-static bool line_has_password(const char *line, size_t n) {
+static bool pip_line_has_password(const char *line, size_t n) {
         const char *url = memmem(line, n, "://", 3);
 
         return url && memchr(url, '@', n - (size_t) (url - line));
-}
-
-/* The key of "KEY = value" ends in the word, in any case: "//host/:_authToken=…". */
-static bool line_key_ends_in(const char *line, size_t n, const char *word) {
-        const char *equals = memchr(line, '=', n);
-        size_t length = strlen(word), key = equals ? (size_t) (equals - line) : 0;
-
-        while (key > 0 && (line[key - 1] == ' ' || line[key - 1] == '\t'))
-                key--;
-        return key >= length && strncasecmp(line + key - length, word, length) == 0;
-}
-
-/* A proxy is the gate's business: the sandbox could not reach it. Passwords, tokens and keys are the host's own. */
-static const char *const pip_outside[] = { "proxy", "client-cert", NULL };
-static const char *const npm_outside[] = { "proxy", "auth", "authtoken", "password", "username", "email", "cert", "certfile", "key", "keyfile", NULL };
-
-static bool line_stays_outside(const char *line, size_t n, const char *const *words) {
-        for (; *words; words++)
-                if (line_key_ends_in(line, n, *words))
-                        return true;
-        return line_has_password(line, n);
-}
-
-void furniture_write_npm(char *ret, size_t size, const char *host) {
-        ret[0] = '\0';
-        for (size_t n; *host; host += n) {
-                n = strcspn(host, "\n");
-                n += host[n] == '\n';
-                if (!line_stays_outside(host, n, npm_outside))
-                        furniture_add(ret, size, host, n);
-        }
 }
 
 void furniture_write_pip(char *ret, size_t size, const char *host) {
@@ -203,7 +170,7 @@ void furniture_write_pip(char *ret, size_t size, const char *host) {
         for (size_t n; *host; host += n) {
                 n = strcspn(host, "\n");
                 n += host[n] == '\n';
-                if (!line_stays_outside(host, n, pip_outside))
+                if (!pip_line_has_password(host, n))
                         furniture_add(ret, size, host, n);
                 if (done || strncmp(host, PIP_SECTION, strlen(PIP_SECTION)) != 0)
                         continue;
@@ -211,11 +178,5 @@ void furniture_write_pip(char *ret, size_t size, const char *host) {
                 done = true;
         }
         if (!done)
-                furniture_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SECTION "\n" PIP_SETTING));
+                furniture_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SETTING));
 }
-
-const FurnitureSettings furniture_settings[] = {
-        { FURNITURE_PIP, furniture_write_pip },
-        { FURNITURE_NPM, furniture_write_npm },
-};
-const size_t furniture_n_settings = ELEMENTSOF(furniture_settings);

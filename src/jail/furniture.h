@@ -63,22 +63,11 @@ extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[], f
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
 void furniture_write_group(char *ret, size_t size, gid_t gid);
 
-/* pip's settings: the host's ("" if it has none) without proxies and passwords, and permission to install
+/* pip's settings: the host's ("" if it has none) without lines that contain a password, and permission to install
  * beside the distribution's packages (PEP 668), since a sandbox is not a shared system. */
 #define FURNITURE_PIP "etc/pip.conf"
+#define FURNITURE_PIP_BYTES 4096
 void furniture_write_pip(char *ret, size_t size, const char *host);
-/* npm's settings: the host's, likewise. */
-#define FURNITURE_NPM "etc/npmrc"
-void furniture_write_npm(char *ret, size_t size, const char *host);
-
-/* Both, for those who put them in place. Larger ones of the host are left out. */
-#define FURNITURE_SETTINGS_BYTES 4096
-typedef struct FurnitureSettings {
-        const char *path;
-        void (*write)(char *ret, size_t size, const char *host);
-} FurnitureSettings;
-extern const FurnitureSettings furniture_settings[];
-extern const size_t furniture_n_settings;
 
 /* Emptied: it names users and groups of the host, and dpkg refuses to work if they do not exist. */
 #define FURNITURE_EMPTIED "var/lib/dpkg/statoverride"

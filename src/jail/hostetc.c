@@ -238,16 +238,15 @@ static int for_each(PerPath function, const JailSpec *spec, int host_root_fd, co
         return 0;
 }
 
-static int hostetc_put_settings(const JailSpec *spec, int host_root_fd, const FurnitureSettings *settings, Error *reterr) {
-        _cleanup_close_ int fd = openat(host_root_fd, settings->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        char host[FURNITURE_SETTINGS_BYTES / 2] = "", text[FURNITURE_SETTINGS_BYTES], path[64];
+static int hostetc_put_pip(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        _cleanup_close_ int fd = openat(host_root_fd, FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        char host[FURNITURE_PIP_BYTES / 2] = "", text[FURNITURE_PIP_BYTES];
         struct stat st;
 
         if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size < (off_t) sizeof(host))
                 (void) fd_read_full(fd, host, sizeof(host) - 1);
-        settings->write(text, sizeof(text), host);
-        (void) snprintf(path, sizeof(path), "/%s", settings->path);
-        return *text ? hostetc_write_file(spec, path, text, reterr) : 0;
+        furniture_write_pip(text, sizeof(text), host);
+        return hostetc_write_file(spec, "/" FURNITURE_PIP, text, reterr);
 }
 
 static int hostetc_take_files(const JailSpec *spec, int host_root_fd, Error *reterr) {
@@ -255,8 +254,8 @@ static int hostetc_take_files(const JailSpec *spec, int host_root_fd, Error *ret
 
         if (r >= 0)
                 r = for_each(link_one, spec, host_root_fd, &furniture_links, reterr);
-        for (size_t i = 0; i < furniture_n_settings && r >= 0; i++)
-                r = hostetc_put_settings(spec, host_root_fd, furniture_settings + i, reterr);
+        if (r >= 0)
+                r = hostetc_put_pip(spec, host_root_fd, reterr);
         return r >= 0 && jail_is_for_root(spec) ? for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr) : r;
 }
 

@@ -183,21 +183,18 @@ static int put_texts(int to) {
 }
 
 /* The host's, and ours with it. */
-static int put_settings(const SharedetcMaking *m, const FurnitureSettings *settings) {
-        char host[FURNITURE_SETTINGS_BYTES / 2] = "", text[FURNITURE_SETTINGS_BYTES], path[64];
-        _cleanup_close_ int fd = -EBADF;
+static int put_pip(const SharedetcMaking *m) {
+        _cleanup_close_ int fd = open("/" FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        char host[FURNITURE_PIP_BYTES / 2] = "", text[FURNITURE_PIP_BYTES];
         struct stat st;
-        int r;
+        int r = strv_push(m->sources, "/" FURNITURE_PIP);
 
-        (void) snprintf(path, sizeof(path), "/%s", settings->path);
-        r = strv_push(m->sources, path);
         if (r < 0)
                 return r;
-        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && may_everybody(&st) && st.st_size < (off_t) sizeof(host))
                 (void) fd_read_full(fd, host, sizeof(host) - 1);
-        settings->write(text, sizeof(text), host);
-        return *text ? sharedetc_put_text(m->to, settings->path + strlen("etc/"), text) : 0;
+        furniture_write_pip(text, sizeof(text), host);
+        return sharedetc_put_text(m->to, &FURNITURE_PIP[strlen("etc/")], text);
 }
 
 static int put_directories(int to) {
@@ -223,8 +220,8 @@ static int sharedetc_make(SharedEtc *ret, Error *reterr) {
                 r = put_lists(&m);
         if (r >= 0)
                 r = put_texts(tree);
-        for (size_t i = 0; i < furniture_n_settings && r >= 0; i++)
-                r = put_settings(&m, furniture_settings + i);
+        if (r >= 0)
+                r = put_pip(&m);
         if (r < 0)
                 return error_set(reterr, r, "cannot copy the host's /etc: %m");
         ret->stamp = stamp_of(&ret->sources);

@@ -86,19 +86,17 @@ static void make_text(const char *ours, bool with_user, const DeltaSide *now, De
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
 }
 
-/* The host's settings of pip or npm, as the jail writes them; false: it writes none. Disks of earlier versions have no
- * such file, so that nothing is missed. */
-static bool make_settings(int base, const FurnitureSettings *settings, DeltaSide *ret) {
-        static char text[FURNITURE_SETTINGS_BYTES];
-        char host[FURNITURE_SETTINGS_BYTES / 2] = "";
-        _cleanup_close_ int fd = openat(base, settings->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+/* The host's settings of pip, as the jail writes them. Disks of earlier versions have none, so that nothing is missed. */
+static void make_pip(int base, DeltaSide *ret) {
+        static char text[FURNITURE_PIP_BYTES];
+        char host[FURNITURE_PIP_BYTES / 2] = "";
+        _cleanup_close_ int fd = openat(base, FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         struct stat st;
 
         if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size < (off_t) sizeof(host))
                 (void) fd_read_full(fd, host, sizeof(host) - 1);
-        settings->write(text, sizeof(text), host);
+        furniture_write_pip(text, sizeof(text), host);
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
-        return *text;
 }
 
 static const struct {
@@ -171,9 +169,10 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                         make_text(texts[i].text, texts[i].with_user, now, ret);
                         return DISK_BEFORE;
                 }
-        for (size_t i = 0; i < furniture_n_settings; i++)
-                if (strcmp(furniture_settings[i].path, path) == 0 && make_settings(base, furniture_settings + i, ret))
-                        return DISK_BEFORE;
+        if (strcmp(path, FURNITURE_PIP) == 0) {
+                make_pip(base, ret);
+                return DISK_BEFORE;
+        }
         if (is_place(path) && now && S_ISREG(now->st.st_mode) && now->st.st_size == 0)
                 return DISK_NOTHING; /* the place of a bind */
         j = judge_home(base, path, now, ret);
