@@ -177,5 +177,5 @@ void furniture_write_pip(char *ret, size_t size, const char *host) {
                 done = true;
         }
         if (!done)
-                furniture_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SETTING));
+                furniture_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SECTION "\n" PIP_SETTING));
 }
