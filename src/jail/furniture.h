@@ -52,6 +52,11 @@ extern const FurnitureList furniture_skeleton;
 /* Where a sandbox whose user may become root finds the program for it: a bind, over whatever is there. */
 #define FURNITURE_SUDO "/usr/bin/sudo"
 
+/* dpkg can replace no file that is a mount. A diversion makes it put the file of a package sudo beside ours, and leave ours alone. */
+#define FURNITURE_DIVERSIONS "var/lib/dpkg/diversions"
+#define FURNITURE_DIVERSION  FURNITURE_SUDO "\n" FURNITURE_SUDO ".distrib\n:\n"
+#define FURNITURE_DIVERSIONS_MAX ((size_t) 1 << 20)
+
 /* Written by us, new in every life of a sandbox: how it finds names. */
 extern const FurnitureList furniture_names;
 

@@ -124,6 +124,21 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         return DISK_BEFORE;
 }
 
+/* As it was, but for the diversion that the jail adds. */
+static bool is_diversions_of_ours(int base, const DeltaSide *now) {
+        static char there[FURNITURE_DIVERSIONS_MAX + sizeof(FURNITURE_DIVERSION)], before[FURNITURE_DIVERSIONS_MAX];
+        const size_t ours = strlen(FURNITURE_DIVERSION);
+        _cleanup_close_ int now_fd = S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
+        _cleanup_close_ int base_fd = openat(base, FURNITURE_DIVERSIONS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        ssize_t n = now_fd < 0 ? -1 : fd_read_full(now_fd, there, sizeof(there)), m;
+        struct stat st;
+
+        if (n < (ssize_t) ours || base_fd < 0 || fstat(base_fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        m = fd_read_full(base_fd, before, sizeof(before));
+        return m == n - (ssize_t) ours && memcmp(there, before, (size_t) m) == 0 && memcmp(there + m, FURNITURE_DIVERSION, ours) == 0;
+}
+
 /* Something of ours lay there, or leads to what is there. The name for python3 is ours on the host's files only: in an image it is the image's, or
  * its builder's. */
 static bool is_place_of_ours(bool on_host, const char *path, const DeltaSide *now) {
@@ -159,6 +174,8 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
         if (on_host && strcmp(path, FURNITURE_EMPTIED) == 0 && now && now->st.st_size == 0)
                 return DISK_NOTHING;
         if (now && is_place_of_ours(on_host, path, now))
+                return DISK_NOTHING;
+        if (now && strcmp(path, FURNITURE_DIVERSIONS) == 0 && is_diversions_of_ours(base, now))
                 return DISK_NOTHING;
         if (now && S_ISDIR(now->st.st_mode))
                 j = judge_directory(in_root, path, &now->st, ret);
