@@ -38,6 +38,8 @@ static const RegistryFile files[] = {
         { "etc/apt/apt.conf.d/",     "",         nothing,      apt_proxy },
         { "etc/pip.conf",            NULL,       pip_index,    pip_proxy },
         { "etc/npmrc",               NULL,       npm_registry, npm_proxy },
+        { "usr/etc/npmrc",           NULL,       npm_registry, npm_proxy },
+        { "usr/local/etc/npmrc",     NULL,       npm_registry, npm_proxy },
 };
 
 static const char *const proxy_variables[] = { "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" };

@@ -66,11 +66,5 @@ extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[], f
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
 void furniture_write_group(char *ret, size_t size, gid_t gid);
 
-/* pip's settings: those of the host, "" if it has none, less lines with a password in them, and that the distribution's packages may have others beside
- * them (PEP 668): a sandbox is nobody's machine. */
-#define FURNITURE_PIP "etc/pip.conf"
-#define FURNITURE_PIP_BYTES 4096
-void furniture_write_pip(char *ret, size_t size, const char *host);
-
 /* Names users and groups of the host, which are not there, and dpkg refuses to work then: emptied. */
 #define FURNITURE_EMPTIED "var/lib/dpkg/statoverride"
