@@ -133,8 +133,8 @@ static bool clientrc_npm_has_password(const char *text) {
 }
 
 /* Opened for writing only where something is written: on an overlay it is copied by that. */
-static int clientrc_hide_one(const char *path) {
-        _cleanup_close_ int in = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC), out = -EBADF;
+static int clientrc_hide_one(int root, const char *path) {
+        _cleanup_close_ int in = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC), out = -EBADF;
         char text[CLIENTRC_BYTES] = "", shown[CLIENTRC_BYTES];
         struct stat st;
 
@@ -144,16 +144,16 @@ static int clientrc_hide_one(const char *path) {
         if (st.st_size < (off_t) sizeof(text) && !clientrc_npm_has_password(text))
                 return 0;
         clientrc_filter_npm(shown, sizeof(shown), text);
-        out = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+        out = openat(root, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
         return out < 0 ? -errno : fd_write_all(out, shown, strlen(shown));
 }
 
-int clientrc_hide_npm(char ret_path[static CLIENTRC_PATH]) {
+int clientrc_hide_npm(int root, const char **ret_path) {
         int r = 0;
 
         for (size_t i = 1; i < CLIENTRC_NPM_PLACES && r >= 0; i++) {
-                (void) snprintf(ret_path, CLIENTRC_PATH, "/%s", clientrc_npm_places[i]);
-                r = clientrc_hide_one(ret_path);
+                *ret_path = clientrc_npm_places[i];
+                r = clientrc_hide_one(root, *ret_path);
         }
         return r;
 }

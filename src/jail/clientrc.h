@@ -22,9 +22,8 @@ extern const char *const clientrc_npm_places[CLIENTRC_NPM_PLACES];
 void clientrc_read_npm(int root, char ret[static CLIENTRC_BYTES]);
 void clientrc_filter_npm(char *ret, size_t size, const char *host);
 
-/* Inside: the others of them, which come with /usr, less passwords. ret_path: which of them it was that failed. */
-#define CLIENTRC_PATH 64
-int clientrc_hide_npm(char ret_path[static CLIENTRC_PATH]);
+/* In the sandbox's root directory: the others of them, which come with /usr, less passwords. ret_path: the last that was looked at. */
+int clientrc_hide_npm(int root, const char **ret_path);
 
 /* apt's sources, one file or several in a directory: "https://user:password@host/" becomes "https://host/". */
 #define CLIENTRC_APT "etc/apt/sources.list"

@@ -296,10 +296,11 @@ static void empty_overrides(void) {
 
 /* Once: what a guest of a former life has written there is his. */
 static int hostetc_hide_passwords(const JailSpec *spec, bool lived_in, Error *reterr) {
-        char path[CLIENTRC_PATH];
-        int r = lived_in ? 0 : clientrc_hide_npm(path);
+        _cleanup_close_ int root = lived_in ? -EBADF : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const char *path = "";
+        int r = lived_in ? 0 : root < 0 ? -errno : clientrc_hide_npm(root, &path);
 
-        return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "%s", path) : 0;
+        return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "/%s", path) : 0;
 }
 
 int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, const HostEtcSetting *setting, Error *reterr) {

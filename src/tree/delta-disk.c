@@ -88,10 +88,10 @@ static void make_text(const char *ours, bool with_user, const DeltaSide *now, De
 }
 
 /* The host's settings, as the jail writes them. Disks of earlier versions have none, so that nothing is missed. */
-static void make_settings(int base, void (*read)(int root, char ret[static CLIENTRC_BYTES]), DeltaSide *ret) {
+static void make_pip(int base, DeltaSide *ret) {
         static char text[CLIENTRC_BYTES];
 
-        read(base, text);
+        clientrc_read_pip(base, text);
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
 }
 
@@ -109,7 +109,7 @@ static const struct {
 static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         bool link = delta_disk_has(&furniture_links, path) || delta_disk_has(&furniture_overlays, path);
 
-        if (!link && !delta_disk_has(&furniture_copied, path) && !delta_disk_has(&furniture_copied_for_root, path))
+        if (!link && !delta_disk_has(&furniture_copied, path) && !delta_disk_has(&furniture_copied_for_root, path) && strcmp(path, CLIENTRC_NPM) != 0 && !clientrc_is_apt(path))
                 return DISK_GUEST;
         *ret = (DeltaSide) { .dirfd = base, .name = path };
         if (fstatat(base, path, &ret->st, link ? AT_SYMLINK_NOFOLLOW : 0) < 0 || S_ISLNK(ret->st.st_mode) != link)
@@ -205,8 +205,8 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                         make_text(texts[i].text, texts[i].with_user, now, ret);
                         return DISK_BEFORE;
                 }
-        if (strcmp(path, CLIENTRC_PIP) == 0 || strcmp(path, CLIENTRC_NPM) == 0) {
-                make_settings(base, strcmp(path, CLIENTRC_PIP) == 0 ? clientrc_read_pip : clientrc_read_npm, ret);
+        if (strcmp(path, CLIENTRC_PIP) == 0) {
+                make_pip(base, ret);
                 return DISK_BEFORE;
         }
         if (is_place(path) && now && S_ISREG(now->st.st_mode) && now->st.st_size == 0)
