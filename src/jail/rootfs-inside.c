@@ -21,6 +21,7 @@
 #include "jail/names.h"
 #include "jail/proc.h"
 #include "jail/rootfs.h"
+#include "jail/sharedetc.h"
 #include "jail/tree.h"
 
 #define OVERLAY_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -255,6 +256,13 @@ static int make_ours(const char *path, mode_t mode) {
         return unlink(path) < 0 || mkdir(path, mode) < 0 ? -errno : 0;
 }
 
+/* On template base there is a user also where root is the sandbox's: the steps of a build begin so, and the user's come later. */
+static int rootfs_inside_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        if (!fs->privileged || !spec->furnished || spec->uid != 0)
+                return content_give_to_user(fs, spec, path);
+        return lchown(path, SHAREDETC_USER, SHAREDETC_USER) < 0 ? -errno : 0;
+}
+
 static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < furniture_n_directories; i++) {
                 const FurnitureDirectory *d = furniture_directories + i;
@@ -274,7 +282,7 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
                         return error_set(reterr, -errno, "%s", d->path);
                 }
                 if (d->flags & FURNITURE_FOR_USER)
-                        r = content_give_to_user(fs, spec, d->path);
+                        r = rootfs_inside_give_to_user(fs, spec, d->path);
                 if (r < 0)
                         return error_set(reterr, r, "%s", d->path);
         }
