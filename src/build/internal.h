@@ -105,6 +105,7 @@ struct Build {
         size_t turn; /* bytes of it that were logged in this one */
         BuildResult result;
         char last_line[256]; /* of what it said */
+        uint64_t denials;    /* of its sandbox's network, when it began */
 
         /* What came of it. */
         FileEntry entry;

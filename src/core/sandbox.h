@@ -137,6 +137,8 @@ struct Sandbox {
 
         /* Through the gate, as it has told last: core/network.h's keeper writes and stores them. */
         uint64_t network_tx_bytes, network_rx_bytes, network_requests, network_denied;
+        uint64_t network_denials;  /* that were told at once, each thing once in a while. Not in the store */
+        char network_denial[160];  /* the last of them, in words */
 
         uint64_t memory_before, memory_reclaimed; /* paused: what it held, and how much of that the host has back. Not in the store */
         usec_t cpu_before_usec; /* CPU time of former lives, before it was parked */
