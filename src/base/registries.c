@@ -41,6 +41,7 @@ static const RegistryFile files[] = {
         { "etc/pip.conf",            NULL,       pip_index,    pip_proxy, pip_proxy },
         { "etc/npmrc",               NULL,       npm_registry, npm_http,  npm_https },
         { "usr/etc/npmrc",           NULL,       npm_registry, npm_http,  npm_https },
+        { "usr/local/etc/npmrc",     NULL,       npm_registry, npm_http,  npm_https },
         { "etc/apt/apt.conf",        NULL,       nothing,      apt_http,  apt_https }, /* last: a cache of apt's alone is no proxy for others */
         { "etc/apt/apt.conf.d/",     "",         nothing,      apt_http,  apt_https },
 };

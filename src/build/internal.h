@@ -106,6 +106,7 @@ struct Build {
         size_t turn; /* bytes of it logged in this turn */
         BuildResult result;
         char last_line[256]; /* of its output */
+        uint64_t denials;    /* of its sandbox's network, when it began */
 
         /* Its result. */
         FileEntry entry;

@@ -10,6 +10,7 @@
 #include "build/internal.h"
 #include "config/config.h"
 #include "core/provider.h"
+#include "core/template.h"
 #include "json/json.h"
 #include "policy/policy.h"
 
@@ -76,6 +77,7 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         ret->persistent = true;
+        ret->sudo = b->request.steps || (s->base && strcmp(s->base, TEMPLATE_BASE) == 0); /* as sandboxes of what is built have it */
         ret->uid = ret->gid = 0;
         ret->timeout_usec = SANDBOX_TIMEOUT;
         if (!*b->bound) /* a step has a time of its own */

@@ -10,6 +10,7 @@
 #include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
+#include "core/network.h"
 #include "policy/egress.h"
 
 #define TURN_MAX ((size_t) 1 << 20) /* of output, in one turn of the loop */
@@ -96,19 +97,29 @@ static const char *network_hint(const Build *b) {
         return NULL; /* a policy of somebody's own */
 }
 
-/* Programs that fetch do not always say what keeps them from it. */
-static void hint_network(Build *b) {
-        static const char *const fetchers[] = { "apt-get ", "apt ", "apk ", "dnf ", "pip install", "npm install", "npm ci", "gem install", "bundle install",
+static bool step_run_fetches(const Build *b) {
+        static const char *const fetchers[] = { "apt-get ", "apt ", "apk ", "dnf ", "pip install", "npm install", "npm i ", "npm ci", "gem install", "bundle install",
                                                 "go get", "go mod", "cargo ", "curl ", "wget ", "git clone" };
-        const char *text = build_step(b)->text, *hint = network_hint(b);
 
-        if (!hint)
-                return;
         for (size_t i = 0; i < ELEMENTSOF(fetchers); i++)
-                if (strstr(text, fetchers[i])) {
-                        making_log(b->making, "hint: %s", hint);
-                        return;
-                }
+                if (strstr(build_step(b)->text, fetchers[i]))
+                        return true;
+        return false;
+}
+
+/* Programs that fetch do not always say what keeps them from it; and many a step fails for a reason of its own. What is denied again and again is told
+ * once: in a later step that fetches, what an earlier one was told counts. Without a gate nobody is told anything. */
+static void hint_network(Build *b) {
+        const BuildStage *s = build_stage(b);
+        const char *hint = network_hint(b);
+
+        if (!hint || !s->sandbox)
+                return;
+        if (s->sandbox->network_denials > b->denials)
+                making_log(b->making, "hint: %s", s->sandbox->network_denial);
+        else if (!step_run_fetches(b) || (sandbox_has_network(s->sandbox) && s->sandbox->network_denials == 0))
+                return;
+        making_log(b->making, "hint: %s", hint);
 }
 
 static int step_run_judge(Build *b, Error *reterr) {
@@ -213,6 +224,7 @@ static int step_run_start(void *part, Error *reterr) {
         if (r < 0)
                 return r;
         b->last_line[0] = '\0';
+        b->denials = sb->network_denials;
         r = step_run_make_spec(b, &spec, reterr);
         if (sb->spec.limits.exec_timeout_usec > 0 && (spec.timeout_usec == 0 || spec.timeout_usec > sb->spec.limits.exec_timeout_usec))
                 spec.timeout_usec = sb->spec.limits.exec_timeout_usec;

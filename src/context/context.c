@@ -252,6 +252,7 @@ static void context_on_execution(Execution *x, void *userdata) {
         if (e->state == CONTEXT_OVER)
                 return;
         explain_end(e, x, text, sizeof(text));
+        execution_forget_channel(x); /* which may be told after its end */
         execution_unwatch(&e->watch);
         e->execution = NULL;
         context_entry_over(e, "%s", text);

@@ -143,6 +143,8 @@ struct Sandbox {
 
         /* Traffic through the gate, as reported last; the network keeper (core/network.h) writes and stores them. */
         uint64_t network_tx_bytes, network_rx_bytes, network_requests, network_denied;
+        uint64_t network_denials;  /* that were told at once, each thing once in a while. Not in the store */
+        char network_denial[160];  /* the last of them, in words */
 
         /* paused: its memory before the pause, and how much of it the host has reclaimed. Not in the store. */
         uint64_t memory_before, memory_reclaimed;

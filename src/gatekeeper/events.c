@@ -107,6 +107,10 @@ void event_denied(Seat *s, json_t *event) {
         const char *kind = gatekeeper_events_text_of(event, "event"), *reason = gatekeeper_events_text_of(event, "reason");
         uint64_t count = MAX_OF(gatekeeper_events_number_of(event, "count"), (uint64_t) 1);
 
+        if (strcmp(kind, "masked") != 0) {
+                s->sandbox->network_denials++;
+                (void) snprintf(s->sandbox->network_denial, sizeof(s->sandbox->network_denial), "%s", gatekeeper_events_text_of(event, "text") ?: "");
+        }
         /* What the gate counts itself comes with its usage; this is by reason. */
         observe_network(s->keeper->manager, s->sandbox, &(NetworkNews) { .kind = "denied", .reason = reason ? reason : "", .count = count });
         if (gatekeeper_events_take_token(s))

@@ -1,6 +1,5 @@
 #include "jail/furniture.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,7 +120,8 @@ const char furniture_nsswitch[] =
         "networks: files\nprotocols: files\nservices: files\nethers: files\n";
 
 /* As Debian's, plus the directories where a user other than root installs programs: pip uses its directory by default, npm
- * must be told. $EUID saves a process in bash: every command of a client that wants a login shell reads this file. */
+ * must be told, and then also where the settings of all users are. $EUID saves a process in bash: every command of a client
+ * that wants a login shell reads this file. */
 const char furniture_profile[] =
         "if [ \"${EUID:-$(id -u)}\" -eq 0 ]; then\n"
         "  PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
@@ -129,7 +129,7 @@ const char furniture_profile[] =
         "  PATH=${HOME:-/home/user}/.local/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games\n"
         "  export NPM_CONFIG_PREFIX=${NPM_CONFIG_PREFIX:-${HOME:-/home/user}/.local}\n"
         "fi\n"
-        "export PATH\n"
+        "export PATH NPM_CONFIG_GLOBALCONFIG=${NPM_CONFIG_GLOBALCONFIG:-/etc/npmrc}\n"
         "\n"
         "if [ -n \"${PS1-}\" ] && [ -n \"${BASH-}\" ] && [ -f /etc/bash.bashrc ]; then\n"
         "  . /etc/bash.bashrc\n"
@@ -145,38 +145,4 @@ void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid) {
 
 void furniture_write_group(char *ret, size_t size, gid_t gid) {
         (void) snprintf(ret, size, "%s" FURNITURE_USER_LINE "%u:\n", furniture_group, gid);
-}
-
-#define PIP_SECTION "[global]"
-#define PIP_SETTING "break-system-packages = true\n"
-
-static void furniture_add(char *ret, size_t size, const char *text, size_t n) {
-        size_t used = strlen(ret);
-
-        (void) snprintf(ret + used, size - used, "%.*s", (int) n, text);
-}
-
-/* https://user:password@host/ */
-static bool pip_line_has_password(const char *line, size_t n) {
-        const char *url = memmem(line, n, "://", 3);
-
-        return url && memchr(url, '@', n - (size_t) (url - line));
-}
-
-void furniture_write_pip(char *ret, size_t size, const char *host) {
-        bool done = strstr(host, "break-system-packages") != NULL;
-
-        ret[0] = '\0';
-        for (size_t n; *host; host += n) {
-                n = strcspn(host, "\n");
-                n += host[n] == '\n';
-                if (!pip_line_has_password(host, n))
-                        furniture_add(ret, size, host, n);
-                if (done || strncmp(host, PIP_SECTION, strlen(PIP_SECTION)) != 0)
-                        continue;
-                furniture_add(ret, size, "\n" PIP_SETTING, strlen("\n" PIP_SETTING));
-                done = true;
-        }
-        if (!done)
-                furniture_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SETTING));
 }

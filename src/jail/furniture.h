@@ -54,6 +54,11 @@ extern const FurnitureList furniture_skeleton;
 /* Path of sudo in a sandbox whose user may become root: a bind over any file that is there. */
 #define FURNITURE_SUDO "/usr/bin/sudo"
 
+/* dpkg can replace no file that is a mount. A diversion makes it put the file of a package sudo beside ours, and leave ours alone. */
+#define FURNITURE_DIVERSIONS "var/lib/dpkg/diversions"
+#define FURNITURE_DIVERSION  FURNITURE_SUDO "\n" FURNITURE_SUDO ".distrib\n:\n"
+#define FURNITURE_DIVERSIONS_MAX ((size_t) 1 << 20)
+
 /* Files for name lookup, written by us in every life of a sandbox. */
 extern const FurnitureList furniture_names;
 
@@ -62,12 +67,6 @@ extern const FurnitureList furniture_names;
 extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[], furniture_profile[];
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
 void furniture_write_group(char *ret, size_t size, gid_t gid);
-
-/* pip's settings: the host's ("" if it has none) without lines that contain a password, and permission to install
- * beside the distribution's packages (PEP 668), since a sandbox is not a shared system. */
-#define FURNITURE_PIP "etc/pip.conf"
-#define FURNITURE_PIP_BYTES 4096
-void furniture_write_pip(char *ret, size_t size, const char *host);
 
 /* Emptied: it names users and groups of the host, and dpkg refuses to work if they do not exist. */
 #define FURNITURE_EMPTIED "var/lib/dpkg/statoverride"

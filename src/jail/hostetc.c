@@ -9,9 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/dirs.h"
 #include "base/fd.h"
 #include "jail/apart.h"
+#include "jail/clientrc.h"
 #include "jail/furniture.h"
 #include "jail/names.h"
 #include "jail/sharedetc.h"
@@ -53,7 +55,7 @@ static int hostetc_copy_one(const JailSpec *spec, int host_root_fd, const char *
                 (void) dir_make_parents(target, 0755);
                 to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
         }
-        r = to < 0 ? -errno : fd_copy(from, to);
+        r = to < 0 ? -errno : clientrc_is_apt(path) ? clientrc_copy_apt(from, to) : fd_copy(from, to);
         return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "%s", target) : 0;
 }
 
@@ -110,7 +112,7 @@ static int hostetc_open_one(const char *path, HostEtc *etc, Error *reterr) {
         int tree;
 
         (void) snprintf(source, sizeof(source), "/%s", path);
-        if (lstat(source, &st) < 0 || !S_ISDIR(st.st_mode))
+        if (lstat(source, &st) < 0 || !S_ISDIR(st.st_mode) || (clientrc_is_apt(path) && clientrc_apt_has_password(source)))
                 return 0;
         if (etc->n >= HOSTETC_MAX)
                 return error_set(reterr, -E2BIG, "%s of the host", source);
@@ -238,25 +240,50 @@ static int for_each(PerPath function, const JailSpec *spec, int host_root_fd, co
         return 0;
 }
 
-static int hostetc_put_pip(const JailSpec *spec, int host_root_fd, Error *reterr) {
-        _cleanup_close_ int fd = openat(host_root_fd, FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        char host[FURNITURE_PIP_BYTES / 2] = "", text[FURNITURE_PIP_BYTES];
-        struct stat st;
+static int hostetc_put_client_settings(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        char text[CLIENTRC_BYTES];
+        int r;
 
-        if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size < (off_t) sizeof(host))
-                (void) fd_read_full(fd, host, sizeof(host) - 1);
-        furniture_write_pip(text, sizeof(text), host);
-        return hostetc_write_file(spec, "/" FURNITURE_PIP, text, reterr);
+        clientrc_read_pip(host_root_fd, text);
+        r = hostetc_write_file(spec, "/" CLIENTRC_PIP, text, reterr);
+        if (r < 0)
+                return r;
+        clientrc_read_npm(host_root_fd, text);
+        return hostetc_write_file(spec, "/" CLIENTRC_NPM, text, reterr);
 }
 
-static int hostetc_take_files(const JailSpec *spec, int host_root_fd, Error *reterr) {
+static bool hostetc_shows(const HostEtc *etc, const char *path) {
+        for (size_t i = 0; i < etc->n; i++)
+                if (strcmp(etc->items[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+/* The directory is not shown where a file in it has a password: then they are copied, without it. */
+static int hostetc_copy_sources(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        _cleanup_directory_ DIR *d = directory_open(host_root_fd, CLIENTRC_APT ".d");
+        int r = 0;
+
+        for (const struct dirent *e; r >= 0 && d && (e = directory_next(d));) {
+                char path[128];
+
+                if ((size_t) snprintf(path, sizeof(path), CLIENTRC_APT ".d/%s", e->d_name) < sizeof(path) - 1)
+                        r = hostetc_copy_one(spec, host_root_fd, path, reterr);
+        }
+        return r;
+}
+
+static int hostetc_take_files(const JailSpec *spec, const HostEtc *etc, int host_root_fd, Error *reterr) {
         int r = for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied, reterr);
 
         if (r >= 0)
                 r = for_each(link_one, spec, host_root_fd, &furniture_links, reterr);
         if (r >= 0)
-                r = hostetc_put_pip(spec, host_root_fd, reterr);
-        return r >= 0 && jail_is_for_root(spec) ? for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr) : r;
+                r = hostetc_put_client_settings(spec, host_root_fd, reterr);
+        if (r < 0 || !jail_is_for_root(spec))
+                return r;
+        r = for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr);
+        return r < 0 || hostetc_shows(etc, CLIENTRC_APT ".d") ? r : hostetc_copy_sources(spec, host_root_fd, reterr);
 }
 
 /* Nothing to copy up where there is nothing in it. */
@@ -267,6 +294,15 @@ static void empty_overrides(void) {
                 (void) truncate("/" FURNITURE_EMPTIED, 0);
 }
 
+/* Once: what a guest of a former life has written there is his. */
+static int hostetc_hide_passwords(const JailSpec *spec, bool lived_in, Error *reterr) {
+        _cleanup_close_ int root = lived_in ? -EBADF : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const char *path = "";
+        int r = lived_in ? 0 : root < 0 ? -errno : clientrc_hide_npm(root, &path);
+
+        return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "/%s", path) : 0;
+}
+
 int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, const HostEtcSetting *setting, Error *reterr) {
         int r;
 
@@ -275,7 +311,9 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, co
                 return r;
         r = names_make(spec, host_root_fd, reterr);
         if (r >= 0 && !jail_has_shared_etc(spec))
-                r = hostetc_take_files(spec, host_root_fd, reterr);
+                r = hostetc_take_files(spec, etc, host_root_fd, reterr);
+        if (r >= 0)
+                r = hostetc_hide_passwords(spec, setting->lived_in, reterr);
         if (r >= 0)
                 r = attach_all(spec, etc, reterr);
         if (r < 0)

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +21,7 @@
 #include "jail/names.h"
 #include "jail/proc.h"
 #include "jail/rootfs.h"
+#include "jail/sharedetc.h"
 #include "jail/tree.h"
 
 #define OVERLAY_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -254,6 +256,13 @@ static int make_ours(const char *path, mode_t mode) {
         return unlink(path) < 0 || mkdir(path, mode) < 0 ? -errno : 0;
 }
 
+/* On template base there is a user also where root is the sandbox's: the steps of a build begin so, and the user's come later. */
+static int rootfs_inside_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        if (!fs->privileged || !spec->furnished || spec->uid != 0)
+                return content_give_to_user(fs, spec, path);
+        return lchown(path, SHAREDETC_USER, SHAREDETC_USER) < 0 ? -errno : 0;
+}
+
 static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < furniture_n_directories; i++) {
                 const FurnitureDirectory *d = furniture_directories + i;
@@ -273,7 +282,7 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
                         return error_set(reterr, -errno, "%s", d->path);
                 }
                 if (d->flags & FURNITURE_FOR_USER)
-                        r = content_give_to_user(fs, spec, d->path);
+                        r = rootfs_inside_give_to_user(fs, spec, d->path);
                 if (r < 0)
                         return error_set(reterr, r, "%s", d->path);
         }
@@ -339,6 +348,25 @@ static int complete_template(const Rootfs *fs, const JailSpec *spec, Error *rete
         return r < 0 ? r : names_adapt(spec, reterr);
 }
 
+/* Where a guest of a former life left something else, or there is no dpkg, that is nothing to us. */
+static void divert_sudo(void) {
+        _cleanup_close_ int fd = open("/" FURNITURE_DIVERSIONS, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        _cleanup_free_ char *text = NULL;
+        struct stat st;
+        ssize_t n;
+
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (size_t) st.st_size > FURNITURE_DIVERSIONS_MAX)
+                return;
+        text = calloc(1, (size_t) st.st_size + 2);
+        if (!text)
+                return;
+        text[0] = '\n'; /* before every line */
+        n = fd_read_full(fd, text + 1, (size_t) st.st_size);
+        if (n != st.st_size || text[n] != '\n' || strstr(text, "\n" FURNITURE_SUDO "\n"))
+                return;
+        (void) fd_write_all(fd, FURNITURE_DIVERSION, strlen(FURNITURE_DIVERSION));
+}
+
 /* Over whatever is there, but for a link, which would lead elsewhere. Before /proc is: nothing that we hold open can be reached by a name. */
 static int attach_sudo(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         struct stat st;
@@ -355,6 +383,8 @@ static int attach_sudo(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         }
         if (r >= 0)
                 r = tree_attach(fs->sudo_tree, AT_FDCWD, FURNITURE_SUDO);
+        if (r >= 0)
+                divert_sudo();
         return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, FURNITURE_SUDO) : 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/directory.h"
 #include "base/fd.h"
+#include "jail/clientrc.h"
 #include "jail/furniture.h"
 #include "jail/names.h"
 #include "jail/tree.h"
@@ -54,12 +55,12 @@ static int sharedetc_make_parents(int to, const char *name) {
         return 0;
 }
 
-static int sharedetc_put_file(int from, mode_t mode, int to, const char *name) {
+static int sharedetc_put_file(int from, const char *source, mode_t mode, int to, const char *name) {
         _cleanup_close_ int out = openat(to, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode & 0755);
 
         if (out < 0)
                 return errno == EEXIST ? 0 : -errno;
-        return fd_copy(from, out);
+        return clientrc_is_apt(source + 1) ? clientrc_copy_apt(from, out) : fd_copy(from, out);
 }
 
 /* What is closed to others of the host is not there inside either. */
@@ -96,7 +97,7 @@ static int sharedetc_put_entry(const SharedetcMaking *m, int from, const char *p
         if (in < 0)
                 return 0;
         if (S_ISREG(st.st_mode))
-                return sharedetc_put_file(in, st.st_mode, to, name);
+                return sharedetc_put_file(in, below, st.st_mode, to, name);
         if (mkdirat(to, name, st.st_mode & 0755) < 0 && errno != EEXIST)
                 return -errno;
         out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -131,7 +132,7 @@ static int put_listed(const SharedetcMaking *m, const char *path) {
                 return r;
         if (S_ISREG(st.st_mode)) {
                 r = strv_push(m->sources, source);
-                return r < 0 ? r : sharedetc_put_file(in, 0644, m->to, name);
+                return r < 0 ? r : sharedetc_put_file(in, source, 0644, m->to, name);
         }
         if (mkdirat(m->to, name, st.st_mode & 0755) < 0 && errno != EEXIST)
                 return -errno;
@@ -183,18 +184,23 @@ static int put_texts(int to) {
 }
 
 /* The host's, and ours with it. */
-static int put_pip(const SharedetcMaking *m) {
-        _cleanup_close_ int fd = open("/" FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        char host[FURNITURE_PIP_BYTES / 2] = "", text[FURNITURE_PIP_BYTES];
-        struct stat st;
-        int r = strv_push(m->sources, "/" FURNITURE_PIP);
+static int put_client_settings(const SharedetcMaking *m) {
+        _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char text[CLIENTRC_BYTES], place[64];
+        int r = root < 0 ? -errno : strv_push(m->sources, "/" CLIENTRC_PIP);
 
+        for (size_t i = 0; i < CLIENTRC_NPM_PLACES && r >= 0; i++) {
+                (void) snprintf(place, sizeof(place), "/%s", clientrc_npm_places[i]);
+                r = strv_push(m->sources, place);
+        }
         if (r < 0)
                 return r;
-        if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && may_everybody(&st) && st.st_size < (off_t) sizeof(host))
-                (void) fd_read_full(fd, host, sizeof(host) - 1);
-        furniture_write_pip(text, sizeof(text), host);
-        return sharedetc_put_text(m->to, &FURNITURE_PIP[strlen("etc/")], text);
+        clientrc_read_pip(root, text);
+        r = sharedetc_put_text(m->to, &CLIENTRC_PIP[strlen("etc/")], text);
+        if (r < 0)
+                return r;
+        clientrc_read_npm(root, text);
+        return sharedetc_put_text(m->to, &CLIENTRC_NPM[strlen("etc/")], text);
 }
 
 static int put_directories(int to) {
@@ -221,7 +227,7 @@ static int sharedetc_make(SharedEtc *ret, Error *reterr) {
         if (r >= 0)
                 r = put_texts(tree);
         if (r >= 0)
-                r = put_pip(&m);
+                r = put_client_settings(&m);
         if (r < 0)
                 return error_set(reterr, r, "cannot copy the host's /etc: %m");
         ret->stamp = stamp_of(&ret->sources);

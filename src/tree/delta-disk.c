@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "jail/clientrc.h"
 #include "jail/furniture.h"
 #include "tree/place.h"
 
@@ -86,16 +87,11 @@ static void make_text(const char *ours, bool with_user, const DeltaSide *now, De
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
 }
 
-/* The host's settings of pip, as the jail writes them. Disks of earlier versions have none, so that nothing is missed. */
+/* The host's settings, as the jail writes them. Disks of earlier versions have none, so that nothing is missed. */
 static void make_pip(int base, DeltaSide *ret) {
-        static char text[FURNITURE_PIP_BYTES];
-        char host[FURNITURE_PIP_BYTES / 2] = "";
-        _cleanup_close_ int fd = openat(base, FURNITURE_PIP, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        struct stat st;
+        static char text[CLIENTRC_BYTES];
 
-        if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size < (off_t) sizeof(host))
-                (void) fd_read_full(fd, host, sizeof(host) - 1);
-        furniture_write_pip(text, sizeof(text), host);
+        clientrc_read_pip(base, text);
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
 }
 
@@ -113,7 +109,7 @@ static const struct {
 static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         bool link = delta_disk_has(&furniture_links, path) || delta_disk_has(&furniture_overlays, path);
 
-        if (!link && !delta_disk_has(&furniture_copied, path) && !delta_disk_has(&furniture_copied_for_root, path))
+        if (!link && !delta_disk_has(&furniture_copied, path) && !delta_disk_has(&furniture_copied_for_root, path) && strcmp(path, CLIENTRC_NPM) != 0 && !clientrc_is_apt(path))
                 return DISK_GUEST;
         *ret = (DeltaSide) { .dirfd = base, .name = path };
         if (fstatat(base, path, &ret->st, link ? AT_SYMLINK_NOFOLLOW : 0) < 0 || S_ISLNK(ret->st.st_mode) != link)
@@ -122,6 +118,42 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         if (!link)
                 ret->st.st_mode = S_IFREG | 0644;
         return DISK_BEFORE;
+}
+
+/* npm's settings in /usr, of which the jail hides passwords. */
+static bool is_npm_of_ours(int base, const char *path, const DeltaSide *now) {
+        char there[CLIENTRC_BYTES], before[CLIENTRC_BYTES], shown[CLIENTRC_BYTES];
+        _cleanup_close_ int now_fd = S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
+        _cleanup_close_ int base_fd = openat(base, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        ssize_t n = now_fd < 0 ? -1 : fd_read_full(now_fd, there, sizeof(there) - 1), m = base_fd < 0 ? -1 : fd_read_full(base_fd, before, sizeof(before) - 1);
+
+        if (n < 0 || m < 0)
+                return false;
+        there[n] = before[m] = '\0';
+        clientrc_filter_npm(shown, sizeof(shown), before);
+        return strcmp(there, shown) == 0;
+}
+
+static bool is_npm_place(const char *path) {
+        for (size_t i = 1; i < CLIENTRC_NPM_PLACES; i++)
+                if (strcmp(path, clientrc_npm_places[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* As it was, but for the diversion that the jail adds. */
+static bool is_diversions_of_ours(int base, const DeltaSide *now) {
+        static char there[FURNITURE_DIVERSIONS_MAX + sizeof(FURNITURE_DIVERSION)], before[FURNITURE_DIVERSIONS_MAX];
+        const size_t ours = strlen(FURNITURE_DIVERSION);
+        _cleanup_close_ int now_fd = S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
+        _cleanup_close_ int base_fd = openat(base, FURNITURE_DIVERSIONS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        ssize_t n = now_fd < 0 ? -1 : fd_read_full(now_fd, there, sizeof(there)), m;
+        struct stat st;
+
+        if (n < (ssize_t) ours || base_fd < 0 || fstat(base_fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        m = fd_read_full(base_fd, before, sizeof(before));
+        return m == n - (ssize_t) ours && memcmp(there, before, (size_t) m) == 0 && memcmp(there + m, FURNITURE_DIVERSION, ours) == 0;
 }
 
 /* Something of ours lay there, or leads to what is there. The name for python3 is ours on the host's files only: in an image it is the image's, or
@@ -160,6 +192,10 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                 return DISK_NOTHING;
         if (now && is_place_of_ours(on_host, path, now))
                 return DISK_NOTHING;
+        if (on_host && now && is_npm_place(path) && is_npm_of_ours(base, path, now))
+                return DISK_NOTHING;
+        if (now && strcmp(path, FURNITURE_DIVERSIONS) == 0 && is_diversions_of_ours(base, now))
+                return DISK_NOTHING;
         if (now && S_ISDIR(now->st.st_mode))
                 j = judge_directory(in_root, path, &now->st, ret);
         if (j != DISK_GUEST || !in_root)
@@ -169,7 +205,7 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                         make_text(texts[i].text, texts[i].with_user, now, ret);
                         return DISK_BEFORE;
                 }
-        if (strcmp(path, FURNITURE_PIP) == 0) {
+        if (strcmp(path, CLIENTRC_PIP) == 0) {
                 make_pip(base, ret);
                 return DISK_BEFORE;
         }

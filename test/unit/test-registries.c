@@ -33,11 +33,12 @@ static const struct {
           "[global]\nindex-url = https://Pip.example.org/simple\nextra-index-url =\n    https://token:secret@extra.example.org/simple\n    http://third.example.org:8081/simple\n"
           "trusted-host = trusted.example\ncert = /etc/x.pem\n" },
         { "etc/npmrc", 0644, "registry=https://npm.example.org/\n@mine:registry=https://scope.example.org/npm/\n//npm.example.org/:_authToken=secret\nhttps-proxy=http://proxy.example.org:3129\n" },
+        { "usr/etc/npmrc", 0644, "registry=https://made.example.org/\n" },
 };
 
 static const char *const hosts[] = {
         "http://deb.example.org", "https://private.example.org:8443", "http://one.example.org", "https://two.example.org", "https://pip.example.org",
-        "https://extra.example.org", "http://third.example.org:8081", "https://npm.example.org", "https://scope.example.org",
+        "https://extra.example.org", "http://third.example.org:8081", "https://npm.example.org", "https://scope.example.org", "https://made.example.org",
 };
 
 static int make_root(char directory[static 64]) {

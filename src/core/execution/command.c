@@ -6,22 +6,33 @@
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/secrets.h"
+#include "core/template.h"
 
 #define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 128)
 #define STRINGS_MAX     (UINT32_C(2) << 20) /* what execve takes with an 8 MiB stack */
 #define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 #define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define PROGRAMS_OF_USER "/home/user/.local"
 #define WORKDIR_DEFAULT "/workspace"
 
 static uint32_t user_of(const Execution *x) {
         return x->spec.has_user ? x->spec.uid : x->sandbox->spec.uid;
 }
 
+/* The user of template base installs programs into his home, and finds them there: also without a login shell, whose profile says the same (jail/furniture.c). */
+static bool command_has_own_programs(const Execution *x) {
+        const SandboxSpec *spec = &x->sandbox->spec;
+
+        return user_of(x) != 0 && user_of(x) == spec->uid && !spec->layer && strcmp(sandbox_spec_base(spec), TEMPLATE_BASE) == 0;
+}
+
 /* The sandbox's own, over what everybody has; the execution's over both. */
 static int command_make_environment(const Execution *x, Strv *ret) {
-        bool root = user_of(x) == 0;
+        bool root = user_of(x) == 0, own = command_has_own_programs(x);
         const char *const defaults[] = {
-                root ? "PATH=" PATH_OF_ROOT : "PATH=" PATH_OF_USER,
+                root ? "PATH=" PATH_OF_ROOT : own ? "PATH=" PROGRAMS_OF_USER "/bin:" PATH_OF_USER : "PATH=" PATH_OF_USER,
+                own ? "NPM_CONFIG_PREFIX=" PROGRAMS_OF_USER : NULL,
+                own ? "NPM_CONFIG_GLOBALCONFIG=/etc/npmrc" : NULL,
                 root ? "HOME=/root" : "HOME=/home/user",
                 root ? "USER=root" : "USER=user",
                 root ? "LOGNAME=root" : "LOGNAME=user",

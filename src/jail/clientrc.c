@@ -1,0 +1,230 @@
+#include "jail/clientrc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "base/fd.h"
+#include "base/macro.h"
+
+const char *const clientrc_npm_places[CLIENTRC_NPM_PLACES] = { CLIENTRC_NPM, "usr/etc/npmrc", "usr/local/etc/npmrc" };
+
+#define CLIENTRC_APT_MAX ((size_t) 1 << 20)
+
+#define PIP_SECTION "[global]"
+#define PIP_SETTING "break-system-packages = true\n"
+#define NPM_AUTHORITIES "cafile=/etc/ssl/certs/ca-certificates.crt\n"
+
+static void clientrc_add(char *ret, size_t size, const char *text, size_t n) {
+        size_t used = strlen(ret);
+
+        (void) snprintf(ret + used, size - used, "%.*s", (int) n, text);
+}
+
+/* https://user:password@host/ */
+static bool clientrc_line_has_password(const char *line, size_t n) {
+        const char *url = memmem(line, n, "://", 3);
+
+        return url && memchr(url, '@', n - (size_t) (url - line));
+}
+
+static bool clientrc_line_has_key(const char *line, size_t n, const char *key) {
+        const size_t length = strlen(key);
+
+        return n > length && strncasecmp(line, key, length) == 0 && strchr(" \t=:[", line[length]);
+}
+
+/* Where the authorities of the host are inside, too. */
+static bool clientrc_line_is_visible(const char *line, size_t n) {
+        static const char *const visible[] = { "/etc/ssl/certs/", "/usr/" };
+        const char *value = memchr(line, '/', n);
+
+        for (size_t i = 0; value && i < ELEMENTSOF(visible); i++)
+                if (strncmp(value, visible[i], strlen(visible[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* A proxy is for the host's own clients, not for those behind the gate, and has a password in forms that are no URL. */
+static bool clientrc_pip_is_hosts(const char *line, size_t n) {
+        return clientrc_line_has_key(line, n, "proxy") || clientrc_line_has_key(line, n, "client-cert") ||
+               (clientrc_line_has_key(line, n, "cert") && !clientrc_line_is_visible(line, n));
+}
+
+void clientrc_filter_pip(char *ret, size_t size, const char *host) {
+        bool done = strstr(host, "break-system-packages") != NULL, dropped = false;
+
+        ret[0] = '\0';
+        for (size_t n; *host; host += n) {
+                n = strcspn(host, "\n");
+                n += host[n] == '\n';
+                dropped = (dropped && strchr(" \t", *host)) || clientrc_pip_is_hosts(host, n);
+                if (!dropped && !clientrc_line_has_password(host, n))
+                        clientrc_add(ret, size, host, n);
+                if (done || strncmp(host, PIP_SECTION, strlen(PIP_SECTION)) != 0)
+                        continue;
+                clientrc_add(ret, size, "\n" PIP_SETTING, strlen("\n" PIP_SETTING));
+                done = true;
+        }
+        if (!done)
+                clientrc_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SECTION "\n" PIP_SETTING));
+}
+
+/* All else is the host's own: proxies, passwords, how it looks. */
+static bool clientrc_npm_is_shown(const char *line, size_t n) {
+        static const char *const keys[] = { "registry", "ca", "strict-ssl", "replace-registry-host", "audit", "fund", "update-notifier" };
+        const char *scope = *line == '@' ? memchr(line, ':', n) : NULL;
+
+        if (clientrc_line_has_password(line, n))
+                return false;
+        if (scope)
+                return clientrc_line_has_key(scope + 1, n - (size_t) (scope + 1 - line), "registry");
+        if (clientrc_line_has_key(line, n, "cafile"))
+                return clientrc_line_is_visible(line, n);
+        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+                if (clientrc_line_has_key(line, n, keys[i]))
+                        return true;
+        return false;
+}
+
+void clientrc_filter_npm(char *ret, size_t size, const char *host) {
+        bool has_authorities = false;
+
+        ret[0] = '\0';
+        for (size_t n; *host; host += n + (host[n] == '\n')) {
+                host += strspn(host, " \t");
+                n = strcspn(host, "\n");
+                if (!clientrc_npm_is_shown(host, n))
+                        continue;
+                clientrc_add(ret, size, host, n);
+                clientrc_add(ret, size, "\n", 1);
+                has_authorities = has_authorities || *host == 'c';
+        }
+        if (!has_authorities) /* npm has a list of its own, which does not have the host's */
+                clientrc_add(ret, size, NPM_AUTHORITIES, strlen(NPM_AUTHORITIES));
+}
+
+void clientrc_strip_passwords(char *text) {
+        for (char *at = text; (at = strstr(at, "://"));) {
+                char *host, *end;
+
+                at += strlen("://");
+                end = at + strcspn(at, "/?# \t\r\n");
+                host = memrchr(at, '@', (size_t) (end - at));
+                if (host)
+                        memmove(at, host + 1, strlen(host + 1) + 1);
+        }
+}
+
+static bool clientrc_npm_has_password(const char *text) {
+        for (size_t n; *text; text += n + (text[n] == '\n')) {
+                n = strcspn(text, "\n");
+                if (memmem(text, n, "_auth", 5) || memmem(text, n, "_password", 9) || clientrc_line_has_password(text, n))
+                        return true;
+        }
+        return false;
+}
+
+/* Opened for writing only where something is written: on an overlay it is copied by that. */
+static int clientrc_hide_one(int root, const char *path) {
+        _cleanup_close_ int in = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC), out = -EBADF;
+        char text[CLIENTRC_BYTES] = "", shown[CLIENTRC_BYTES];
+        struct stat st;
+
+        if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0;
+        (void) fd_read_full(in, text, sizeof(text) - 1);
+        if (st.st_size < (off_t) sizeof(text) && !clientrc_npm_has_password(text))
+                return 0;
+        clientrc_filter_npm(shown, sizeof(shown), text);
+        out = openat(root, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+        return out < 0 ? -errno : fd_write_all(out, shown, strlen(shown));
+}
+
+int clientrc_hide_npm(int root, const char **ret_path) {
+        int r = 0;
+
+        for (size_t i = 1; i < CLIENTRC_NPM_PLACES && r >= 0; i++) {
+                *ret_path = clientrc_npm_places[i];
+                r = clientrc_hide_one(root, *ret_path);
+        }
+        return r;
+}
+
+/* What is closed to others of the host, or longer than anybody writes, is not there inside either. */
+static void clientrc_read_one(int root, const char *path, char *ret, size_t size) {
+        _cleanup_close_ int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        struct stat st;
+        ssize_t n = 0;
+
+        if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && st.st_size < (off_t) size)
+                n = fd_read_full(fd, ret, size - 1);
+        ret[n > 0 ? n : 0] = '\0';
+}
+
+void clientrc_read_pip(int root, char ret[static CLIENTRC_BYTES]) {
+        char host[CLIENTRC_BYTES / 2];
+
+        clientrc_read_one(root, CLIENTRC_PIP, host, sizeof(host));
+        clientrc_filter_pip(ret, CLIENTRC_BYTES, host);
+}
+
+void clientrc_read_npm(int root, char ret[static CLIENTRC_BYTES]) {
+        char host[CLIENTRC_NPM_PLACES * CLIENTRC_BYTES / 4] = "";
+
+        for (size_t i = 0; i < CLIENTRC_NPM_PLACES; i++) {
+                const size_t n = strlen(host);
+
+                clientrc_read_one(root, clientrc_npm_places[i], host + n, CLIENTRC_BYTES / 4 - 1);
+                if (host[n])
+                        strcat(host, "\n");
+        }
+        clientrc_filter_npm(ret, CLIENTRC_BYTES, host);
+}
+
+bool clientrc_is_apt(const char *path) {
+        return strncmp(path, CLIENTRC_APT, strlen(CLIENTRC_APT)) == 0;
+}
+
+bool clientrc_apt_has_password(const char *directory) {
+        _cleanup_directory_ DIR *d = directory_open(AT_FDCWD, directory);
+        bool has = !d;
+
+        for (const struct dirent *e; !has && (e = directory_next(d));) {
+                _cleanup_free_ char *text = NULL, *stripped = NULL;
+                size_t n;
+
+                if (file_read_alloc(dirfd(d), e->d_name, CLIENTRC_APT_MAX, &text, &n) < 0)
+                        return true;
+                stripped = strdup(text);
+                if (!stripped)
+                        return true;
+                clientrc_strip_passwords(stripped);
+                has = strcmp(text, stripped) != 0;
+        }
+        return has;
+}
+
+int clientrc_copy_apt(int from, int to) {
+        _cleanup_free_ char *text = NULL;
+        struct stat st;
+        ssize_t n;
+
+        if (fstat(from, &st) < 0)
+                return -errno;
+        text = calloc(1, (size_t) st.st_size + 1);
+        if (!text)
+                return -ENOMEM;
+        n = fd_read_full(from, text, (size_t) st.st_size);
+        if (n < 0)
+                return (int) n;
+        clientrc_strip_passwords(text);
+        return fd_write_all(to, text, strlen(text));
+}

@@ -1,0 +1,114 @@
+/* What the host's pip, npm and apt are set to, for those inside. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "base/fd.h"
+#include "jail/clientrc.h"
+
+static void check_pip(const char *host, const char *wanted) {
+        char text[CLIENTRC_BYTES];
+
+        clientrc_filter_pip(text, sizeof(text), host);
+        check_string(host, text, wanted);
+}
+
+static void check_npm(const char *host, const char *wanted) {
+        char text[CLIENTRC_BYTES];
+
+        clientrc_filter_npm(text, sizeof(text), host);
+        check_string(host, text, wanted);
+}
+
+static void check_apt(const char *host, const char *wanted) {
+        char text[256];
+
+        (void) snprintf(text, sizeof(text), "%s", host);
+        clientrc_strip_passwords(text);
+        check_string(host, text, wanted);
+}
+
+TEST(pip_has_the_hosts_index_and_no_password) {
+        check_pip("", "\n[global]\nbreak-system-packages = true\n");
+        check_pip("[global]\nindex-url = https://pip.example.org/simple\n", "[global]\n\nbreak-system-packages = true\nindex-url = https://pip.example.org/simple\n");
+        check_pip("[install]\nbreak-system-packages = false\nextra-index-url =\n    https://me:secret@a.example/x\n    https://b.example/x\n",
+                        "[install]\nbreak-system-packages = false\nextra-index-url =\n    https://b.example/x\n");
+}
+
+TEST(pip_goes_through_no_proxy_of_the_hosts) {
+        check_pip("[x]\nbreak-system-packages = true\nproxy = me:secret@proxy.example.org:3128\ntimeout = 9\n", "[x]\nbreak-system-packages = true\ntimeout = 9\n");
+        check_pip("[x]\nbreak-system-packages = true\nproxy =\n    me:secret@proxy.example.org:3128\ntimeout = 9\n", "[x]\nbreak-system-packages = true\ntimeout = 9\n");
+}
+
+TEST(pip_trusts_authorities_that_are_inside) {
+        check_pip("[x]\nbreak-system-packages = true\ncert = /etc/ssl/certs/ca-certificates.crt\n", "[x]\nbreak-system-packages = true\ncert = /etc/ssl/certs/ca-certificates.crt\n");
+        check_pip("[x]\nbreak-system-packages = true\ncert = /root/own.pem\nclient-cert = /usr/key.pem\n", "[x]\nbreak-system-packages = true\n");
+}
+
+#define AUTHORITIES "cafile=/etc/ssl/certs/ca-certificates.crt\n"
+
+TEST(npm_has_where_packages_come_from_and_nothing_else) {
+        check_npm("", AUTHORITIES);
+        check_npm("# x\n; y\nregistry=https://npm.example.org/\n@mine:registry = https://mine.example.org/\n//npm.example.org/:_authToken=secret\n_auth=secret\n"
+                  "proxy=http://me:secret@proxy.example.org:3128\nhttps-proxy=http://proxy.example.org:3128\nprefix=/opt/npm\nfund=false",
+                        "registry=https://npm.example.org/\n@mine:registry = https://mine.example.org/\nfund=false\n" AUTHORITIES);
+        check_npm("  registry=https://me:secret@npm.example.org/\n@mine:_authToken=secret\n", AUTHORITIES);
+}
+
+TEST(npm_trusts_authorities_that_are_inside) {
+        check_npm("cafile=/usr/share/own.pem\n", "cafile=/usr/share/own.pem\n");
+        check_npm("cafile=/root/own.pem\n", AUTHORITIES);
+        check_npm("ca[]=\"-----BEGIN CERTIFICATE-----\\nx\"\n", "ca[]=\"-----BEGIN CERTIFICATE-----\\nx\"\n");
+}
+
+TEST(apt_has_sources_without_passwords) {
+        check_apt("deb [signed-by=/x] https://me:s@cret@a.example:8443/deb stable main\ndeb http://b.example/@x y\n",
+                        "deb [signed-by=/x] https://a.example:8443/deb stable main\ndeb http://b.example/@x y\n");
+        check_apt("URIs: http://token@a.example https://b.example\nX: ://", "URIs: http://a.example https://b.example\nX: ://");
+}
+
+static void put_file(int root, const char *path, mode_t mode, const char *text) {
+        _cleanup_close_ int fd = openat(root, path, O_CREAT | O_WRONLY | O_CLOEXEC, mode);
+
+        check_result(path, fd_write_all(fd, text, strlen(text)), 0);
+}
+
+TEST(of_a_machine) {
+        char directory[] = "/tmp/test-clientrc-XXXXXX", sources[128], text[CLIENTRC_BYTES];
+        _cleanup_close_ int root = -EBADF;
+        _cleanup_free_ char *shown = NULL;
+        const char *path;
+        size_t n;
+
+        check_true("directory", mkdtemp(directory) != NULL);
+        root = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        check_int("etc", mkdirat(root, "etc", 0755), 0);
+        check_int("usr", mkdirat(root, "usr", 0755), 0);
+        check_int("usr/etc", mkdirat(root, "usr/etc", 0755), 0);
+        check_int("sources", mkdirat(root, "sources", 0755), 0);
+        put_file(root, "etc/npmrc", 0644, "registry=https://npm.example.org/");
+        put_file(root, "usr/etc/npmrc", 0644, "fund=false\n_auth=secret\n");
+        put_file(root, "etc/pip.conf", 0600, "[global]\nindex-url = https://closed.example.org/\n");
+        clientrc_read_npm(root, text);
+        check_string("npm", text, "registry=https://npm.example.org/\nfund=false\n" AUTHORITIES);
+        clientrc_read_pip(root, text);
+        check_string("pip", text, "\n[global]\nbreak-system-packages = true\n");
+
+        check_result("hide", clientrc_hide_npm(root, &path), 0);
+        check_int("read", file_read_alloc(root, "usr/etc/npmrc", sizeof(text), &shown, &n), 0);
+        check_string("hidden", shown, "fund=false\n" AUTHORITIES);
+
+        (void) snprintf(sources, sizeof(sources), "%s/sources", directory);
+        check_true("nothing", !clientrc_apt_has_password(sources));
+        put_file(root, "sources/a.list", 0644, "deb https://a.example/deb stable main\n");
+        check_true("no password", !clientrc_apt_has_password(sources));
+        put_file(root, "sources/b.list", 0644, "deb https://me:secret@a.example/deb stable main\n");
+        check_true("password", clientrc_apt_has_password(sources));
+        check_result("remove", directory_remove(AT_FDCWD, directory, 8), 0);
+}
