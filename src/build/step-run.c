@@ -107,8 +107,8 @@ static bool step_run_fetches(const Build *b) {
         return false;
 }
 
-/* Programs that fetch do not always say what keeps them from it; and many a step fails for a reason of its own. What is denied again and again is told
- * once: in a later step that fetches, what an earlier one was told counts. Without a gate nobody is told anything. */
+/* Programs that fetch do not always say why they cannot, and many steps fail for another reason. The gate reports a repeated denial only once, so a
+ * denial during an earlier step counts if the program of this step fetches. Without a gate there are no denials to count. */
 static void hint_network(Build *b) {
         const BuildStage *s = build_stage(b);
         const char *hint = network_hint(b);

@@ -259,7 +259,7 @@ static bool hostetc_shows(const HostEtc *etc, const char *path) {
         return false;
 }
 
-/* The directory is not shown where a file in it has a password: then they are copied, without it. */
+/* If a file of the directory has a password, the directory is not shown, and its files are copied without passwords. */
 static int hostetc_copy_sources(const JailSpec *spec, int host_root_fd, Error *reterr) {
         _cleanup_directory_ DIR *d = directory_open(host_root_fd, CLIENTRC_APT ".d");
         int r = 0;
@@ -294,7 +294,7 @@ static void empty_overrides(void) {
                 (void) truncate("/" FURNITURE_EMPTIED, 0);
 }
 
-/* Once: what a guest of a former life has written there is his. */
+/* Only in the first life: later, the files are the guest's. */
 static int hostetc_hide_passwords(const JailSpec *spec, bool lived_in, Error *reterr) {
         _cleanup_close_ int root = lived_in ? -EBADF : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *path = "";

@@ -256,7 +256,7 @@ static int make_ours(const char *path, mode_t mode) {
         return unlink(path) < 0 || mkdir(path, mode) < 0 ? -errno : 0;
 }
 
-/* On template base there is a user also where root is the sandbox's: the steps of a build begin so, and the user's come later. */
+/* Template base has a user even if the sandbox runs as root: a build begins as root, and USER may follow. */
 static int rootfs_inside_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path) {
         if (!fs->privileged || !spec->furnished || spec->uid != 0)
                 return content_give_to_user(fs, spec, path);
@@ -348,7 +348,7 @@ static int complete_template(const Rootfs *fs, const JailSpec *spec, Error *rete
         return r < 0 ? r : names_adapt(spec, reterr);
 }
 
-/* Where a guest of a former life left something else, or there is no dpkg, that is nothing to us. */
+/* Not an error if there is no dpkg, or if a guest of an earlier life left something else there. */
 static void divert_sudo(void) {
         _cleanup_close_ int fd = open("/" FURNITURE_DIVERSIONS, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         _cleanup_free_ char *text = NULL;

@@ -19,7 +19,8 @@ static uint32_t user_of(const Execution *x) {
         return x->spec.has_user ? x->spec.uid : x->sandbox->spec.uid;
 }
 
-/* The user of template base installs programs into his home, and finds them there: also without a login shell, whose profile says the same (jail/furniture.c). */
+/* The user of template base installs programs into the home directory. Commands find them without a login shell too, whose profile says the same
+ * (jail/furniture.c). */
 static bool command_has_own_programs(const Execution *x) {
         const SandboxSpec *spec = &x->sandbox->spec;
 
