@@ -28,7 +28,7 @@ typedef struct CodeOptions {
 } CodeOptions;
 
 static const Option code_options[] = {
-        { "language", 'l', "NAME", "python (default), javascript, typescript, bash, r, java",     OPTION_TEXT(CodeOptions, language) },
+        { "language", 'l', "LANGUAGE", "python (default), javascript, typescript, bash, r, java",     OPTION_TEXT(CodeOptions, language) },
         { "context",  'x', "ID",   "the context to run it in (default: the language's own)",      OPTION_TEXT(CodeOptions, context)  },
         { "code",     'c', "CODE", "the code itself",                                             OPTION_TEXT(CodeOptions, code)     },
         { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone passes the caller's", BODY_ENV("env")                },
