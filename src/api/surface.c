@@ -494,7 +494,7 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
 
         if (r == -EPERM) {
                 (void) http_add_header(q->http, "Allow", m->allow);
-                (void) api_error(q, 405, "method_not_allowed", NULL, "'%s' does not apply to '%s'; these do: %s", method,
+                (void) api_error(q, 405, "method_not_allowed", "the routes: GET /api/openapi.json", "'%s' does not apply to '%s'; these do: %s", method,
                                 path, m->allow);
         } else if (r == -EOPNOTSUPP)
                 (void) api_error(q, 501, "unsupported", NULL, "unknown method '%s'", method);

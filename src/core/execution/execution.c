@@ -434,7 +434,8 @@ void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
 
         if (f->kind == PROVIDER_FAILURE_COMMAND && (f->error == ENOENT || f->error == ENOTDIR)) {
                 (void) snprintf(message, sizeof(message), "command not found in the sandbox: '%s'%s", f->detail,
-                                strchr(f->detail, '/') ? " (or the interpreter it names)" : "");
+                                strpbrk(f->detail, " \t\n") ? " (that is all one name; a shell takes a line: sh -c LINE)" :
+                                strchr(f->detail, '/')        ? " (or the interpreter it names)" : "");
                 execution_end(x, EXECUTION_REASON_NOT_FOUND, EXIT_NOT_FOUND, 0, message);
         } else if (f->kind == PROVIDER_FAILURE_COMMAND && f->error != ENOMEM && f->error != E2BIG) {
                 (void) snprintf(message, sizeof(message), "cannot execute '%s': %s", f->detail, strerror(f->error));
