@@ -36,6 +36,7 @@ typedef struct FurnitureDirectory {
 /* In any root directory that lacks them; those for root on the host's template only. */
 extern const FurnitureDirectory furniture_directories[];
 extern const size_t furniture_n_directories;
+#define FURNITURE_WORKSPACE "/workspace"
 
 /* /etc on the host's template: copies, so that programs inside may replace them by rename; links, which point into /usr; directories that
  * are shown as they are, read-only. */
@@ -57,6 +58,7 @@ extern const FurnitureList furniture_names;
 
 /* Texts of ours; behind the first two comes one line for the guest's user, "user:*:" and numbers. */
 #define FURNITURE_USER_LINE "user:*:"
+#define FURNITURE_USER      1000 /* where the sandbox's own user is root */
 extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[], furniture_profile[];
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
 void furniture_write_group(char *ret, size_t size, gid_t gid);

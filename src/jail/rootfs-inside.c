@@ -12,6 +12,7 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "jail/apart.h"
 #include "jail/content.h"
 #include "jail/dev.h"
@@ -254,12 +255,26 @@ static int make_ours(const char *path, mode_t mode) {
         return unlink(path) < 0 || mkdir(path, mode) < 0 ? -errno : 0;
 }
 
+/* Root works elsewhere, as in builds, and others begin with that disk. On the host's template that is the user; on an image it is whoever the image
+ * names, root perhaps, and his place to work is made when he begins. */
+static bool is_left_to_others(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        return spec->uid == 0 && fs->privileged && !path_is_below(spec->workdir, path);
+}
+
+static int give_furniture(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        if (!is_left_to_others(fs, spec, path))
+                return content_give_to_user(fs, spec, path);
+        return lchown(path, FURNITURE_USER, FURNITURE_USER) < 0 ? -errno : 0;
+}
+
 static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < furniture_n_directories; i++) {
                 const FurnitureDirectory *d = furniture_directories + i;
                 int r = 0;
 
                 if ((d->flags & FURNITURE_FOR_ROOT) && (!jail_is_for_root(spec) || jail_has_template(spec)))
+                        continue;
+                if (jail_has_template(spec) && strcmp(d->path, FURNITURE_WORKSPACE) == 0 && is_left_to_others(fs, spec, d->path))
                         continue;
                 if (d->flags & FURNITURE_OURS) {
                         r = make_ours(d->path, d->mode);
@@ -273,7 +288,7 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
                         return error_set(reterr, -errno, "%s", d->path);
                 }
                 if (d->flags & FURNITURE_FOR_USER)
-                        r = content_give_to_user(fs, spec, d->path);
+                        r = give_furniture(fs, spec, d->path);
                 if (r < 0)
                         return error_set(reterr, r, "%s", d->path);
         }
