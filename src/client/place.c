@@ -214,8 +214,11 @@ static int connect_unix(int fd, const char *path) {
 /* Nobody is at the default place; a daemon of another user may be at the default port. */
 static int place_tell_neighbour(const Place *p, Error *reterr) {
         const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) atoi(PORT_DEFAULT)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        const char *name = strrchr(p->socket, '/');
         Listener l;
 
+        if (p->given && name && strcmp(name, "/" SOCKET_NAME) == 0)
+                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve --state %.*s`", p->socket, (int) (name - p->socket), p->socket);
         if (p->given || listener_find((const struct sockaddr *) &address, sizeof(address), &l) < 0 || !l.is_cove)
                 return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
         if (l.uid == geteuid())
