@@ -54,8 +54,10 @@ _cove_value() {
     WHAT) COMPREPLY=($(compgen -W "kill pause park" -- "$2")) ;;
     commit\|discard) COMPREPLY=($(compgen -W "commit discard" -- "$2")) ;;
     SCOPE) COMPREPLY=($(compgen -W "read use admin" -- "$2")) ;;
-    none\|egress\|open\|host) COMPREPLY=($(compgen -W "none egress open host" -- "$2")) ;;
-    MODE) COMPREPLY=($(compgen -W "none isolated egress open" -- "$2")) ;;
+    none\|egress\|packages\|open\|host) COMPREPLY=($(compgen -W "none egress packages open host" -- "$2")) ;;
+    MODE) COMPREPLY=($(compgen -W "none isolated egress packages open" -- "$2")) ;;
+    GROUP) COMPREPLY=($(compgen -W "sandbox task agentType tenant" -- "$2")) ;;
+    LANGUAGE) COMPREPLY=($(compgen -W "python javascript typescript bash r java" -- "$2")) ;;
     USER) COMPREPLY=($(compgen -W "user root" -- "$2")) ;;
     SANDBOX) COMPREPLY=($(compgen -W "$(_cove_names "$cove" all)" -- "$2")) ;;
     SNAPSHOT) COMPREPLY=($(compgen -W "$(_cove_names "$cove" snapshots)" -- "$2")) ;;
@@ -90,7 +92,7 @@ _cove_operand() {
     attach:2:*) _cove_words "$cur" "$("$cove" ps -q --no-interpreters "$first" "${place[@]}" 2>/dev/null)" ;;
     wait:2:*) _cove_words "$cur" "$("$cove" ps -aq --no-interpreters "$first" "${place[@]}" 2>/dev/null)" ;;
     diff:1:* | commit:1:* | discard:1:*) _cove_words "$cur" "$(_cove_txns "$cove") $(_cove_names "$cove" all)" ;;
-    diff:* | commit:* | discard:* | config:2:* | policy:2:check | policy:3:* | template:*:import | template:*:build) _cove_files "$cur" ;;
+    code:2:* | diff:* | commit:* | discard:* | config:2:* | policy:2:check | policy:3:* | template:*:import | template:*:build) _cove_files "$cur" ;;
     cp:*)
         compopt -o filenames -o nospace 2>/dev/null
         COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$(_cove_names "$cove" sandboxes)" -- "$cur"))
@@ -103,6 +105,7 @@ _cove_operand() {
     network:2:*) _cove_words "$cur" "usage denials learned" ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1:*) _cove_words "$cur" "bash zsh fish" ;;
+    help:1:*) _cove_words "$cur" "$(_cove_verbs "$cove")" ;;
     *:1:*) _cove_words "$cur" "$(_cove_subverbs "$cove" "$verb")" ;;
     esac
 }

@@ -104,10 +104,14 @@ function __cove_values
             printf '%s\n' commit discard
         case SCOPE
             printf '%s\n' read use admin
-        case 'none|egress|open|host'
-            printf '%s\n' none egress open host
+        case 'none|egress|packages|open|host'
+            printf '%s\n' none egress packages open host
         case MODE
-            printf '%s\n' none isolated egress open
+            printf '%s\n' none isolated egress packages open
+        case GROUP
+            printf '%s\n' sandbox task agentType tenant
+        case LANGUAGE
+            printf '%s\n' python javascript typescript bash r java
         case USER
             printf '%s\n' user root
         case SANDBOX
@@ -147,7 +151,7 @@ function __cove_operand
         case 'diff:1:*' 'commit:1:*' 'discard:1:*'
             $cove txn ls 2>/dev/null | string match -r '^txn-[a-z0-9]+'
             __cove_names all
-        case 'diff:*' 'commit:*' 'discard:*' 'config:2:*' policy:2:check 'policy:3:*' 'template:*:import' 'template:*:build'
+        case 'code:2:*' 'diff:*' 'commit:*' 'discard:*' 'config:2:*' policy:2:check 'policy:3:*' 'template:*:import' 'template:*:build'
             __fish_complete_path (commandline -ct)
         case 'cp:*'
             __cove_names sandboxes | string replace -r '$' ':'
@@ -164,6 +168,8 @@ function __cove_operand
             __fish_complete_command
         case 'completion:1:*'
             printf '%s\n' bash zsh fish
+        case 'help:1:*'
+            __cove_verbs
         case '*:1:*'
             __cove_subverbs $verb
     end

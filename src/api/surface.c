@@ -138,20 +138,23 @@ static const struct {
         { ENOMEM,       503, "unavailable",     "out of memory: try again later"          },
 };
 
-/* What makes a sandbox ready that is not. */
-static const char *surface_cure(const ApiRequest *q, int r) {
-        if (r != -ESTALE || !q->sandbox)
-                return NULL;
-        return q->sandbox->status == SANDBOX_PAUSED ? "resume it with `cove resume SANDBOX`, or POST /api/sandbox/{id}/resume"
-                : q->sandbox->status == SANDBOX_STOPPED ? "start it with `cove start SANDBOX`, or POST /api/sandbox/{id}/start" : NULL;
+/* What makes a sandbox ready that is not; NULL: nothing does. To be freed. */
+static char *surface_cure(const ApiRequest *q, int r) {
+        const Sandbox *sb = r == -ESTALE ? q->sandbox : NULL;
+        const char *verb = !sb ? NULL : sb->status == SANDBOX_PAUSED ? "resume" : sb->status == SANDBOX_STOPPED ? "start" : NULL;
+        const char *name = verb && sb->spec.name ? sb->spec.name : verb ? sb->id : NULL;
+        char *cure = NULL;
+
+        return verb && asprintf(&cure, "%s it with `cove %s %s`, or POST /api/sandbox/%s/%s", verb, verb, name, name, verb) >= 0 ? cure : NULL;
 }
 
 int api_errno(ApiRequest *q, int r, const char *text) {
+        _cleanup_free_ char *cure = surface_cure(q, r);
         const char *words = text && *text ? text : NULL;
 
         for (size_t i = 0; i < ELEMENTSOF(errors); i++)
                 if (errors[i].error == -r)
-                        return api_error(q, errors[i].status, errors[i].code, surface_cure(q, r), "%s", words ? words : errors[i].message);
+                        return api_error(q, errors[i].status, errors[i].code, cure, "%s", words ? words : errors[i].message);
         log_error("%s %s: %s", http_method(q->http), http_path(q->http), words ? words : strerror(-r));
         return api_error(q, 500, "internal", NULL, "%s", words ? words : strerror(-r));
 }
@@ -491,7 +494,7 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
 
         if (r == -EPERM) {
                 (void) http_add_header(q->http, "Allow", m->allow);
-                (void) api_error(q, 405, "method_not_allowed", NULL, "'%s' does not apply to '%s'; these do: %s", method,
+                (void) api_error(q, 405, "method_not_allowed", "the routes: GET /api/openapi.json", "'%s' does not apply to '%s'; these do: %s", method,
                                 path, m->allow);
         } else if (r == -EOPNOTSUPP)
                 (void) api_error(q, 501, "unsupported", NULL, "unknown method '%s'", method);

@@ -229,7 +229,8 @@ static void supervise_on_failed(Supervisor *s, const WireFailed *f) {
         if (strcmp(f->step, "exec") == 0 && (f->error == ENOENT || f->error == ENOTDIR)) {
                 out->exit_status = EXIT_NOT_FOUND;
                 (void) snprintf(out->message, sizeof(out->message), "command not found in the sandbox: '%s'%s", f->detail,
-                                strchr(f->detail, '/') ? " (or the interpreter it names)" : "");
+                                strpbrk(f->detail, " \t\n") ? " (that is all one name; a shell takes a line: sh -c LINE)" :
+                                strchr(f->detail, '/')        ? " (or the interpreter it names)" : "");
         } else if (strcmp(f->step, "exec") == 0 && f->error != ENOMEM && f->error != E2BIG) {
                 out->exit_status = EXIT_NOT_EXECUTABLE;
                 (void) snprintf(out->message, sizeof(out->message), "cannot execute '%s': %s", f->detail,

@@ -66,7 +66,7 @@ int answer_tell(const Answer *a) {
         const char *message = json_get_text(error, "message"), *hint = json_get_text(error, "hint");
 
         if (!message)
-                return log_failure(-EREMOTEIO, "the daemon answered with HTTP status %u and gave no reason",
+                return log_failure(-EREMOTEIO, "the answer has HTTP status %u and no reason, which no cove daemon sends: check COVE_URL or --url, and what is on the way",
                                 a->head.status);
         tell_complaints(json_object_get(error, "errors"), message);
         if (a->head.status == 401) /* the daemon's own hint is for programs: it names headers */

@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/listener.h"
+#include "base/parse.h"
 #include "client/http/tunnel.h"
 
 #define STATE_OF_ROOT "/var/lib/cove"
@@ -47,10 +48,13 @@ static int place_set(char **field, const char *value, Error *reterr) {
         return *field ? 0 : place_no_memory(reterr);
 }
 
-/* "host", "host:port", "[address]:port". p->tls says which port is meant. */
-static int split_authority(const char *authority, size_t length, Place *p, Error *reterr) {
+/* "host", "host:port", "[address]:port". from: who says so. p->tls says which port is meant. */
+static int split_authority(const char *from, const char *authority, size_t length, Place *p, Error *reterr) {
         const char *end = authority + length, *host = authority, *host_end, *port;
+        uint64_t number;
 
+        if (memchr(authority, '@', length))
+                return error_set(reterr, -EINVAL, "%s has a user in it: a key goes into COVE_API_KEY, or --key", from);
         if (length > 0 && *authority == '[') {
                 host++;
                 host_end = memchr(host, ']', (size_t) (end - host));
@@ -62,26 +66,30 @@ static int split_authority(const char *authority, size_t length, Place *p, Error
                 port = host_end;
         }
         if (!port || host_end == host || (port < end && (*port != ':' || port + 1 == end)))
-                return error_set(reterr, -EINVAL, "--url: '%.*s' is no host with a port, as in 127.0.0.1:8787", (int) length,
-                                authority);
+                return error_set(reterr, -EINVAL, "%s: '%.*s' is no host with a port, as in 127.0.0.1:8787", from,
+                                (int) length, authority);
         p->host = strndup(host, (size_t) (host_end - host));
         p->port = port < end ? strndup(port + 1, (size_t) (end - port - 1)) : strdup(p->tls ? PORT_TLS : PORT_DEFAULT);
-        return p->host && p->port ? 0 : place_no_memory(reterr);
+        if (!p->host || !p->port)
+                return place_no_memory(reterr);
+        if (parse_uint64(p->port, /* min= */ 1, UINT16_MAX, &number) < 0)
+                return error_set(reterr, -EINVAL, "%s: '%s' is no port: one has a number from 1 to 65535", from, p->port);
+        return 0;
 }
 
-static int use_url(const char *url, const char *key, Place *p, Error *reterr) {
+static int use_url(const char *from, const char *url, const char *key, Place *p, Error *reterr) {
         const char *authority;
         size_t length;
         int r;
 
         p->tls = strncmp(url, "https://", 8) == 0;
         if (!p->tls && strncmp(url, "http://", 7) != 0)
-                return error_set(reterr, -EINVAL, "--url: '%s' does not begin with http:// or https://", url);
+                return error_set(reterr, -EINVAL, "%s: '%s' does not begin with http:// or https://", from, url);
         authority = strstr(url, "://") + 3;
         length = strcspn(authority, "/?#");
         if (strcmp(authority + length, "") != 0 && strcmp(authority + length, "/") != 0)
-                return error_set(reterr, -EINVAL, "--url: '%s' has a path; write http%s://HOST:PORT", url, p->tls ? "s" : "");
-        r = split_authority(authority, length, p, reterr);
+                return error_set(reterr, -EINVAL, "%s: '%s' has a path; write http%s://HOST:PORT", from, url, p->tls ? "s" : "");
+        r = split_authority(from, authority, length, p, reterr);
         if (r < 0)
                 return r;
         if (key) {
@@ -129,13 +137,13 @@ static int client_place_find(const PlaceOptions *o, Place *p, Error *reterr) {
         if ((o->url != NULL) + (o->socket != NULL) + (o->state != NULL) > 1)
                 return error_set(reterr, -EINVAL, "--url, --socket and --state each name a daemon: give one of them");
         if (o->url)
-                return use_url(o->url, key, p, reterr);
+                return use_url("--url", o->url, key, p, reterr);
         if (o->socket)
                 return use_socket(o->socket, p, reterr);
         if (o->state)
                 return use_state(o->state, p, reterr);
         if (environment("COVE_URL"))
-                return use_url(environment("COVE_URL"), key, p, reterr);
+                return use_url("COVE_URL", environment("COVE_URL"), key, p, reterr);
         if (environment("COVE_SOCKET"))
                 return use_socket(environment("COVE_SOCKET"), p, reterr);
         if (environment("COVE_STATE"))
@@ -206,8 +214,11 @@ static int connect_unix(int fd, const char *path) {
 /* Nobody is at the default place; a daemon of another user may be at the default port. */
 static int place_tell_neighbour(const Place *p, Error *reterr) {
         const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) atoi(PORT_DEFAULT)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        const char *name = strrchr(p->socket, '/');
         Listener l;
 
+        if (p->given && name && strcmp(name, "/" SOCKET_NAME) == 0)
+                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve --state %.*s`", p->socket, (int) (name - p->socket), p->socket);
         if (p->given || listener_find((const struct sockaddr *) &address, sizeof(address), &l) < 0 || !l.is_cove)
                 return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
         if (l.uid == geteuid())

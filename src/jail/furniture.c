@@ -32,7 +32,7 @@ const FurnitureDirectory furniture_directories[] = {
         { "/tmp",                            01777, 0                  },
         { "/var",                            0755,  0                  },
         { "/var/tmp",                        01777, 0                  },
-        { "/workspace",                      0755,  FURNITURE_FOR_USER },
+        { FURNITURE_WORKSPACE,               0755,  FURNITURE_FOR_USER },
         { "/etc/apt",                        0755,  FURNITURE_FOR_ROOT },
         { "/etc/apt/apt.conf.d",             0755,  FURNITURE_FOR_ROOT },
         { "/mnt",                            0755,  FURNITURE_FOR_ROOT },

@@ -37,6 +37,7 @@ typedef struct FurnitureDirectory {
 /* Made in any root directory that lacks them; those for root on the host's template only. */
 extern const FurnitureDirectory furniture_directories[];
 extern const size_t furniture_n_directories;
+#define FURNITURE_WORKSPACE "/workspace"
 
 /* /etc on the host's template: copies, so that programs inside can replace them by rename; links, which point into
  * /usr; directories of the host, read-only. */

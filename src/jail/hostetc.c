@@ -19,8 +19,7 @@
 #include "jail/sharedetc.h"
 #include "jail/tree.h"
 
-#define USER_UID_DEFAULT 1000
-#define COPY_MAX         (1024 * 1024)
+#define COPY_MAX (1024 * 1024)
 
 /* The guest's own changes of a former life stay. */
 static int hostetc_write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
@@ -172,11 +171,11 @@ static int attach_all(const JailSpec *spec, const HostEtc *etc, Error *reterr) {
 }
 
 static uid_t user_uid(const JailSpec *spec) {
-        return spec->uid ? spec->uid : USER_UID_DEFAULT;
+        return spec->uid ? spec->uid : SHAREDETC_USER;
 }
 
 static gid_t user_gid(const JailSpec *spec) {
-        return spec->gid ? spec->gid : USER_UID_DEFAULT;
+        return spec->gid ? spec->gid : SHAREDETC_USER;
 }
 
 static int write_names(const JailSpec *spec, bool lived_in, Error *reterr) {

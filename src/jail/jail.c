@@ -129,12 +129,12 @@ static int start_cgroup(Jail *j, const JailSpec *spec, bool privileged, Error *r
         if (privileged && refused)
                 return error_set(reterr, -EOPNOTSUPP,
                                 "this host has no %s controller in its cgroups: see `cove doctor`, or leave it out with "
-                                "--allow-missing %s",
-                                first_guard(refused), first_guard(refused));
+                                "`cove %s --allow-missing %s`",
+                                first_guard(refused), spec->detached ? "serve" : "run", first_guard(refused));
         if ((refused & GUARD_BIT(GUARD_CPU)) && spec->limits.cpu_milli > 0)
                 return error_set(reterr, -EOPNOTSUPP,
-                                "--cpus needs a cgroup with the cpu controller: see `cove doctor`, or leave it out with "
-                                "--allow-missing cpu");
+                                "%s needs a cgroup with the cpu controller: see `cove doctor`, or leave it out with "
+                                "`cove %s --allow-missing cpu`", spec->detached ? "cpuCores (--cpus)" : "--cpus", spec->detached ? "serve" : "run");
         return 0;
 }
 

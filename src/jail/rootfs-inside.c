@@ -13,6 +13,7 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "jail/apart.h"
 #include "jail/content.h"
 #include "jail/dev.h"
@@ -256,9 +257,14 @@ static int make_ours(const char *path, mode_t mode) {
         return unlink(path) < 0 || mkdir(path, mode) < 0 ? -errno : 0;
 }
 
-/* Template base has a user even if the sandbox runs as root: a build begins as root, and USER may follow. */
-static int rootfs_inside_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path) {
-        if (!fs->privileged || !spec->furnished || spec->uid != 0)
+/* A build works as root, elsewhere, and other users begin with its disk. On the host's template that is the user; on an image it is the user that the
+ * image names, whose working directory is made when a sandbox starts as that user. */
+static bool is_left_to_others(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        return spec->uid == 0 && fs->privileged && !path_is_below(spec->workdir, path);
+}
+
+static int give_furniture(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        if (!is_left_to_others(fs, spec, path))
                 return content_give_to_user(fs, spec, path);
         return lchown(path, SHAREDETC_USER, SHAREDETC_USER) < 0 ? -errno : 0;
 }
@@ -269,6 +275,8 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
                 int r = 0;
 
                 if ((d->flags & FURNITURE_FOR_ROOT) && (!jail_is_for_root(spec) || jail_has_template(spec)))
+                        continue;
+                if (jail_has_template(spec) && strcmp(d->path, FURNITURE_WORKSPACE) == 0 && is_left_to_others(fs, spec, d->path))
                         continue;
                 if (d->flags & FURNITURE_OURS) {
                         r = make_ours(d->path, d->mode);
@@ -282,7 +290,7 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
                         return error_set(reterr, -errno, "%s", d->path);
                 }
                 if (d->flags & FURNITURE_FOR_USER)
-                        r = rootfs_inside_give_to_user(fs, spec, d->path);
+                        r = give_furniture(fs, spec, d->path);
                 if (r < 0)
                         return error_set(reterr, r, "%s", d->path);
         }

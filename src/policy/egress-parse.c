@@ -66,7 +66,7 @@ static void egress_parse_read_mode(void *reader, const char *position, json_t *v
                 n->policy.mode = NETWORK_EGRESS;
                 egress_parse_add_packages(n, EGRESS_ALLOW, 0);
         } else if (mode == NETWORK_HOST)
-                policy_complain(&n->reader, position, "'host' is for `cove run` alone, where it is asked for by name: none, isolated, egress or open");
+                policy_complain(&n->reader, position, "'host' is for `cove run` alone, where it is asked for by name: none, isolated, egress, packages or open");
         else if (mode < 0) {
                 nearest = policy_nearest(text, (const char *const[]) { "none", "isolated", "egress", "packages", "open", NULL });
                 policy_complain(&n->reader, position, "'%.64s' is no mode: none, isolated, egress, packages or open%s%s%s", text,

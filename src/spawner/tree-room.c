@@ -25,8 +25,8 @@ void tree_room_begin(Spawner *s) {
         if (depot_measure(&s->depot, &room) < 0)
                 return;
         s->room_due = clock_usec();
-        log_info("depot: %lluM of the disk are reserved for templates, snapshots, disks and volumes; it grows with them to at most %lluM (storage.size)", mib(room.bytes),
-                        mib(room.most_bytes));
+        log_notice("depot: %lluM of the disk are reserved for templates, snapshots, disks and volumes; it grows with them to at most %lluM (storage.reserve, storage.size)",
+                        mib(room.bytes), mib(room.most_bytes));
 }
 
 static bool differs(uint64_t a, uint64_t b, uint64_t by) {

@@ -103,7 +103,7 @@ const Sequence copy_sequence = SEQUENCE("copy", copy_steps, copy_end);
 int disk_check(State *s, const Sandbox *sb, const char *verb, const char *done, Error *reterr) {
         if (!sb->spec.persistent)
                 return error_set(reterr, -EOPNOTSUPP,
-                                "the sandbox's disk goes with its processes and cannot be %s: make it with \"persistent\": true", done);
+                                "the sandbox's disk goes with its processes and cannot be %s: make it with \"persistent\": true (cove create --persistent)", done);
         if (!trees_have_disks(s->manager, reterr))
                 return -EOPNOTSUPP;
         if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))

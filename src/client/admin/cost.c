@@ -6,7 +6,7 @@
 #include "client/verbs.h"
 
 static const Option cost_options[] = {
-        { "by",    0,   "WHAT", "sandbox, task, agentType (default) or tenant",                       QUERY_TEXT("by")               },
+        { "by",    0,   "GROUP", "sandbox, task, agentType (default) or tenant",                      QUERY_TEXT("by")               },
         { "from",  0,   "TIME", "start: 24h (default) ago, or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("from")              },
         { "to",    0,   "TIME", "end (default: now)",                                          QUERY_AGO("to")                },
         { "limit", 'n', "N",    "only the N most expensive (default 100)",                            QUERY_NUMBER("limit", 1, 1000) },

@@ -28,7 +28,7 @@ typedef struct CodeOptions {
 } CodeOptions;
 
 static const Option code_options[] = {
-        { "language", 'l', "NAME", "python (default), javascript, typescript, bash, r, java",     OPTION_TEXT(CodeOptions, language) },
+        { "language", 'l', "LANGUAGE", "python (default), javascript, typescript, bash, r, java",     OPTION_TEXT(CodeOptions, language) },
         { "context",  'x', "ID",   "the context to run it in (default: the language's own)",      OPTION_TEXT(CodeOptions, context)  },
         { "code",     'c', "CODE", "the code itself",                                             OPTION_TEXT(CodeOptions, code)     },
         { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone: the caller's value", BODY_ENV("env")                },
@@ -42,6 +42,7 @@ typedef struct Show {
         const CodeOptions *options;
         unsigned n_saved;
         bool failed;
+        char said[256]; /* the last of standard error, where it is short */
 } Show;
 
 static const struct {
@@ -110,6 +111,8 @@ static void show_error(Show *s, const json_t *event) {
         const char *traceback = json_get_text_or(event, "traceback", "");
 
         s->failed = true;
+        if (*traceback && strncmp(s->said, traceback, strlen(traceback)) == 0 && strcmp(s->said + strlen(traceback), "\n") == 0)
+                return; /* a magic's UsageError says itself what is wrong */
         if (*traceback)
                 fprintf(stderr, "%s\n", traceback);
         else
@@ -121,9 +124,10 @@ static int show_event(Show *s, const json_t *event) {
 
         if (strcmp(type, "stdout") == 0)
                 (void) fwrite(text, 1, strlen(text), stdout);
-        else if (strcmp(type, "stderr") == 0)
+        else if (strcmp(type, "stderr") == 0) {
                 (void) fwrite(text, 1, strlen(text), stderr);
-        else if (strcmp(type, "result") == 0)
+                (void) snprintf(s->said, sizeof(s->said), "%s", text);
+        } else if (strcmp(type, "result") == 0)
                 show_result(s, event);
         else if (strcmp(type, "error") == 0)
                 show_error(s, event);

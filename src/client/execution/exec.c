@@ -25,7 +25,8 @@ static const Option exec_options[] = {
         { "cwd",         'w', "DIR",  "working directory (default: the sandbox's)",           BODY_TEXT("cwd")                      },
         { "user",        'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)",  BODY_TEXT("user")                     },
         { "timeout",     0,   "TIME", "end the command after this, with status 124 (default: the\n"
-                                      "sandbox's; none: no limit)",                           BODY_SECONDS("timeoutSeconds")        },
+                                      "sandbox's, see --exec-timeout of `cove create`;\n"
+                                      "none: no limit)",                                      BODY_SECONDS("timeoutSeconds")        },
         { "tag",         0,   "TEXT", "shown by `cove ps`",                                   BODY_TEXT("tag")                      },
         { "workdir",     0,   "DIR",  NULL,                                                   BODY_TEXT("cwd")                      },
         OPTION_INSTEAD("name", 'n', "NAME", "an execution has an id; write --tag TEXT, which `cove ps` shows"),

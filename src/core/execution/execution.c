@@ -434,7 +434,8 @@ void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
 
         if (f->kind == PROVIDER_FAILURE_COMMAND && (f->error == ENOENT || f->error == ENOTDIR)) {
                 (void) snprintf(message, sizeof(message), "command not found in the sandbox: '%s'%s", f->detail,
-                                strchr(f->detail, '/') ? " (or the interpreter it names)" : "");
+                                strpbrk(f->detail, " \t\n") ? " (that is all one name; a shell takes a line: sh -c LINE)" :
+                                strchr(f->detail, '/')        ? " (or the interpreter it names)" : "");
                 execution_end(x, EXECUTION_REASON_NOT_FOUND, EXIT_NOT_FOUND, 0, message);
         } else if (f->kind == PROVIDER_FAILURE_COMMAND && f->error != ENOMEM && f->error != E2BIG) {
                 (void) snprintf(message, sizeof(message), "cannot execute '%s': %s", f->detail, strerror(f->error));
@@ -478,13 +479,26 @@ static void execution_explain(Execution *x, ExecutionReason reason, const char *
         x->message = message ? strdup(message) : NULL;
 }
 
+/* Whoever reads it has perhaps not chosen the limit. */
+static void explain_limit(Execution *x, ExecutionReason reason) {
+        char words[160];
+
+        if (reason == EXECUTION_REASON_TIMEOUT)
+                (void) snprintf(words, sizeof(words), "timed out after %.1f s: a longer limit is the command's own (timeoutSeconds, cove exec --timeout) or its sandbox's",
+                                (double) x->duration_usec / USEC_PER_SEC);
+        else
+                (void) snprintf(words, sizeof(words), "out of memory: killed by the kernel at the sandbox's limit of %llu MB (limits.memoryMB, cove create --memory)",
+                                (unsigned long long) (x->sandbox->spec.limits.memory_bytes >> 20));
+        execution_explain(x, reason, words);
+}
+
 static void conclude_reason(Execution *x, const ProviderEnd *e) {
         x->exit_code = e->signal != 0 ? -1 : e->exit_code;
         x->signal = e->signal;
         x->reason = e->signal != 0 ? EXECUTION_REASON_SIGNALED : EXECUTION_REASON_EXITED;
 
         if (e->timed_out) {
-                execution_explain(x, EXECUTION_REASON_TIMEOUT, "timed out");
+                explain_limit(x, EXECUTION_REASON_TIMEOUT);
                 x->exit_code = EXIT_TIMED_OUT;
         } else if (x->signal != 0 && x->kill_reason == EXECUTION_REASON_CPU_TIME) {
                 execution_explain(x, EXECUTION_REASON_CPU_TIME, "the sandbox has used up its CPU time");
@@ -492,7 +506,7 @@ static void conclude_reason(Execution *x, const ProviderEnd *e) {
         } else if (x->signal != 0 && execution_reason_words(x->kill_reason))
                 execution_explain(x, x->kill_reason, execution_reason_words(x->kill_reason));
         else if (killed_for_memory(x))
-                execution_explain(x, EXECUTION_REASON_MEMORY, "out of memory: killed by the kernel at the limit");
+                explain_limit(x, EXECUTION_REASON_MEMORY);
         else if (e->disk_full && x->exit_code != 0)
                 execution_explain(x, EXECUTION_REASON_DISK, "failed with its disk full");
 }

@@ -88,7 +88,7 @@ static int park_check(const Sandbox *sb, const SandboxParking *how, Error *reter
 
         if (!sb->spec.persistent)
                 return error_set(reterr, -EOPNOTSUPP,
-                                "the sandbox's disk goes with its processes, so it cannot be paused to disk: make it with \"persistent\": true, or "
+                                "the sandbox's disk goes with its processes, so it cannot be paused to disk: make it with \"persistent\": true (cove create --persistent), or "
                                 "pause it without toDisk, which keeps everything until the machine restarts");
         if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sb->activity == ACTIVITY_FREEZING || sb->activity == ACTIVITY_THAWING ||
                         sandbox_is_booting(sb))

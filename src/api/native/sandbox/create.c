@@ -173,7 +173,8 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
         }
-        if (b->spec.on_timeout == ON_TIMEOUT_PARK && !b->spec.persistent && json_complain(c, "onTimeout", "only what is persistent can be parked: say \"persistent\": true") < 0)
+        if (b->spec.on_timeout == ON_TIMEOUT_PARK && !b->spec.persistent &&
+                        json_complain(c, "onTimeout", "only what is persistent can be parked: say \"persistent\": true (cove create --persistent)") < 0)
                 return -ENOMEM;
         r = b->inherits_policy ? 0 : api_make_policy(q, b->policy, b->network, &b->limits, &b->spec, c);
         if (r >= 0)

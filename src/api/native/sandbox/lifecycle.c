@@ -85,7 +85,7 @@ static void native_sandbox_timeout(ApiRequest *q) {
         if (api_read(q, &body) < 0)
                 return;
         if (body.on_timeout == ON_TIMEOUT_PARK && !sb->spec.persistent) {
-                (void) api_error(q, 400, "invalid", "make it with \"persistent\": true", "onTimeout: the sandbox's disk goes with its processes: it cannot be parked");
+                (void) api_error(q, 400, "invalid", "make it with \"persistent\": true (cove create --persistent)", "onTimeout: the sandbox's disk goes with its processes: it cannot be parked");
                 return;
         }
         sb->spec.on_timeout = body.on_timeout; /* is written with the time */
