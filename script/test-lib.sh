@@ -17,7 +17,7 @@ queue() { queued_jobs+=("$(printf '%q ' "$@")"); } # beside others
 last() { after_jobs+=("$(printf '%q ' "$@")"); }   # by itself, after the queue
 
 all_jobs() { printf '%s\n' "${before_jobs[@]}" "${queued_jobs[@]}" "${after_jobs[@]}" | grep . || true; }
-any_job() { all_jobs | grep -qE -- "$1"; }
+any_job() { all_jobs | grep -E -- "$1" >/dev/null; } # reads all: with -q, the writer may get SIGPIPE
 list_jobs() { all_jobs | sed -e "s|$root/||g" -e 's| $||' -e 's|^env ||' -e "s|meson_suite \([a-z]*\) .*|\1|" -e 's|^unit_suite |unit |' -e 's|^lint_suite|lint|'; }
 
 # What a suite is called in reports: without the directories, and with what it was run against or limited to.
@@ -227,7 +227,7 @@ report_and_exit() {
     n=$(wc -l <"$work/results")
     if [ "$n" -gt 3 ]; then
         echo "The slowest of $n suites, in seconds:"
-        sort -k4,4nr "$work/results" | head -n 10 | awk '{ s = $4; $1 = $2 = $3 = $4 = ""; printf "%6d %s\n", s, $0 }'
+        sort -k4,4nr "$work/results" | awk 'NR <= 10 { s = $4; $1 = $2 = $3 = $4 = ""; printf "%6d %s\n", s, $0 }'
     fi
     if [ -s "$work/failures" ]; then
         echo "What failed:"

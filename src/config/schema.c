@@ -261,7 +261,7 @@ static const ShapeField e2b_config_fields[] = {
           .help = "ports inside are at PORT-ID.DOMAIN, and clients are told so; none: clients use the address of the API" },
         { "internet", KEY_ENUM(E2bConfig, internet, e2b_internet_names), .initial = "true",
           .help = "network access through the gate where the request gives none: true (all public addresses), packages (registries), false (nothing)" },
-        { "disk", KEY_SIZE(E2bConfig, disk_bytes), .min = MB, .initial = "10GB", .help = "disk of a sandbox, if disks are kept and no profile gives a limit" },
+        { "disk", KEY_SIZE(E2bConfig, disk_bytes), .min = MB, .initial = "10GB", .help = "disk of a sandbox, if disks are kept and no profile gives a limit, and size of a volume; a quarter of the tenant's disk quota at most" },
         { "timeout", KEY_TIME(E2bConfig, timeout_usec), .min = 1, .max = 365 * DAY, .initial = "5m",
           .help = "life of a sandbox for which the request gives none" },
         { "maxTimeout", KEY_TIME(E2bConfig, timeout_max_usec), .min = 1, .max = 3650 * DAY, .initial = "1d",

@@ -30,6 +30,9 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
 /* Lowers limits that the caller has not named, of the spec's profile or of none, to what the caller may have. */
 void allowance_lower(const Manager *m, const Principal *who, SandboxSpec *spec);
 
+/* The size of a disk or volume that the caller has not named: `usual`, but a quarter of the tenant's disk quota at most, which counts limits. */
+uint64_t allowance_disk(const Manager *m, const Principal *who, uint64_t usual);
+
 /* Replaces a policy that the caller has not named (a fork has its base's) by the profile's, if the caller must use
  * that. */
 int allowance_take_policy(const Manager *m, const Principal *who, SandboxSpec *spec);

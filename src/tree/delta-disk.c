@@ -87,11 +87,19 @@ static void make_text(const char *ours, bool with_user, const DeltaSide *now, De
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
 }
 
-/* The host's settings, as the jail writes them. Disks of earlier versions have none, so that nothing is missed. */
-static void make_pip(int base, DeltaSide *ret) {
+static const struct {
+        const char *path;
+        void (*read)(int root, char ret[static CLIENTRC_BYTES]);
+} client_settings[] = {
+        { CLIENTRC_PIP, clientrc_read_pip },
+        { CLIENTRC_NPM, clientrc_read_npm },
+};
+
+/* The host's settings, as the jail writes them. Disks of earlier versions have none: a missing file is not a change. */
+static void make_client_settings(int base, size_t i, DeltaSide *ret) {
         static char text[CLIENTRC_BYTES];
 
-        clientrc_read_pip(base, text);
+        client_settings[i].read(base, text);
         *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
 }
 
@@ -109,7 +117,7 @@ static const struct {
 static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         bool link = delta_disk_has(&furniture_links, path) || delta_disk_has(&furniture_overlays, path);
 
-        if (!link && !delta_disk_has(&furniture_copied, path) && !delta_disk_has(&furniture_copied_for_root, path) && strcmp(path, CLIENTRC_NPM) != 0 && !clientrc_is_apt(path))
+        if (!link && !delta_disk_has(&furniture_copied, path) && !delta_disk_has(&furniture_copied_for_root, path) && !clientrc_is_apt(path))
                 return DISK_GUEST;
         *ret = (DeltaSide) { .dirfd = base, .name = path };
         if (fstatat(base, path, &ret->st, link ? AT_SYMLINK_NOFOLLOW : 0) < 0 || S_ISLNK(ret->st.st_mode) != link)
@@ -205,10 +213,11 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                         make_text(texts[i].text, texts[i].with_user, now, ret);
                         return DISK_BEFORE;
                 }
-        if (strcmp(path, CLIENTRC_PIP) == 0) {
-                make_pip(base, ret);
-                return DISK_BEFORE;
-        }
+        for (size_t i = 0; i < ELEMENTSOF(client_settings); i++)
+                if (strcmp(client_settings[i].path, path) == 0) {
+                        make_client_settings(base, i, ret);
+                        return DISK_BEFORE;
+                }
         if (is_place(path) && now && S_ISREG(now->st.st_mode) && now->st.st_size == 0)
                 return DISK_NOTHING; /* the place of a bind */
         j = judge_home(base, path, now, ret);

@@ -10,6 +10,8 @@
 #include "core/limits.h"
 #include "core/settings.h"
 
+#define DISK_SHARE 4 /* that many disks of the default size fit into a quota */
+
 static uint32_t machine_cpu_milli(void) {
         long n = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -130,6 +132,13 @@ int allowance_check(const Manager *m, const Principal *who, const SandboxSpec *s
                 return error_suffix(reterr, r, ", which is what profile '%s' allows: request that or less, choose another profile, or use a key with the right to loosen limits",
                                 p->name);
         return error_suffix(reterr, r, ", which is the most that a key may ask for here: request that or less, or raise 'ceilings' in cove.yaml");
+}
+
+uint64_t allowance_disk(const Manager *m, const Principal *who, uint64_t usual) {
+        const Tenant *t = who->tenant ? access_tenant(m->access, who->tenant) : NULL;
+        uint64_t share = t ? t->disk_bytes_max / DISK_SHARE : 0;
+
+        return share > 0 ? MIN_OF(usual, share) : usual;
 }
 
 void allowance_lower(const Manager *m, const Principal *who, SandboxSpec *spec) {

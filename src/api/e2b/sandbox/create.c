@@ -181,7 +181,7 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
         if (!spec->profile) {
                 spec->limits.exec_timeout_usec = 0; /* a command says by itself how long it may take */
                 if (spec->persistent)
-                        spec->limits.disk_bytes = settings->disk_bytes;
+                        spec->limits.disk_bytes = allowance_disk(q->manager, &q->who, settings->disk_bytes);
                 allowance_lower(q->manager, &q->who, spec);
         }
         r = template_apply(q->manager, spec, /* user_given= */ false, /* workdir_given= */ spec->workdir != NULL, &error);

@@ -7,6 +7,7 @@
 
 #include "api/e2b/volume/volumes.h"
 #include "config/config.h"
+#include "core/allowance.h"
 
 #define MIB 1048576.0
 
@@ -72,7 +73,7 @@ static void e2b_volumes_on_made(HeldTree *v, const Error *error, void *userdata)
 }
 
 void e2b_volume_make(ApiRequest *q) {
-        const uint64_t bytes = q->manager->settings->e2b.disk_bytes;
+        const uint64_t bytes = allowance_disk(q->manager, &q->who, q->manager->settings->e2b.disk_bytes);
         E2bVolumesBody b = { 0 };
         State *s = e2b_volumes_state_of(q);
         Error error = { 0 };
