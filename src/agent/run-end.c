@@ -145,7 +145,7 @@ void run_end_alarm(Run *run) {
 static void run_end(Run *run, JobStatus end, bool keeps) {
         run->end = end;
         run->keeps = keeps;
-        (void) sequence_start(&run->ending, &run_end_sequence, run, /* no step of it fails */ NULL); /* none of its steps fails */
+        (void) sequence_start(&run->ending, &run_end_sequence, run, /* reterr= */ NULL); /* no step of it fails */
 }
 
 static const char *word_of(const Job *j) {

@@ -5,7 +5,7 @@
  *      being removed: row (pending) → tree removed → row deleted
  *
  * So a start that finds a pending row removes what there is of it. A tree without a row is not removed here: it may
- * be the only copy of somebody's work. */
+ * be the only copy of a user's work. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -404,7 +404,8 @@ int held_load(HeldTable *all, Error *reterr) {
         strv_done(&l.unfinished);
         if (r < 0)
                 return error_set(reterr, r, "cannot read the %ss: %m", all->kind->noun);
-        if (all->by_id && held_measure(all, /* without rows there may be no place for the trees either, and the request would make it */ NULL, /* userdata= */ NULL, &error) < 0) /* else maybe no place for them either, which asking would make */
+        /* Without rows there may be no place for the trees either, and the request would make it. */
+        if (all->by_id && held_measure(all, /* done= */ NULL, /* userdata= */ NULL, &error) < 0)
                 census_close(all, &error, /* log_missing= */ false);
         return 0;
 }

@@ -65,7 +65,7 @@ int store_begin(Store *s) {
 
         s->in_transaction = true;
         s->began = s->timing ? clock_usec() : 0;
-        (void) statement_run(s, s->transaction[TRANSACTION_BEGIN], SQLITE_OK, /* a failure is kept until the commit */ NULL); /* what fails sticks */
+        (void) statement_run(s, s->transaction[TRANSACTION_BEGIN], SQLITE_OK, /* ret_value= */ NULL); /* a failure is kept until the commit */
         return 0;
 }
 
@@ -74,7 +74,7 @@ int store_commit(Store *s) {
 
         assert(s->in_transaction);
 
-        r = statement_run(s, s->transaction[TRANSACTION_COMMIT], SQLITE_OK, /* or the result of an earlier failure */ NULL); /* or what went wrong before */
+        r = statement_run(s, s->transaction[TRANSACTION_COMMIT], SQLITE_OK, /* ret_value= */ NULL); /* or the result of an earlier failure */
         if (r < 0) {
                 store_rollback(s);
                 return r;

@@ -43,7 +43,7 @@ static bool space_has(const Manager *m, uint64_t more) {
 static int space_check(Manager *m, uint64_t more, usec_t every, Error *reterr) {
         space_look(m, every);
         if (!space_has(m, more))
-                space_look(m, /* no request is refused on an outdated value */ 0); /* nobody is refused for what was true a moment ago */
+                space_look(m, /* every= */ 0); /* no request is refused on an outdated value */
         if (space_has(m, more))
                 return 0;
         return error_set(reterr, -ENOSPC,

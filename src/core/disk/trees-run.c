@@ -193,7 +193,7 @@ void tree_run_end(TreeRun *run, int wait_status, const Error *error) {
         Error own = { 0 };
 
         if (!error) {
-                (void) trees_run_drain(run, &run->reports, /* it has ended, and what it wrote is in the pipe */ false); /* it has ended, what it wrote lies there */
+                (void) trees_run_drain(run, &run->reports, /* tell= */ false); /* it has ended, and its output is in the pipes */
                 (void) trees_run_drain(run, &run->failure, /* tell= */ false);
                 trees_run_judge(run, wait_status, &own);
                 error = own.code < 0 ? &own : NULL;
