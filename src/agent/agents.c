@@ -13,7 +13,7 @@
 #include "agent/rows.h"
 
 #define START_EVERY   (10 * USEC_PER_MSEC)
-#define PAUSE_LEAST   (10 * USEC_PER_SEC) /* of the longest pause that there can be */
+#define PAUSE_LEAST   (10 * USEC_PER_SEC) /* lower bound of the longest pause */
 #define EXPIRE_MAX    (3600 * USEC_PER_SEC)
 #define EXPIRE_MIN    (100 * USEC_PER_MSEC)
 #define EXPIRE_BATCH  200
@@ -21,7 +21,7 @@
 
 static void arm_expiry(Agents *a, usec_t in);
 
-/* The pump: as many as may run, run. */
+/* The pump: starts as many executions as may run. */
 
 static unsigned concurrency(const Agents *a) {
         const Manager *m = a->manager;
@@ -72,8 +72,8 @@ void agents_reload(Agents *a) {
         agents_pump(a);
 }
 
-/* The row has the calendar's time, which somebody may set: as soon as it stands in the queue, what counts is how long it waits. A
- * pause that is longer than any that is given was made longer by that. */
+/* The row has wall-clock times, and the clock may be set. So from here on only the waiting time counts, and a
+ * pause is limited to the longest one that is ever given. */
 void agents_enqueue(Agents *a, const Job *j) {
         usec_t now = clock_usec(), wall = clock_wall_usec();
         usec_t waits = wall > j->queued_at ? MIN_OF(wall - j->queued_at, now) : 0;
@@ -143,7 +143,7 @@ static void count_end(Agents *a, const Job *j) {
                         o->ended(j, o->userdata);
 }
 
-/* A watch may take itself away, and only itself. */
+/* A watch may remove itself, and no other. */
 void agents_tell(Agents *a, const Job *j) {
         AgentWatch *w, *next;
 
@@ -160,7 +160,7 @@ Run *agents_run(Agents *a, const char *id) {
         return run;
 }
 
-/* What the store has, once sandboxes have been looked for. */
+/* Loads the executions of the store, once the recovery of sandboxes is complete. */
 
 typedef struct Taken {
         Agents *agents;
@@ -204,7 +204,7 @@ void agents_take_up(Agents *a) {
         agents_pump(a);
 }
 
-/* What is old goes, a few at a time. */
+/* Expiry: deletes old executions, a few at a time. */
 
 typedef struct Expired {
         char ids[EXPIRE_BATCH][JOB_ID_LENGTH + 1];
@@ -231,7 +231,7 @@ static int agents_on_expiry(sd_event_source *source, uint64_t usec, void *userda
 
                 if (agents_delete(a, &principal_daemon, e.ids[i], &error) < 0) {
                         log_warning("agent execution %s: cannot be forgotten: %s", e.ids[i], error.text);
-                        break; /* nor can the others, as on a full disk */
+                        break; /* the others would fail too, as on a full disk */
                 }
                 n++;
         }
@@ -249,7 +249,7 @@ static void arm_expiry(Agents *a, usec_t in) {
 static int agents_on_start(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
 
-        if (a->manager->recovering) { /* sandboxes are still being looked for */
+        if (a->manager->recovering) { /* sandboxes are still being recovered */
                 (void) sd_event_source_set_time_relative(source, START_EVERY);
                 return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
         }

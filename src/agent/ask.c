@@ -9,9 +9,9 @@
 #include "core/secrets.h"
 #include "agent/rows.h"
 
-#define CANDIDATES_MAX 5 /* of those that a text could mean; more are not looked for */
+#define CANDIDATES_MAX 5 /* matches of an abbreviated id that are listed; no more are searched for */
 
-/* Whoever comes before the start has come to its turn makes it happen. */
+/* A request that comes before the start has run triggers the start. */
 static int check_up(Agents *a, Error *reterr) {
         if (!a->up && !a->manager->recovering)
                 agents_take_up(a);
@@ -24,13 +24,13 @@ static bool agent_ask_is_text(const char *a, const char *b) {
         return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Asked for once more: the same work, however long it may take and whoever is told. */
+/* A repeated request is for the same work. Its timeout and its webhook may differ. */
 static bool agent_ask_is_same(const Job *known, const AgentRequest *q) {
         if (!agent_ask_is_text(known->sandbox.task_id, q->task_id) || strcasecmp(known->sandbox.profile, q->agent_type) != 0 ||
                         !agent_ask_is_text(known->code, q->code) || !agent_ask_is_text(known->context, q->context ? q->context : "{}"))
                 return false;
         if (q->code || q->command->n == 0)
-                return true; /* then the command was not the caller's */
+                return true; /* the command was not given by the caller */
         if (known->command.n != q->command->n)
                 return false;
         for (size_t i = 0; i < q->command->n; i++)
@@ -54,7 +54,7 @@ static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, c
         return 1;
 }
 
-/* One tenant may fill half of it: the others find a place always. */
+/* A tenant may fill half of the queue, so that others always find a place. */
 static int check_room(const Agents *a, const char *tenant, Error *reterr) {
         unsigned most = a->manager->settings->agents.queue_max;
 

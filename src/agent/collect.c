@@ -25,12 +25,12 @@
 
 struct Collection {
         Run *run;
-        unsigned n_pending; /* on their way to where they are kept */
+        unsigned n_pending; /* artifacts that are being stored */
         FileOp *op;
-        Strv paths; /* to be kept, relative to the workspace */
+        Strv paths; /* to store, relative to the workspace */
         size_t next;
-        bool listing, busy; /* busy: still being started */
-        int fd;             /* of the file that was just opened */
+        bool listing, busy; /* busy: inside the start of the collection */
+        int fd;             /* of the file that was opened last */
         char errors[ERRORS_MAX];
 };
 
@@ -72,10 +72,10 @@ static void collect_check_complete(Collection *c) {
                 free(run->job.capture_error);
                 run->job.capture_error = strdup(c->errors);
         }
-        run_collected(run); /* frees us */
+        run_collected(run); /* frees this collection */
 }
 
-/* Keeping. */
+/* Storing. */
 
 static void collect_on_kept(int r, const Artifact *artifact, const char *text, void *userdata) {
         Collection *c = userdata;
@@ -131,7 +131,7 @@ static void keep_reports(Collection *c) {
                 collect_keep_json(c, "error.json", agents_error_json(run->agents, &run->job, &run->attempt));
 }
 
-/* Captured files: a list of what is there, then one after the other. */
+/* Captured files: lists the workspace, then stores one file after the other. */
 
 static bool collect_is_wanted(const Job *j, const char *path) {
         if (strncmp(path, OWN_FILES, strlen(OWN_FILES)) == 0)
@@ -211,7 +211,7 @@ static void on_list_entry(FileOp *op, const FileEntry *entry, int fd, void *user
         if (!S_ISREG(entry->mode) || !collect_is_wanted(&c->run->job, entry->path))
                 return;
         if (strv_push(&c->paths, entry->path) == -E2BIG)
-                c->listing = false; /* more than may be kept */
+                c->listing = false; /* more files than may be stored */
 }
 
 static void collect_on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {

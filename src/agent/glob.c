@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Follows all ways through the pattern at once, with a bit for each piece of it that may come next. So the time is the
- * length of the path times a few words, for every pattern. Trying one way after the other would let a caller choose how
- * long it takes. */
+/* Follows all ways through the pattern at once, with a bit for each piece of the pattern that may come next. So
+ * the time is the length of the path times a few words, for every pattern. Backtracking would let a caller
+ * choose how long a match takes. */
 
 #define WORD_BITS 64
 #define WORDS (GLOB_PATTERN_MAX / WORD_BITS + 1)
@@ -15,9 +15,9 @@ typedef struct GlobSet {
 } GlobSet;
 
 typedef struct Glob {
-        GlobSet fits[256];               /* pieces that are this character */
-        GlobSet star, deep, parts, skip; /* "*", "**", "**" with a slash; all that may be nothing */
-        size_t n, n_words;               /* pieces; words that have their bits and the one behind the last */
+        GlobSet fits[256];               /* pieces that match this character */
+        GlobSet star, deep, parts, skip; /* "*", "**", "**" with a slash; all of these, which may match nothing */
+        size_t n, n_words;               /* pieces; words of their bits and of the one behind the last */
 } Glob;
 
 static void glob_set_add(GlobSet *s, size_t i) {
@@ -28,7 +28,8 @@ static bool glob_set_has(const GlobSet *s, size_t i) {
         return s->words[i / WORD_BITS] >> (i % WORD_BITS) & 1;
 }
 
-/* What may be nothing is at most followed by one more such piece: behind "**" another adds nothing, and neither does what repeats the one before it. */
+/* At most two pieces in a row may match nothing: after "**" another such piece adds nothing, and neither does a
+ * repetition of the piece before. */
 static void glob_add_skip(Glob *g, GlobSet *kind) {
         if (g->n > 0 && (glob_set_has(&g->deep, g->n - 1) || glob_set_has(kind, g->n - 1)))
                 return;
@@ -60,7 +61,8 @@ static void glob_read(Glob *g, const char *p) {
         g->n_words = g->n / WORD_BITS + 1;
 }
 
-/* Where a piece may be nothing, the one behind it may come next as well. Twice: see above. */
+/* If a piece may match nothing, the next one may follow at once. Two turns, because at most two such pieces
+ * follow each other. */
 static void glob_skip(const Glob *g, GlobSet *s) {
         for (unsigned turn = 0; turn < 2; turn++)
                 for (size_t i = 0, carry = 0; i < g->n_words; i++) {
@@ -71,7 +73,7 @@ static void glob_skip(const Glob *g, GlobSet *s) {
                 }
 }
 
-/* "**" with a slash stays while parts go by, and goes on behind a slash only. */
+/* "**" with a slash stays while path components pass, and continues only after a slash. */
 static void glob_step(const Glob *g, uint8_t c, GlobSet *s) {
         GlobSet next = { 0 };
 

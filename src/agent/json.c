@@ -13,7 +13,7 @@ typedef struct JobErrorView {
         const char *code, *text;
 } JobErrorView;
 
-/* A job with what is not its own; what is NULL is shown as null. */
+/* A job with values from elsewhere; NULL is shown as null. */
 typedef struct JobView {
         const Job *job, *result, *webhook;
         const JobErrorView *error;
@@ -36,7 +36,7 @@ static const JobErrorView *job_error(JobErrorView *at, const char *code, const c
         return code ? at : NULL;
 }
 
-/* Usage: of one that runs, as it is now. */
+/* Usage; of a running execution, the current one. */
 
 static JobUsage agent_json_usage_of(Agents *a, const Job *j, usec_t *ret_duration) {
         const Run *run = agents_run(a, j->id);
@@ -156,7 +156,7 @@ static int job_put_attempt(JobAttempt *row, void *userdata) {
         AttemptView view = { .attempt = row };
 
         view.error = job_error(&view.error_at, row->error_code, row->error);
-        if (row->number <= v->job->attempt) /* one that was put back was none */
+        if (row->number <= v->job->attempt) /* an attempt that was put back does not count */
                 (void) json_array_append_new(v->attempts, shape_show(&attempt_view_shape, &view));
         return 0;
 }
@@ -174,7 +174,7 @@ static int job_put_artifact(const Artifact *artifact, void *userdata) {
         return 0;
 }
 
-/* Where the output is: the sandbox's own while it is there, ours for as long as the execution is. */
+/* Where the output is: in the sandbox as long as that exists, and here as long as the execution exists. */
 SHAPE_SHOWN(job_show_stdout_log, Job, j, json_sprintf("/api/agents/executions/%s/logs?stream=stdout", j->id));
 SHAPE_SHOWN(job_show_stderr_log, Job, j, json_sprintf("/api/agents/executions/%s/logs?stream=stderr", j->id));
 SHAPE_SHOWN(job_show_sandbox_log, Job, j, j->sandbox_id[0] ? json_sprintf("/api/sandbox/%s/logs", j->sandbox_id) : json_null());
@@ -276,7 +276,7 @@ json_t *agents_json(Agents *a, const Job *j, bool brief) {
         return job_show(a, j, brief ? &agent_summary_shape : &agent_execution_shape, /* last= */ 0);
 }
 
-/* What is kept beside the execution. */
+/* Reports that are stored beside the execution. */
 
 static const Shape job_report_shape = SHAPE_FIELDS(
         { "execution", SHAPE_CHARS, SHAPE_AT(Job, id)      },
@@ -294,7 +294,7 @@ json_t *agents_usage_json(Agents *a, const Job *j) {
 
 static const Shape job_failure_id_shape = SHAPE_FIELDS({ "execution", SHAPE_CHARS, SHAPE_AT(Job, id) });
 
-/* A stack trace is what the program has written. */
+/* A stack trace is part of the program's output. */
 static const Shape job_failure_shape = SHAPE_FIELDS(
         OF_JOB(job_failure_id_shape),
         { "error",    SHAPE_POINTER, VIEW(error),    .shape = &job_error_shape                        },

@@ -19,7 +19,7 @@
 static const struct {
         const char *names[NAMES_MAX];
         const char *file;
-        const char *programs[PROGRAMS_MAX]; /* the first that is there; words after it are arguments */
+        const char *programs[PROGRAMS_MAX]; /* the first that exists; words after it are arguments */
 } languages[] = {
         { { "python", "python3", "py" },     "main.py",  { "python3" }                       },
         { { "javascript", "js", "node" },    "main.js",  { "node", "deno run", "bun run" }   },
@@ -33,7 +33,7 @@ static const struct {
         { { "r" },                           "main.R",   { "Rscript" }                       },
 };
 
-/* In the guest's own eyes: a link to /etc/alternatives leads below the root. */
+/* As the guest sees it: a link to /etc/alternatives is resolved below the root. */
 static bool exists_below(int root, const char *path) {
         struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
         _cleanup_close_ int fd = (int) syscall(SYS_openat2, root, path, &how, sizeof(how));

@@ -25,8 +25,8 @@ typedef struct QueueLane {
         struct QueueTenant *tenant;
         char *profile;
         bool closed;
-        QueueLevel *levels; /* the highest first */
-        size_t n;           /* of those aside too */
+        QueueLevel *levels; /* the highest priority first */
+        size_t n;           /* including delayed entries */
         struct QueueLane *prev, *next;
 } QueueLane;
 
@@ -38,9 +38,9 @@ typedef struct QueueTenant {
 } QueueTenant;
 
 struct Queue {
-        QueueTenant *tenants; /* whose turn it is comes first */
+        QueueTenant *tenants; /* in the order of their turns */
         QueueEntry *by_id;
-        QueueEntry *delayed; /* who comes first is first */
+        QueueEntry *delayed; /* by time */
         size_t n_delayed;
 };
 
@@ -119,7 +119,7 @@ static QueueLane *lane_make(Queue *q, const char *tenant, const char *profile) {
         return l;
 }
 
-/* A lane that nobody stands in and nobody has closed is none. */
+/* Frees a lane that is empty and not closed. */
 static void lane_drop(Queue *q, QueueLane *l) {
         QueueTenant *t = l->tenant;
 
@@ -153,7 +153,8 @@ static QueueLevel *level_make(QueueLane *l, int priority) {
         return level;
 }
 
-/* New ones go to the end; one that comes again is among the oldest, so that its place is near the beginning. */
+/* A new entry is appended. An entry that returns is among the oldest, so its place is searched from the
+ * beginning. */
 static int queue_enter(QueueEntry *e) {
         QueueLevel *level = level_make(e->lane, e->priority);
         QueueEntry *at;
@@ -299,7 +300,7 @@ usec_t queue_admit(Queue *q, usec_t now) {
                 take_from_aside(q, e);
                 e->since = e->not_before;
                 e->not_before = 0;
-                if (queue_enter(e) < 0) { /* no memory: in a while */
+                if (queue_enter(e) < 0) { /* no memory: tried again after a while */
                         e->not_before = now + USEC_PER_SEC;
                         set_aside(q, e);
                         break;
@@ -331,7 +332,7 @@ size_t queue_size_of(const Queue *q, const char *tenant) {
         return t ? t->n : 0;
 }
 
-/* The first of each level is the oldest of it, or came again. */
+/* The first entry of each level is the oldest one, or has returned to the queue. */
 usec_t queue_oldest(const Queue *q, const char *tenant) {
         usec_t oldest = USEC_INFINITY;
         const QueueTenant *t;

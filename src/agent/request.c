@@ -18,7 +18,7 @@
 #include "core/template.h"
 
 #define LANGUAGE_DEFAULT "python"
-#define SAFETY_TURNS     4 /* operations that may each take their whole time before a sandbox is nobody's any more */
+#define SAFETY_TURNS     4 /* operations that may each take their full time before a sandbox is abandoned */
 
 static int agent_request_refuse(const char **ret_field, const char *field, int r) {
         *ret_field = field;
@@ -71,7 +71,7 @@ static int fill_limits(const Manager *m, const Principal *who, const AgentReques
         return 0;
 }
 
-/* Policy: that of the profile. */
+/* Policy: the one of the profile. */
 
 static int check_policy(const Enforce *e, const AgentRequest *q, const Job *j, const char **ret_field, Error *reterr) {
         int r = enforce_check_limits(e, &j->sandbox.limits, reterr);
@@ -89,7 +89,7 @@ static int check_policy(const Enforce *e, const AgentRequest *q, const Job *j, c
 
 /* Command. */
 
-/* NULL: one that was made of layers, into which nobody can look from here. */
+/* NULL: a template made of layers, which are not visible from here. */
 static const char *template_root(const Manager *m, const char *name) {
         size_t n = strlen(name);
 
@@ -165,7 +165,7 @@ static int fill_rest(Agents *a, const AgentRequest *q, const Profile *p, Job *j)
         return r < 0 ? r : shape_text_set(&j->idempotency_key, q->idempotency_key);
 }
 
-/* Whatever becomes of us, the sandbox ends by itself. */
+/* The sandbox ends by its timeout, even if no daemon ends it. */
 static void set_safety(const Manager *m, Job *j) {
         const AgentsConfig *c = &m->settings->agents;
 
@@ -195,7 +195,7 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
         if (r >= 0)
                 r = enforce_read(m, j->sandbox.policy, &e, reterr);
         if (r >= 0)
-                r = enforce_settle(m, &j->sandbox, reterr); /* what nobody asks for is within the policy */
+                r = enforce_settle(m, &j->sandbox, reterr); /* defaults that the caller did not set are brought within the policy */
         if (r >= 0)
                 r = fill_names(who, q, p, j);
         if (r >= 0)

@@ -10,12 +10,12 @@
 #include "core/mask.h"
 #include "base/text.h"
 
-#define TIMEOUT_REASON "timeout" /* the core's word for a sandbox whose time was up */
+#define TIMEOUT_REASON "timeout" /* the core's reason for a sandbox that reached its timeout */
 
-/* By the reason alone; a sandbox that ended may have had one of its own. */
+/* By the reason of the execution. A sandbox that ended may have a reason of its own. */
 static const ResultBlame blames[_EXECUTION_REASON_MAX] = {
         [EXECUTION_REASON_NONE] = BLAME_SANDBOX,
-        [EXECUTION_REASON_EXITED] = BLAME_PROGRAM, /* unless it is 0 */
+        [EXECUTION_REASON_EXITED] = BLAME_PROGRAM, /* unless the exit code is 0 */
         [EXECUTION_REASON_SIGNALED] = BLAME_PROGRAM,
         [EXECUTION_REASON_TIMEOUT] = BLAME_PROGRAM,
         [EXECUTION_REASON_CPU_TIME] = BLAME_PROGRAM,
@@ -61,7 +61,7 @@ static void result_take_usage(Run *run, const Execution *x) {
         result_usage(sb, x, &usage, &run->job.usage);
 }
 
-/* As text where it is text; a character that our own cut has torn is left out. */
+/* Kept as text if it is text; a character that our own limit has split is left out. */
 static void keep_output(JobOutput *o, const char *data, size_t size) {
         bool cut = false;
         size_t n = utf8_prefix(data, size, &cut);
@@ -96,7 +96,7 @@ static void result_take_output(Run *run, const Execution *x, ExecutionStream str
                 keep_output(ret, data, (size_t) n);
 }
 
-/* Of a sandbox that ended under it, why it did says more. */
+/* If the sandbox ended during the execution, its reason says more. */
 static void result_take_message(Job *j, const Execution *x) {
         const char *reason = x->reason == EXECUTION_REASON_SANDBOX_ENDED ? x->sandbox->reason : NULL;
         char *text = NULL;

@@ -37,7 +37,8 @@ static void set_error(Run *run, const char *code, const char *text) {
         run->attempt.error = text ? strdup(text) : NULL;
 }
 
-/* The sandbox goes behind everybody's back; a failed attempt's at once, so that it runs nothing while the next one does. */
+/* Ends the sandbox without a caller. That of a failed attempt ends at once, so that it does not run while the
+ * next attempt does. */
 
 static SandboxStatus sandbox_end_of(JobStatus end) {
         switch (end) {
@@ -57,7 +58,7 @@ static void end_sandbox(Run *run) {
         sandbox_finish(sb, sandbox_end_of(run->end), run->job.error && run->end != JOB_COMPLETED ? run->job.error : "its agent execution is done");
 }
 
-/* Writing it down. */
+/* Writing the end to the store. */
 
 static void prepare_row(Run *run) {
         Job *j = &run->job;
@@ -89,7 +90,7 @@ static int run_end_write(void *object, Error *reterr) {
         return STEP_WAITS;
 }
 
-/* Keeping what it has left. */
+/* Storing the artifacts. */
 
 static int run_end_keep(void *object, Error *reterr) {
         Run *run = object;
@@ -127,7 +128,7 @@ static void run_end_tell(void *object, const Error *error) {
 
 static const SequenceStep run_end_steps[] = {
         { .name = "collecting its artifacts", .begin = run_end_keep  },
-        { .name = "writing down its end",     .begin = run_end_write }, /* before anybody hears of it; until it has worked */
+        { .name = "writing down its end",     .begin = run_end_write }, /* before the end is reported; repeated until it works */
 };
 static const Sequence run_end_sequence = SEQUENCE("end of an agent execution", run_end_steps, run_end_tell);
 
@@ -144,7 +145,7 @@ void run_end_alarm(Run *run) {
 static void run_end(Run *run, JobStatus end, bool keeps) {
         run->end = end;
         run->keeps = keeps;
-        (void) sequence_start(&run->ending, &run_end_sequence, run, /* reterr= */ NULL); /* none of its steps fails */
+        (void) sequence_start(&run->ending, &run_end_sequence, run, /* reterr= */ NULL); /* no step of it fails */
 }
 
 static const char *word_of(const Job *j) {
@@ -164,7 +165,7 @@ static void run_end_explain(Run *run) {
         set_error(run, word_of(j), text);
 }
 
-/* The program has ended by itself, or was ended. */
+/* The program has ended, by itself or by a signal. */
 static void run_conclude(Run *run) {
         if (run->blame == BLAME_NOBODY)
                 set_error(run, NULL, NULL);
@@ -182,7 +183,7 @@ static int run_set_failure(Run *run, RunVerdict verdict, const char *word, Error
         run->verdict = verdict;
         run->failure = word;
         (void) vsnprintf(reterr->text, sizeof(reterr->text), format, ap);
-        return reterr->code = -EIO; /* what counts is the verdict */
+        return reterr->code = -EIO; /* the code does not matter, the verdict does */
 }
 
 int run_failed(Run *run, RunVerdict verdict, const char *word, Error *reterr, const char *format, ...) {

@@ -17,7 +17,7 @@
 #include "config/config.h"
 #include "core/template.h"
 
-#define PLACE_WAIT     (24 * 3600 * USEC_PER_SEC) /* in the queue for sandboxes; then it stands in ours again */
+#define PLACE_WAIT     (24 * 3600 * USEC_PER_SEC) /* in the queue for sandboxes; after that the attempt returns to the queue of executions */
 #define FULL_PAUSE     (1 * USEC_PER_SEC)
 #define NO_SPACE_PAUSE (5 * USEC_PER_SEC)
 
@@ -36,7 +36,7 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
         return r >= 0 ? shape_text_set(&ret->metadata, metadata) : r;
 }
 
-/* It asks again, and stands among those who want a sandbox. */
+/* The attempt asks again, and then waits in the core's queue for sandboxes. */
 static void run_sandbox_park(Run *run) {
         queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ true);
         run->parked = true;
@@ -84,14 +84,14 @@ static void run_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, co
 int run_ask(void *object, Error *reterr) {
         Run *run = object;
         const char *tenant = run->job.sandbox.tenant;
-        Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = tenant && *tenant ? tenant : NULL }; /* its limits and secrets were checked when it was asked for */
+        Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = tenant && *tenant ? tenant : NULL }; /* its limits and secrets were checked at the request */
         Manager *m = run->agents->manager;
         Acquisition *q = NULL;
         SandboxSpec spec = { 0 };
         Error error = { 0 };
         int r = make_sandbox_spec(run, &spec);
 
-        if (r >= 0) /* the agent's own user and directory, whatever the image thinks of */
+        if (r >= 0) /* uses the agent's own user and directory, not those of the image */
                 r = template_apply(m, &spec, /* user_given= */ true, /* workdir_given= */ true, &error);
         run_arm(run, m->settings->agents.ready_timeout_usec, "making the sandbox");
         if (r < 0)
@@ -100,12 +100,12 @@ int run_ask(void *object, Error *reterr) {
                 r = manager_acquire(m, &who, &spec, run->parked ? PLACE_WAIT : 0, run_sandbox_on_acquired, run, &q, &error);
         if (r < 0)
                 return run_failed(run, RUN_FAILED, "provisioning_failed", reterr, "the sandbox could not be made: %s", error.text[0] ? error.text : strerror(-r));
-        if (q) /* else it has been answered */
+        if (q) /* NULL: answered already */
                 run->acquisition = q;
         return STEP_WAITS;
 }
 
-/* What is being made for it goes; one that failed is on its way out already. */
+/* Cancels the request, and ends the sandbox that is being made. A sandbox that failed is ending already. */
 int run_unask(void *object, Error *why) {
         Run *run = object;
         Sandbox *sb = run->acquisition ? run_named_sandbox(run) : NULL;
@@ -118,7 +118,7 @@ int run_unask(void *object, Error *why) {
         return STEP_DONE;
 }
 
-/* Its turn. */
+/* The slot. */
 
 static void run_take_slot(Run *run) {
         run->agents->n_slots += !run->slot;

@@ -64,7 +64,7 @@ void run_leave_held(Run *run) {
         run->held = false;
 }
 
-/* The sandbox and all that is in it are not ours to take away here. */
+/* The sandbox and its contents stay. */
 Run *run_free(Run *run) {
         if (!run)
                 return NULL;
@@ -111,7 +111,7 @@ Sandbox *run_named_sandbox(const Run *run) {
         return manager_find(run->agents->manager, &who, name);
 }
 
-/* Every operation on a sandbox has its time; one that takes longer has lost its sandbox. */
+/* Every operation on a sandbox has a time limit; if one takes longer, the sandbox counts as lost. */
 
 static int on_alarm(sd_event_source *source, uint64_t usec, void *userdata) {
         Run *run = userdata;
@@ -122,7 +122,7 @@ static int on_alarm(sd_event_source *source, uint64_t usec, void *userdata) {
         if (sequence_is_under_way(&run->ending))
                 run_end_alarm(run);
         else if (run->parked && (!sb || sb->status != SANDBOX_INITIALIZING || sandbox_age(sb) < patience))
-                run_arm(run, run->operation_usec, run->operation); /* it stands in the queue, which is no operation */
+                run_arm(run, run->operation_usec, run->operation); /* waiting in the queue is no operation */
         else
                 run_fail(run, RUN_FAILED, "operation_timeout", "%s took longer than %.3g s", run->operation, (double) run->operation_usec / 1e6);
         return 0;
@@ -155,7 +155,7 @@ int run_store(Run *run) {
         return store_end(store, r);
 }
 
-/* What is not written now, is found again by the names of sandbox and execution. */
+/* If this write fails, a later daemon finds sandbox and execution by their names. */
 static void agent_run_write_down(Run *run) {
         int r = run_store(run);
 
@@ -243,8 +243,8 @@ static int agent_run_on_later(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-/* We are told in the middle of the core's own work, and the sandbox may be gone after it: what is needed is taken now, the rest follows
- * in a turn of its own. */
+/* The core calls this in the middle of its own work, and the sandbox may be gone afterwards. So the needed
+ * values are copied now, and the rest is done in another turn of the loop. */
 static void run_see_end(Run *run, const Execution *x) {
         int r;
 
@@ -254,7 +254,7 @@ static void run_see_end(Run *run, const Execution *x) {
         result_take(run, x);
         r = sd_event_add_defer(run->agents->manager->event, &run->later, agent_run_on_later, run);
         if (r < 0)
-                run_arm(run, USEC_PER_SEC, "its end"); /* no memory: as a failure of the sandbox */
+                run_arm(run, USEC_PER_SEC, "its end"); /* no memory: counts as a failure of the sandbox */
 }
 
 static void agent_run_on_execution(Execution *x, void *userdata) {
@@ -270,7 +270,7 @@ static int run_follow(Run *run, Error *reterr) {
         r = execution_watch(run->execution, &run->watch);
         if (r < 0)
                 return run_failed(run, RUN_FAILED, "start_failed", reterr, "the program cannot be watched: %s", strerror(-r));
-        if (limit > 0) /* PID 1 keeps the limit; this is in case that it does not */
+        if (limit > 0) /* normally PID 1 enforces the limit */
                 run_arm(run, limit + operation_timeout(run), "the program, which should have been ended by its time limit,");
         return STEP_WAITS;
 }
@@ -322,7 +322,7 @@ static int run_execute(Run *run, Sandbox *sb, Error *reterr) {
         Error error = { 0 };
         int r = agent_run_make_spec(run, sb, &spec);
 
-        if (r >= 0) /* what the request may have was settled when it came */
+        if (r >= 0) /* the time was checked at the request */
                 r = sandbox_execution_time(sb, &principal_daemon, &(TimeAsked) { .usec = spec.timeout_usec }, &spec.timeout_usec, &error);
         if (r >= 0)
                 r = execution_start(sb, &principal_daemon, &spec, &run->execution, &error);
@@ -341,7 +341,7 @@ static int run_execute(Run *run, Sandbox *sb, Error *reterr) {
         return r;
 }
 
-/* One that an earlier daemon has started is there already (rejoin.c). */
+/* The execution was started by an earlier daemon (rejoin.c). */
 static int run_rejoin_program(Run *run, Error *reterr) {
         int r;
 
@@ -437,7 +437,7 @@ int run_cancel(Run *run, Error *reterr) {
                 return error_set(reterr, -EALREADY, "the program has ended already, and its artifacts are being collected");
         run->job.cancel = true;
         r = run_store(run);
-        if (r < 0) { /* what is refused has not happened */
+        if (r < 0) { /* a refused call changes nothing */
                 run->job.cancel = false;
                 return error_set(reterr, r, "cannot save it: %m");
         }

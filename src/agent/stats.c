@@ -18,7 +18,7 @@ static int by_length(const void *x, const void *y) {
         return a < b ? -1 : a > b;
 }
 
-/* Those of the last minutes, in order. */
+/* The waits of the last minutes, sorted. */
 static size_t recent_waits(const Agents *a, usec_t ret[static AGENT_WAITS]) {
         size_t n = MIN_OF(a->n_waits, (size_t) AGENT_WAITS), kept = 0;
         usec_t now = clock_usec();
@@ -30,7 +30,7 @@ static size_t recent_waits(const Agents *a, usec_t ret[static AGENT_WAITS]) {
         return kept;
 }
 
-/* The smallest that so many percent are not above. */
+/* The smallest value that at least so many percent of the values do not exceed. */
 static usec_t stats_quantile(const usec_t *sorted, size_t n, unsigned percent) {
         return n == 0 ? 0 : sorted[MIN_OF((n * percent + 99) / 100, n) - 1];
 }

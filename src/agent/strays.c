@@ -18,7 +18,7 @@ static bool strays_is_wanted(Agents *a, const Job *j) {
         return has_run && (j->keep_sandbox || !a->manager->settings->agents.auto_cleanup);
 }
 
-/* An attempt's sandbox has the execution's id in front of its name, and the number of the attempt behind a dash. */
+/* The name of an attempt's sandbox is the execution's id, a dash, and the number of the attempt. */
 static bool job_of(const Sandbox *sb, char ret[static JOB_ID_LENGTH + 1]) {
         const char *name = sb->spec.name;
 
@@ -41,7 +41,7 @@ static bool strays_is(Agents *a, const Sandbox *sb) {
         if (run) {
                 const Sandbox *own = run_sandbox(run);
 
-                return sb != own && sb != run_named_sandbox(run); /* of an earlier attempt */
+                return sb != own && sb != run_named_sandbox(run); /* it belongs to an earlier attempt */
         }
         return store_job_get(a->manager->store, id, &j) >= 0 && !strays_is_wanted(a, &j);
 }

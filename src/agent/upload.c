@@ -65,7 +65,7 @@ int upload_start(Sandbox *sb, const char *path, uint32_t mode, const void *data,
         if (r >= 0) {
                 r = fileop_write_all(u->op, u->data, size);
                 if (r == -EPIPE)
-                        r = 0; /* its end tells */
+                        r = 0; /* the end of the operation reports it */
                 if (r < 0)
                         (void) error_set(reterr, r, "cannot write '%s': %m", path);
         }

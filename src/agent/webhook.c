@@ -18,7 +18,7 @@
 #define ATTEMPTS_MAX 5
 #define AGAIN_USEC   (10 * USEC_PER_SEC)
 #define HEADER_MAX   160
-#define RESUME_MAX   1000 /* are taken up at once; the rest is looked for again */
+#define RESUME_MAX   1000 /* read at once; after these, the store is read again */
 
 typedef struct Telling {
         Agents *agents;
@@ -50,7 +50,7 @@ static void webhook_forget(Telling *t) {
         free(t);
 }
 
-/* What is on its way may arrive, and says nothing any more about the execution, which goes on. */
+/* A delivery in progress may still arrive. Its result is ignored, because the execution continues. */
 void webhook_disown(Agents *a, const char *id) {
         Telling *t = webhook_find(a, id);
 
@@ -75,7 +75,7 @@ static void write_outcome(Agents *a, const char *id, WebhookStatus status, unsig
         _cleanup_(job_done) Job j = { 0 };
         int r = store_job_get(a->manager->store, id, &j);
 
-        if (r < 0 || j.webhook_status != WEBHOOK_PENDING) /* deleted */
+        if (r < 0 || j.webhook_status != WEBHOOK_PENDING) /* the execution was deleted */
                 return;
         j.webhook_status = status;
         j.webhook_attempts += attempts;
@@ -115,7 +115,8 @@ static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
         const char *headers[] = { "Content-Type: application/json", event, NULL, NULL };
         _cleanup_json_ json_t *object = agents_json(a, j, /* brief= */ false);
         _cleanup_free_ char *body = NULL;
-        /* What a tenant names is called by us, who may stand in a network that the tenant is not in. */
+        /* The daemon calls an address that a tenant chose, and may be in a network that the tenant cannot
+         * reach. */
         OutboundSpec spec = OUTBOUND_SPEC(j->sandbox.tenant && *j->sandbox.tenant && !c->agents.webhook_private ? IP_REACH_PUBLIC : IP_REACH_ALL);
         size_t size = 0;
 
@@ -134,7 +135,7 @@ static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
         return delivery_add(a->deliveries, "agent webhook", &spec, &limits, webhook_on_delivered, t, reterr);
 }
 
-/* -EBUSY and the like: it has to wait. */
+/* Negative if the delivery has to wait (-EBUSY and others). */
 static int webhook_begin(Agents *a, const Job *j) {
         Telling *t = calloc(1, sizeof(*t));
         Error error = { 0 };
@@ -184,7 +185,7 @@ static int take_untold(Job *row, void *userdata) {
         return u->n < RESUME_MAX ? 0 : -ENOBUFS;
 }
 
-/* The first that cannot be sent now stands for those behind it. */
+/* Stops at the first that cannot be sent now: the others could not be either. */
 void webhooks_resume(Agents *a) {
         Untold u = { .agents = a };
         int r = 0;

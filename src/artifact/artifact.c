@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "artifact/rows.h"
 
-#define FETCH_MAX ((uint64_t) 64 << 20) /* what of a bucket is held in memory for one caller */
+#define FETCH_MAX ((uint64_t) 64 << 20) /* the most of a bucket's object that is held in memory for one caller */
 
 void artifacts_note_error(Artifacts *a, const char *text) {
         (void) snprintf(a->stats.last_error, sizeof(a->stats.last_error), "%s", text);
@@ -40,7 +40,7 @@ static void opening_free(Opening *o) {
         free(o);
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static void opening_tell(Opening *o, int fd, const char *text) {
         if (o->opened)
                 o->opened(fd, text, o->userdata);

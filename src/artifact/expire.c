@@ -16,7 +16,7 @@ typedef struct Batch {
         Artifacts *artifacts;
         char ids[BATCH][ARTIFACT_ID_LENGTH + 1];
         size_t n;
-        uint64_t wanted, bytes; /* enough, when bytes reach it */
+        uint64_t wanted, bytes; /* stops when `bytes` reaches `wanted` */
         unsigned n_undelivered;
 } Batch;
 
@@ -31,7 +31,8 @@ static int expire_collect(const Artifact *row, void *userdata) {
         return 0;
 }
 
-/* How many: none where the store takes nothing, as on a full disk; it is tried again later, and not at once. */
+/* Returns the number of removed artifacts; 0 if the store cannot be written, as on a full disk. The caller
+ * tries again later, and not at once. */
 static size_t remove_oldest(Artifacts *a, const char *tenant, usec_t before, uint64_t wanted) {
         Batch b = { .artifacts = a, .wanted = wanted };
         int r = store_artifact_oldest(a->manager->store, tenant, before, BATCH, expire_collect, &b);
@@ -50,7 +51,7 @@ static unsigned expire_rank(const LedgerEntry *e) {
         return 1;
 }
 
-/* One at a time: after each, another tenant may hold most. */
+/* Removes one at a time: after each, another tenant may hold most. */
 void expire_for_room(Artifacts *a) {
         uint64_t max = artifacts_config(a)->total_bytes;
         const LedgerEntry *e;
@@ -65,7 +66,7 @@ void expire_for_room(Artifacts *a) {
         }
 }
 
-/* A batch a turn; a full one is followed by the next at once. */
+/* One batch per turn; a full batch is followed by the next one at once. */
 static int artifact_expire_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Artifacts *a = userdata;
         usec_t keep = artifacts_config(a)->keep_usec, now = clock_wall_usec(), pause;

@@ -57,7 +57,7 @@ static bool looks_like_ours(const char *name) {
         return name[0] == 'a' && strlen(name) == ARTIFACT_ID_LENGTH && strspn(name + 1, "0123456789abcdef") == ARTIFACT_ID_LENGTH - 1;
 }
 
-/* Written after this sweep began, or in the store: known. */
+/* A file is known if it is in the store, or was written after this sweep began. */
 static bool local_is_known(Artifacts *a, const char *id) {
         Artifact found = { 0 };
         struct stat st;

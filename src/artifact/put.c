@@ -17,16 +17,16 @@
 #include "artifact/rows.h"
 
 #define SLICE    ((size_t) 256 << 10)
-#define PUTS_MAX 10000 /* waiting at once; their bytes are in journals, or small */
+#define PUTS_MAX 10000 /* the most that wait; their bytes are in journals, or few */
 
 struct Put {
         Artifact row;
         int from, to;
-        char *data; /* instead of from */
+        char *data; /* used instead of `from` */
         uint64_t offset, done_bytes, left;
-        Mask *mask; /* of from */
+        Mask *mask; /* of `from` */
         uint64_t end;
-        LedgerEntry reserved; /* for all of it, from the moment that it was asked for */
+        LedgerEntry reserved; /* for all bytes, from the request on */
         SecretSha256 hash;
         ArtifactDone done;
         void *userdata;
@@ -78,7 +78,7 @@ static void unlink_put(Artifacts *a, Put *p) {
         a->n_puts--;
 }
 
-/* Their owner is gone: those that wait are finished without having been kept. */
+/* The owner is gone: artifacts that wait are finished without being stored. */
 void puts_drop_owner(Artifacts *a, const char *kind, const char *owner) {
         Put *p, *next;
 
@@ -106,11 +106,11 @@ static int write_slice(Put *p, char *buffer) {
         if (r < 0)
                 return r;
         p->done_bytes += (uint64_t) n;
-        p->left = n == 0 ? 0 : p->left - (uint64_t) n; /* shorter than it was: then this is its end */
+        p->left = n == 0 ? 0 : p->left - (uint64_t) n; /* shorter than at the request: then this is its end */
         return 0;
 }
 
-/* All bytes are there: the row. */
+/* Writes the row, when all bytes are in the file. */
 static int put_finish(Artifacts *a, Put *p) {
         uint8_t sum[SECRET_SHA256_SIZE];
         int r;
@@ -152,7 +152,7 @@ static int put_step(Artifacts *a, Put *p, char *buffer) {
         return p->left > 0 ? 1 : put_finish(a, p);
 }
 
-/* One slice of the first; large ones keep nobody waiting but those behind them. */
+/* Stores one slice of the first. A large one delays only those behind it. */
 static int on_put(sd_event_source *source, uint64_t usec, void *userdata) {
         Artifacts *a = userdata;
         Put *p = a->puts;
@@ -236,7 +236,7 @@ static int check_spec(Artifacts *a, const ArtifactSpec *s, Error *reterr) {
         return a->n_puts < PUTS_MAX ? 0 : error_set(reterr, -EBUSY, "too many artifacts are being written");
 }
 
-/* How much there is, and how much of it is kept. */
+/* Determines the size, and how much of it is stored. */
 static int put_measure(Artifacts *a, const ArtifactSpec *s, Put *p, Error *reterr) {
         uint64_t size = s->size, max = artifacts_config(a)->file_bytes_max;
         struct stat st;

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "json/json.h"
 
-#define EXECUTIONS_MAX 100 /* the newest are told */
+#define EXECUTIONS_MAX 100 /* the newest are listed */
 
 static json_t *artifact_report_limits_json(const SandboxLimits *l) {
         return json_pack("{s:I,s:I,s:I,s:I,s:I}",
@@ -99,7 +99,7 @@ static void keep_report(Artifacts *a, const Sandbox *sb, const SandboxUsage *usa
         free(text);
 }
 
-/* Told once, when the end begins, right before its status says why. */
+/* Called once, when the end begins, right before the status with its reason. */
 static void artifact_report_on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
         Artifacts *a = userdata;
 

@@ -12,7 +12,7 @@
 #define REMOVAL_ATTEMPTS 8
 #define REMOVALS_MAX     10000
 
-/* Everything but unreserved characters, as the signature's rules want it. Slashes stay. */
+/* Encodes all but unreserved characters and slashes, as the signature requires. */
 static void encode(FILE *f, const char *text) {
         static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
 
@@ -23,7 +23,7 @@ static void encode(FILE *f, const char *text) {
                         (void) fprintf(f, "%%%02X", *p);
 }
 
-/* The id makes the key the artifact's own; the rest is for people who look into the bucket. */
+/* The id makes the key unique; the rest is for people who browse the bucket. */
 char *s3_place(const Artifacts *a, const Artifact *artifact) {
         const ArtifactsConfig *c = artifacts_config(a);
         const char *prefix = c->prefix ? c->prefix : "";
@@ -70,7 +70,7 @@ static int make_parts(const ArtifactsConfig *c, const char *place, const char *s
                 return error_set(reterr, -ENOMEM, "out of memory");
         (void) snprintf(p->sigv4, sizeof(p->sigv4), "aws:amz:%s:s3", c->region ? c->region : "us-east-1");
         (void) snprintf(p->sha256, sizeof(p->sha256), "x-amz-content-sha256: %s", sha256 ? sha256 : OF_NOTHING);
-        p->headers[n++] = p->sha256; /* S3 wants it always, and older libcurls leave it out where there is no body */
+        p->headers[n++] = p->sha256; /* S3 always requires it, and older versions of libcurl leave it out if there is no body */
         if (type) {
                 (void) snprintf(p->type, sizeof(p->type), "Content-Type: %s", type);
                 p->headers[n++] = p->type;
@@ -113,7 +113,7 @@ int s3_request(Artifacts *a, const char *method, const char *place, const char *
         return r;
 }
 
-/* Tried again for a while; what stays in the bucket after that, its owner finds there. */
+/* Tried again for a while; an object that is left after that stays in the bucket. */
 int s3_remove(Artifacts *a, const char *place) {
         const DeliveryLimits limits = {
                 .attempts_max = REMOVAL_ATTEMPTS,

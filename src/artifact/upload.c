@@ -61,13 +61,13 @@ static void upload_arm(Artifacts *a) {
 
 static void pause_uploads(Artifacts *a) {
         if (a->paused)
-                return; /* by another that was under way */
+                return; /* another upload has paused them */
         a->paused = true;
         a->pause_usec = a->pause_usec == 0 ? PAUSE_FIRST : MIN_OF(2 * a->pause_usec, PAUSE_MAX);
         upload_arm(a);
 }
 
-/* Where that cannot be written down, it goes there once more, and not at once: the disk may be full for long. */
+/* If the row cannot be written, the artifact is uploaded again, but not at once: the disk may be full for long. */
 static void arrived(ArtifactUpload *u) {
         Artifacts *a = u->artifacts;
 
@@ -129,7 +129,7 @@ static void upload_on_uploaded(const OutboundResult *result, void *userdata) {
         uploads_wake(a);
 }
 
-/* From the list of rows into a list of ours: no row is changed while they are read. */
+/* Copies the rows to a list, because no row may be changed while they are read. */
 static int upload_collect(const Artifact *row, void *userdata) {
         Artifacts *a = userdata;
         ArtifactUpload *u;
@@ -151,7 +151,8 @@ static int upload_collect(const Artifact *row, void *userdata) {
         return 0;
 }
 
-/* What was lost from the directory, or a config that cannot be, fails here for good; that others are in the way passes. */
+/* A file that was lost from the directory, or an impossible configuration, is a permanent failure here; a full
+ * queue is not. */
 static void upload_begin(ArtifactUpload *u) {
         Artifacts *a = u->artifacts;
         Error error = { 0 };
@@ -182,7 +183,7 @@ void uploads_wake(Artifacts *a) {
                         upload_begin(u);
 }
 
-/* The end of a pause, or an hour without one. */
+/* Called at the end of a pause, or after an hour without one. */
 static int upload_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Artifacts *a = userdata;
 

@@ -20,7 +20,7 @@ static void complain_duplicates(Reader *r, const YamlNode *map) {
         }
 }
 
-/* Half of s3 is no s3. */
+/* Kind s3 needs all of these keys. */
 static void check_artifacts(Reader *r, const Config *c, const YamlNode *root) {
         const struct {
                 const char *key, *value;
@@ -50,7 +50,7 @@ static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
                                         c->secrets.environment.items[i]);
 }
 
-/* Else every build would fail, at a step that nobody has written. */
+/* Otherwise every build would fail, in a step that the user has not written. */
 static void check_build(Reader *r, const Config *c, const YamlNode *root) {
         if (c->build.network == BUILD_NETWORK_OPEN && !c->network.allow_open)
                 reader_complain(r, yaml_key_place(yaml_tree_get(root, "build"), "network"),
@@ -62,8 +62,8 @@ static void read_root(Reader *r, const YamlNode *root, Config *c) {
         complain_duplicates(r, root);
         yaml_read(r, &config_shape, root, YAML_FILE, c);
         network_finish(r, c);
-        profiles_finish(r, c, root); /* after the network, which their policies want */
-        pools_finish(r, c, root); /* after the profiles, which they name */
+        profiles_finish(r, c, root); /* after the network, which their policies need */
+        pools_finish(r, c, root); /* after the profiles, whose names they use */
         alerts_finish(r, c, root);
         check_artifacts(r, c, root);
         check_secrets(r, c, root);
@@ -116,7 +116,7 @@ int config_read(const ConfigHooks *hooks, const char *path, ConfigComplain compl
         return 0;
 }
 
-/* The first that looks like it: a file's name may have colons, but hardly this. */
+/* Splits at the first match: a file name may contain colons, but hardly ":NUMBER:NUMBER: ". */
 const char *config_complaint_split(const char *complaint, unsigned *ret_line, unsigned *ret_column) {
         for (const char *p = strchr(complaint, ':'); p; p = strchr(p + 1, ':')) {
                 int skip = 0;

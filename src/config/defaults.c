@@ -6,7 +6,7 @@
 
 #include "config/schema.h"
 
-/* The five of the box, which own nothing yet. */
+/* Adds the five built-in profiles, which have no allocated members yet. */
 static int defaults_profiles(Config *c) {
         const Profile *builtins;
         size_t n = profile_builtins(&builtins);

@@ -84,7 +84,7 @@ char *config_diff(const Config *before, const Config *after) {
                 return NULL;
         diff_compare(&d, "", a, b);
         if (d.n == 0)
-                text_put_string(&d.text, "nothing that is shown has changed"); /* secrets are not */
+                text_put_string(&d.text, "nothing that is shown has changed"); /* secrets are not shown */
         if (d.n > CHANGES_SHOWN)
                 text_format(&d.text, " and %u more", d.n - CHANGES_SHOWN);
         text_put(&d.text, "", 1);

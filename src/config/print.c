@@ -14,12 +14,12 @@
 
 typedef struct PrintPrinter {
         Text text;
-        bool comments; /* beside each key; and keys that have no value, as examples */
-        bool defaults; /* what follows from others is left to do so */
-        bool example;  /* all of it as a comment */
+        bool comments; /* adds a comment to each key, and keys without a value as examples */
+        bool defaults; /* leaves out values that follow from others */
+        bool example;  /* prints everything as a comment */
 } PrintPrinter;
 
-/* Without quotes where YAML takes them for the same text, also within brackets. */
+/* True if YAML reads the text without quotes as the same text, also within brackets. */
 static bool print_is_plain(const char *s, bool flow) {
         if (!isalnum((unsigned char) s[0]) && s[0] != '/')
                 return false;
@@ -31,7 +31,8 @@ static bool print_is_plain(const char *s, bool flow) {
         return true;
 }
 
-/* Characters that JSON takes as they are and YAML does not, or takes for the end of a line. Valid UTF-8 is given. */
+/* Returns a character that JSON accepts unescaped and YAML does not, or takes for the end of a line. The input
+ * is valid UTF-8. */
 static unsigned strange_character(const unsigned char *s) {
         unsigned code;
 
@@ -159,7 +160,7 @@ static void print_put_line(PrintPrinter *p, unsigned depth, const char *key, con
         print_end_line(p, began, help);
 }
 
-/* What has no value, or one that follows from others: how it would look. */
+/* Prints an example for a key that has no value, or whose value follows from others. */
 static void put_hint(PrintPrinter *p, unsigned depth, const ShapeField *f, const char *value) {
         size_t began = p->text.size;
 
@@ -177,7 +178,7 @@ static void put_item(PrintPrinter *p, const ShapeField *f, const json_t *item, u
 
         put_fields(p, f->shape, item, depth + 1);
         if (p->text.error == 0 && place < p->text.size)
-                p->text.data[place] = '-'; /* in front of its first key */
+                p->text.data[place] = '-'; /* before the first key of the item */
 }
 
 static void put_examples(PrintPrinter *p, const ShapeField *f, unsigned depth) {
@@ -195,7 +196,7 @@ static void put_examples(PrintPrinter *p, const ShapeField *f, unsigned depth) {
         json_decref(fresh);
 }
 
-/* Maps and lists of things with fields of their own. Comments beside the first are enough. */
+/* Maps and lists of objects. Only the first one has comments. */
 static void put_items(PrintPrinter *p, const ShapeField *f, const json_t *items, unsigned depth) {
         bool comments = p->comments;
         const char *key;
@@ -220,7 +221,7 @@ static void put_items(PrintPrinter *p, const ShapeField *f, const json_t *items,
         p->comments = comments;
 }
 
-/* A map that stands on lines of its own. */
+/* True for a map that is printed on several lines. */
 static bool print_is_section(const ShapeField *f) {
         return f->kind == SHAPE_OBJECT && !f->yaml;
 }

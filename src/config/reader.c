@@ -13,7 +13,7 @@
 
 typedef struct Complaint {
         YamlPlace place;
-        unsigned order; /* of two at the same place */
+        unsigned order; /* for complaints about the same place */
         char *text;
 } Complaint;
 

@@ -82,7 +82,7 @@ static bool reload_has(const Strv *list, const char *text) {
         return false;
 }
 
-/* Names of those in one list that the other does not have in the same words. */
+/* The names of the assignments in one list that are not in the other with the same value. */
 static int reload_add_missing(const Strv *from, const Strv *in, Strv *names) {
         for (size_t i = 0; i < from->n; i++) {
                 _cleanup_free_ char *name = strndup(from->items[i], strcspn(from->items[i], "="));
@@ -114,7 +114,7 @@ static void on_complaint(const char *text, void *userdata) {
         (void) strv_push(&l->complaints, text);
 }
 
-/* A file that is not there and was not there is no mistake. */
+/* A missing file is no error if there was none before either. */
 static int read_again(Reload *l, Config **ret, Error *reterr) {
         struct stat st;
 
@@ -122,7 +122,7 @@ static int read_again(Reload *l, Config **ret, Error *reterr) {
                 int r = config_defaults(ret);
                 return r < 0 ? error_set(reterr, r, "out of memory") : 0;
         }
-        if (stat(l->path, &st) == 0 && !S_ISREG(st.st_mode)) /* a pipe would keep everybody waiting */
+        if (stat(l->path, &st) == 0 && !S_ISREG(st.st_mode)) /* a pipe would block the daemon */
                 return error_set(reterr, -EINVAL, "'%s' is no regular file", l->path);
         return config_read(l->hooks, l->path, on_complaint, l, ret, reterr);
 }

@@ -59,7 +59,7 @@ static void channel_check_url(Reader *r, const YamlNode *v, const char *where, c
         if (k->kind == CHANNEL_LOG)
                 return;
         if (!k->url) {
-                if (!yaml_tree_get(v, "url")) /* else something has been said already */
+                if (!yaml_tree_get(v, "url")) /* otherwise there is a complaint already */
                         reader_complain(r, v->key_place, "%s has no url", where);
         } else if (!(mail ? has_scheme(k->url, "smtp://", "smtps://") : has_scheme(k->url, "http://", "https://")))
                 reader_complain(r, yaml_tree_get(v, "url")->place, "'url' in %s must begin with %s", where,
@@ -89,7 +89,7 @@ static void channel_check(const YamlValue *value) {
                 reader_complain(r, v->key_place, "%s has no to: who gets the mail?", where);
 }
 
-/* Names of channels are looked up when all are read. */
+/* Names of channels are looked up when all channels are read. */
 static void routes_read(const YamlValue *v) {
         if (!yaml_is(v->reader, v->node, YAML_MAP, "routes in section alerts"))
                 return;
@@ -180,8 +180,8 @@ static void check_routes(Reader *r, const AlertsConfig *a, const YamlNode *sever
                         check_route(r, a, name);
 }
 
-/* Who gets what, unless somebody says otherwise: what is critical goes to everybody, a warning to where people chat or programs
- * listen, the rest to the log only. */
+/* The default routes: critical alerts go to all channels, warnings to chats and webhooks, and all others only
+ * to the log. */
 static bool is_for(ChannelKind kind, AlertSeverity severity) {
         static const AlertSeverity lowest[_CHANNEL_MAX] = {
                 [CHANNEL_LOG] = _SEVERITY_MAX,           [CHANNEL_SLACK] = SEVERITY_WARNING,  [CHANNEL_WEBHOOK] = SEVERITY_WARNING,
@@ -220,6 +220,6 @@ void alerts_finish(Reader *r, Config *c, const YamlNode *root) {
                         check_routes(r, &c->alerts, severity);
         }
         k = alerts_route_defaults(&c->alerts, told);
-        if (k < 0 && k != -E2BIG) /* more channels than a route can have: the first ones */
+        if (k < 0 && k != -E2BIG) /* if there are more channels than a route can have, the first ones are used */
                 reader_fail(r, k);
 }

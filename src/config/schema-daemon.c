@@ -20,7 +20,7 @@ static void daemon_complain_unknown(Reader *r, const YamlNode *v) {
         reader_complain(r, v->key_place, "unknown key '%.100s' in section daemon%s", v->key, guess_text(&guess, text));
 }
 
-/* false: unknown, no use in looking at further values. */
+/* False: the name is unknown, so that further values need not be checked. */
 static bool daemon_take(Reader *r, const char *name, const YamlNode *v, const YamlNode *named, Strv *list) {
         char assignment[4096 + 128];
         Error error = { 0 };
@@ -67,7 +67,7 @@ static void daemon_read(const YamlValue *v) {
         }
 }
 
-/* One value, or all in a list. */
+/* A single value as a text, several values as a list. */
 static json_t *daemon_show(const ShapeField *f, const void *object) {
         const Strv *list = shape_at(f, object);
         json_t *map = json_object();

@@ -1,4 +1,4 @@
-/* schema-network.c: what of the machine's surroundings sandboxes may reach, and by whom names are looked up. */
+/* schema-network.c: what sandboxes may reach in the network of the machine, and the name servers. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void network_read_origins(const YamlValue *v) {
         yaml_read_entries(v, network_origin_entry);
 }
 
-/* ADDRESS, ADDRESS:PORT, [V6]:PORT, V6; the port is always there afterwards. */
+/* Accepts ADDRESS, ADDRESS:PORT, [V6]:PORT and V6, and always returns a port. */
 static bool read_server(const char *text, char ret[static 64]) {
         const char *colon = strrchr(text, ':');
         size_t n = strlen(text);
@@ -95,7 +95,7 @@ static void network_read_servers(const YamlValue *v) {
         yaml_read_entries(v, network_server_entry);
 }
 
-/* The words, or one rule each; our own default has both in one text. */
+/* One of the words, or a single rule; the built-in default has both words in one text. */
 static void network_package(const YamlValue *v, const char *text, Strv *list) {
         _cleanup_(egress_rule_done) EgressRule rule = { 0 };
         Error error = { 0 };
@@ -189,7 +189,7 @@ static int network_add_package(Strv *list, const char *rule) {
                 if (strcmp(list->items[i], rule) == 0)
                         return 0;
         r = strv_push(list, rule);
-        return r == -E2BIG ? 0 : r; /* there is room for all that we have, all that a host has, and all of the file */
+        return r == -E2BIG ? 0 : r; /* the list has room for all built-in rules, all of the host's, and all of the file */
 }
 
 static int network_add_packages(Strv *list, const char *const *rules) {
@@ -272,7 +272,7 @@ int network_find_proxy(const NetworkConfig *n, Registries *ret, char **ret_unusa
         return r < 0 ? r : proxy_add_exceptions(&n->no_proxy, &ret->no_proxy);
 }
 
-/* A URL may have a password: it is not repeated. */
+/* The complaint does not quote the URL, which may have a password. */
 void network_check_proxy(Reader *r, const Config *c, const YamlNode *root) {
         const char *text = c->network.proxy;
         ProxyServer server = { 0 };

@@ -48,7 +48,7 @@ static json_t *to_json(const YamlNode *v) {
         }
 }
 
-/* One step of "network.allow[3]"; NULL: there is nothing of that name. */
+/* Follows one step of "network.allow[3]"; NULL: it does not exist. */
 static const YamlNode *step_into(const YamlNode *v, const char *step, size_t n) {
         size_t index = 0;
 
@@ -66,7 +66,7 @@ static const YamlNode *step_into(const YamlNode *v, const char *step, size_t n) 
         return NULL;
 }
 
-/* The node that a complaint is about, or the deepest one on the way to it. */
+/* The node that a complaint is about, or the deepest existing one on the way to it. */
 static const YamlNode *locate(const YamlNode *v, const char *field) {
         field += strcspn(field, ".["); /* "policy" */
         while (*field) {
@@ -130,7 +130,7 @@ static json_t *policy_show(const ShapeField *f, const void *object) {
 
 const ShapeYaml policy_yaml = { .words = "a policy, or the name of a preset", .parse = policy_read, .show = policy_show };
 
-/* The limit that the profile has had all along holds where there is something to count. */
+/* Applies the profile's own limit of requests to a policy that has a network and no such limit. */
 void policy_finish(Reader *r, Profile *p) {
         _cleanup_json_ json_t *j = p->policy ? json_loads(p->policy, 0, NULL) : NULL;
         json_t *network = json_object_get(j, "network");

@@ -103,7 +103,7 @@ void pools_finish(Reader *r, Config *c, const YamlNode *root) {
                 pool_finish(r, c, node, c->pools + i, i + 1);
 }
 
-/* Interpreters with modules loaded. */
+/* Zygotes: interpreters with modules loaded. */
 
 static const ShapeField zygote_config_fields[] = {
         { "template", KEY_NAME(ZygoteConfig, template_name), .initial = "base", .example = "base",
@@ -119,7 +119,7 @@ static bool zygote_is_module(const char *name) {
         return n > 0 && n <= NAME_MAX_MODULE && name[n] == '\0' && name[0] != '.' && (name[0] < '0' || name[0] > '9');
 }
 
-/* Which templates there are, the daemon knows when it starts. */
+/* Whether the template exists is checked when the daemon starts. */
 static void zygote_check(const YamlValue *v) {
         const ZygoteConfig *z = v->object, *all = v->reader->config->zygotes;
 

@@ -13,7 +13,7 @@
 #define WORKDIR_MAX  1024
 #define PROFILES_MAX 1000
 
-/* Zero, before all is resolved: not said. */
+/* Before the profiles are resolved, zero means "not set". */
 static const ShapeField profile_config_fields[] = {
         { NULL, SHAPE_CHARS, SHAPE_AT(Profile, name), .flags = SHAPE_KEY | SHAPE_ONCE },
         { "extends", KEY_NAME(Profile, extends), .example = "IMPLEMENTATION", .help = "profile that provides the keys that are not given here" },
@@ -58,7 +58,7 @@ static Profile *schema_profiles_find(const Config *c, const char *name) {
         return (Profile *) profile_find(c, name);
 }
 
-/* What there is for a profile that extends nothing: as for a caller who says nothing. */
+/* The initial values of a profile that extends no other: the defaults of a request without limits. */
 static void profile_start_afresh(void *profile) {
         Profile *p = profile;
         SandboxSpec spec;
@@ -68,7 +68,7 @@ static void profile_start_afresh(void *profile) {
         p->wall_usec = spec.limits.exec_timeout_usec;
 }
 
-/* A place for each, by name; what they say is read when the order is known. */
+/* Makes an entry for each name. Its values are read when the order is known. */
 static void profiles_read(const YamlValue *v) {
         Config *c = v->object;
 
@@ -80,7 +80,7 @@ static void profiles_read(const YamlValue *v) {
                 if (!yaml_accepts_name(&(YamlValue) { v->reader, v->field, item, v->where, c }))
                         continue;
                 if (schema_profiles_find(c, item->key))
-                        continue; /* built in; or there twice, which is found when it is read */
+                        continue; /* built in; or a duplicate, which is reported when it is read */
                 if (c->n_profiles >= PROFILES_MAX) {
                         reader_complain(v->reader, item->key_place, "more than %d profiles", PROFILES_MAX);
                         return;
@@ -96,7 +96,7 @@ static void profiles_read(const YamlValue *v) {
 
 const ShapeYaml profiles_yaml = { .words = "a map of NAME: profile", .parse = profiles_read, .item = "profile", .fresh = profile_start_afresh };
 
-/* Who extends whom. */
+/* Inheritance. */
 
 typedef enum Visit { VISIT_NOT, VISIT_NOW, VISIT_DONE } Visit;
 
@@ -104,9 +104,9 @@ typedef struct SchemaProfilesResolver {
         Reader *reader;
         Config *config;
         const YamlNode *section;
-        Visit *visits;          /* one per profile */
+        Visit *visits;          /* for each profile */
         const YamlNode **nodes; /* likewise; NULL: not in the file */
-        size_t *path, n_path;   /* those being resolved, the first asked for first */
+        size_t *path, n_path;   /* profiles being resolved, in the order of the requests */
 } SchemaProfilesResolver;
 
 static size_t schema_profiles_index_of(const SchemaProfilesResolver *s, const Profile *p) {
@@ -134,7 +134,7 @@ static void complain_parent(SchemaProfilesResolver *s, const YamlNode *at, const
                         guess_text(&guess, text));
 }
 
-/* Everything but who it is. */
+/* Copies everything but the name. */
 static int schema_profiles_inherit(const Profile *from, Profile *to) {
         Profile copy = { 0 };
         int r = shape_copy(&profile_config_shape, from, &copy);
@@ -169,7 +169,7 @@ static void resolve_parent(SchemaProfilesResolver *s, Profile *p, const YamlNode
                 reader_fail(s->reader, -ENOMEM);
 }
 
-/* As deep as the longest chain, which has at most PROFILES_MAX. */
+/* Recurses as deep as the longest chain, which has at most PROFILES_MAX profiles. */
 static void schema_profiles_resolve(SchemaProfilesResolver *s, size_t i) {
         Profile *p = s->config->profiles + i;
         const YamlNode *node = s->nodes[i], *extends = node ? yaml_tree_get(node, "extends") : NULL;
@@ -187,13 +187,13 @@ static void schema_profiles_resolve(SchemaProfilesResolver *s, size_t i) {
                 memcpy(parent, p->extends, sizeof(parent));
                 (void) snprintf(where, sizeof(where), "profile %s", p->name);
                 yaml_read(s->reader, &profile_config_shape, node, where, p);
-                memcpy(p->extends, parent, sizeof(parent)); /* as the other one writes its name */
+                memcpy(p->extends, parent, sizeof(parent)); /* in the spelling of the parent */
         }
         s->n_path--;
         s->visits[i] = VISIT_DONE;
 }
 
-/* Where it was said, by this one or the one it has it from. */
+/* Where the value was set: in this profile, or in the one that it is inherited from. */
 static YamlPlace schema_profiles_place_of(const SchemaProfilesResolver *s, size_t i, const char *key) {
         for (const Profile *p = s->config->profiles + i; p; p = *p->extends ? schema_profiles_find(s->config, p->extends) : NULL) {
                 const YamlNode *node = s->nodes[schema_profiles_index_of(s, p)], *v = node ? yaml_tree_get(node, key) : NULL;

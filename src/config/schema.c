@@ -6,7 +6,7 @@
 #define KB         1024.0
 #define MB         1048576.0
 #define GB         1073741824.0
-#define TICK       0.01 /* seconds: nothing is done more often */
+#define TICK       0.01 /* seconds; the shortest interval */
 #define COUNT_MOST 1e6
 
 #define DAEMON_OPTIONS_MAX 128
@@ -30,7 +30,7 @@ static const ShapeField limits_config_fields[] = {
 };
 static const Shape limits_config_shape = SHAPE_OF(limits_config, LimitsConfig);
 
-/* By the names that profiles have for them. */
+/* The keys have the same names as in profiles. */
 static const ShapeField ceilings_config_fields[] = {
         { "memory", KEY_SIZE(SandboxLimits, memory_bytes), .help = "memory; 0: the machine's" },
         { "cpuCores", KEY_CORES(SandboxLimits, cpu_milli), .max = 4096, .help = "cores at once; 0: the machine's" },

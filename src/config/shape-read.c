@@ -68,7 +68,7 @@ bool yaml_bound(const ShapeField *f, double bound, char ret[static BOUND_MAX]) {
         return true;
 }
 
-/* What a field without a maximum takes, in its unit. */
+/* The maximum of a field that sets none, in its unit. */
 static double yaml_most(const ShapeField *f) {
         switch (f->unit) {
         case SHAPE_SECONDS:
@@ -92,7 +92,7 @@ static bool yaml_within(const YamlValue *v, double x) {
         return false;
 }
 
-/* Digits, perhaps a fraction and an exponent; nothing else that strtod would take. */
+/* Accepts digits with an optional fraction and exponent, and nothing else that strtod(3) accepts. */
 static bool yaml_number(const YamlValue *v, double *ret) {
         const char *text = yaml_text(v);
         char *end;
@@ -134,13 +134,13 @@ static void yaml_read_scaled(const YamlValue *v) {
 
         if (!yaml_number(v, &x) || !yaml_within(v, x))
                 return;
-        if (v->field->unit == SHAPE_CORES && x > 0 && x < CORES_LEAST) /* would become 0, which is no limit at all */
+        if (v->field->unit == SHAPE_CORES && x > 0 && x < CORES_LEAST) /* it would be rounded to 0, which means no limit */
                 yaml_complain(v, ": %s is less than %g", v->node->text, CORES_LEAST);
         else
                 (void) shape_set(v->field, v->object, (int64_t) (x * shape_scale(v->field->unit) + 0.5));
 }
 
-/* A bare number is of the field's unit. */
+/* A number without a unit has the unit of the field. */
 static int yaml_parse_time(const ShapeField *f, const char *text, usec_t *ret) {
         char with_unit[64];
         bool bare = *text && text[strspn(text, "0123456789.")] == '\0';
@@ -161,7 +161,7 @@ static void yaml_read_amount(const YamlValue *v) {
                 return;
         k = v->field->unit == SHAPE_SIZE ? parse_size(text, &x) : yaml_parse_time(v->field, text, &x);
         if (k == -ERANGE)
-                x = UINT64_MAX; /* bounds will say it */
+                x = UINT64_MAX; /* reported by the check of bounds */
         else if (k < 0) {
                 yaml_complain_value(v);
                 return;
@@ -233,7 +233,7 @@ static void yaml_complain_unknown(Reader *r, const Shape *shape, const YamlNode 
         reader_complain(r, v->key_place, "unknown key '%.100s' in %s%s", v->key, where, guess_text(&guess, text));
 }
 
-/* memoryMB and memory: which of the two would count? */
+/* Complains if a key and its alias are both set, as memoryMB and memory. */
 static void yaml_complain_twice(Reader *r, const Shape *shape, const YamlNode *map, const char *where) {
         for (const ShapeField *f = shape->fields; f < shape->fields + shape->n_fields; f++)
                 for (const ShapeField *g = shape->fields; g < shape->fields + shape->n_fields && f->flags & SHAPE_ALIAS; g++) {
@@ -300,7 +300,7 @@ int yaml_fresh(const ShapeField *f, void *item) {
         return r;
 }
 
-/* `v` is about the item; its object becomes that. */
+/* Reads one item of a list or map into a new object. */
 static void yaml_read_item(YamlValue v, size_t number) {
         const ShapeField *f = v.field, *key = shape_key(f->shape);
         char where[WHERE_MAX];
@@ -346,7 +346,7 @@ static void yaml_read_items(const YamlValue *v) {
         }
 }
 
-/* All of it. */
+/* All kinds. */
 
 void yaml_read_value(const YamlValue *v) {
         static void (*const by_kind[_SHAPE_KIND_MAX])(const YamlValue *) = {
@@ -378,6 +378,6 @@ int yaml_defaults(const Shape *shape, void *object) {
 
         yaml_fill(&reader, shape, object);
         r = reader_tell(&reader, /* reterr= */ NULL);
-        assert(r != -EINVAL); /* tables of our own */
+        assert(r != -EINVAL); /* the tables are built in */
         return r;
 }

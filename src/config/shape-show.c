@@ -23,7 +23,7 @@ static const struct {
         { 1, "us" },
 };
 
-/* The largest unit that says it exactly. */
+/* Uses the largest unit that is exact. */
 void format_duration(usec_t usec, char ret[static BOUND_MAX]) {
         size_t i = 0;
 
@@ -69,7 +69,7 @@ static json_t *yaml_show_text(const ShapeField *f, const char *text) {
         return text && *text ? f->flags & SHAPE_SECRET ? json_string(SECRET_SHOWN) : json_text_or_null(text) : NULL;
 }
 
-/* Into a map by their names, or into a list. */
+/* Shows items as a map by their names, or as a list. */
 static json_t *yaml_show_items(const ShapeField *f, const void *object) {
         const ShapeField *key = shape_key(f->shape);
         const char *items = *(char **) shape_at(f, object);
@@ -107,7 +107,7 @@ static json_t *yaml_show_field(const ShapeField *f, const void *object) {
         }
 }
 
-/* Of an object that remembers what was said only that, unless `all`. */
+/* Shows only the fields that were set, if the object records that, unless `all`. */
 static json_t *yaml_show_fields(const Shape *shape, const void *object, bool all) {
         json_t *map = json_object();
 

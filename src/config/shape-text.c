@@ -16,7 +16,7 @@
 #define TEXT_MOST   4096
 #define SECRET_MOST 65536
 
-/* In place of the one before. NULL: no memory. */
+/* Replaces the previous text. NULL: no memory. */
 static void yaml_take_text(const YamlValue *v, char *text) {
         char **at = shape_at(v->field, v->object);
 
@@ -28,7 +28,7 @@ static void yaml_take_text(const YamlValue *v, char *text) {
         *at = text;
 }
 
-/* NULL: complained. */
+/* NULL: a complaint was added. */
 static const char *yaml_bounded_text(const YamlValue *v) {
         const char *text = yaml_text(v);
         size_t n = text ? strlen(text) : 0, most = v->field->max > 0 ? (size_t) v->field->max : TEXT_MOST;
@@ -58,9 +58,9 @@ static void yaml_read_path(const YamlValue *v) {
                 yaml_take_text(v, path);
 }
 
-/* Secrets: the value itself, or where it lies. */
+/* Secrets: the value itself, or where to read it. */
 
-/* Not a pipe, which would keep the daemon waiting. Sets errno. */
+/* Refuses pipes, which would block the daemon. Sets errno. */
 static bool is_file(const char *path) {
         struct stat st;
 
@@ -137,7 +137,7 @@ void yaml_read_text(const YamlValue *v) {
                 yaml_take_text(v, value);
 }
 
-/* Where it goes is shown, but not what lets one in: a name and password in front of the host, a path such as Slack's. */
+/* Shows the host, but no credentials: a name and password before the host, or a path such as Slack's. */
 static json_t *yaml_show_url(const ShapeField *f, const void *object) {
         const char *url = *(char **) shape_at(f, object), *host, *end, *at;
 
@@ -267,7 +267,7 @@ static void yaml_env_entry(const YamlValue *v, Strv *list) {
         yaml_note_push(v, list, node->key_place, strv_set_env(list, assignment), "has more than");
 }
 
-/* NAME: value, on top of what is inherited. */
+/* NAME: value, added to what is inherited. */
 void yaml_read_env(const YamlValue *v) {
         yaml_read_pairs(v, yaml_env_entry);
 }
@@ -281,7 +281,7 @@ static bool is_header_name(const char *text) {
         return true;
 }
 
-/* Each may be what lets one in. */
+/* Each value may be a credential. */
 static void yaml_header_entry(const YamlValue *v, Strv *list) {
         _cleanup_free_ char *value = NULL, *line = NULL;
 

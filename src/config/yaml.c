@@ -7,7 +7,8 @@
 
 #include "base/macro.h"
 
-/* libyaml hands out events; the tree is built as they come, so that whatever is too deep or too much is never held. */
+/* libyaml delivers events, and the tree is built as they come: input that is too deep or too large is refused
+ * before it is held. */
 typedef struct Builder {
         yaml_parser_t parser;
         YamlNode *root, *open; /* open: the list or map that the next node goes into; NULL: none */
@@ -47,7 +48,7 @@ static void yaml_append(Builder *b, YamlNode *n) {
                 b->open->last = b->open->items = n;
 }
 
-/* Into what is open, or as the root. */
+/* Adds a node to the open list or map, or as the root. */
 static int yaml_add(Builder *b, const yaml_event_t *e, YamlKind kind, YamlNode **ret) {
         YamlNode *n;
 

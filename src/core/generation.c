@@ -34,7 +34,7 @@ static int generation_write(int dirfd, uint64_t value) {
         return r;
 }
 
-/* The store first: whoever dies in between has a store that is ahead, which nobody doubts. */
+/* The store first: if the daemon dies in between, the store is ahead, which raises no doubt. */
 static int generation_advance(Manager *m, int dirfd, uint64_t before) {
         int r = store_counter_set(m->store, "generation", before + 1);
 

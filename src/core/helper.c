@@ -14,13 +14,13 @@ struct Helper {
         sd_event_source *child;
         pid_t pid;
         int err;          /* our end of its stderr */
-        char name[32]; /* without "cove-", for the words if it has none */
+        char name[32]; /* without "cove-"; the name for messages */
         HelperEnded ended;
         void *userdata;
         Beat beat;
         sd_event_source *watch;
         usec_t hang_usec;
-        bool killed; /* because it hung */
+        bool killed; /* because it made no progress */
 };
 
 Helper *helper_free(Helper *h) {
@@ -34,7 +34,7 @@ Helper *helper_free(Helper *h) {
 }
 
 void helper_stop(Helper *h) {
-        (void) kill(h->pid, SIGTERM); /* not reaped before we are told of it */
+        (void) kill(h->pid, SIGTERM); /* the pid is valid: the loop reaps it only before the callback */
 }
 
 static void helper_explain(const Helper *h, const siginfo_t *si, Error *ret) {
@@ -71,7 +71,7 @@ static bool helper_is_stopped(const Helper *h) {
         (void) snprintf(path, sizeof(path), "/proc/%d/stat", (int) h->pid);
         if (file_read(AT_FDCWD, path, text, sizeof(text)) < 0)
                 return false;
-        end = strrchr(text, ')'); /* of its name */
+        end = strrchr(text, ')'); /* end of its name */
         return end && (strncmp(end, ") T", 3) == 0 || strncmp(end, ") t", 3) == 0);
 }
 
@@ -117,7 +117,7 @@ int helper_start(sd_event *event, const ProgramStart *start, usec_t hang_usec, H
         if (!h)
                 return -ENOMEM;
         *h = (Helper) { .err = -EBADF, .hang_usec = hang_usec, .ended = ended, .userdata = userdata };
-        (void) snprintf(h->name, sizeof(h->name), "%s", start->argv[0] + strlen("cove-")); /* the list may be gone when it is wanted */
+        (void) snprintf(h->name, sizeof(h->name), "%s", start->argv[0] + strlen("cove-")); /* argv may be freed before the name is needed */
         r = helper_spawn(h, start);
         if (r >= 0) {
                 r = sd_event_add_child(event, &h->child, h->pid, WEXITED, helper_on_ended, h);

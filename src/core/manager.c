@@ -16,7 +16,7 @@
 #include "core/ledger.h"
 #include "core/tally.h"
 
-/* Loading: rows become objects. */
+/* Loading: makes objects of the rows. */
 
 static int load_sandbox(Sandbox *row, void *userdata) {
         Manager *m = userdata;
@@ -44,7 +44,7 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->id_base = row->id_base;
         sb->pid = row->pid;
         sb->last_execution = row->last_execution;
-        sb->operations = MAX_OF(row->operations, row->last_execution); /* executions are written, each; the rest now and then */
+        sb->operations = MAX_OF(row->operations, row->last_execution); /* each execution is written at once, other operations now and then */
         sb->oom_seen = row->oom_seen;
         sb->end_status = row->end_status;
         sb->end_delete = row->end_delete;
@@ -66,7 +66,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
                 return -ENOMEM;
         x->spec = row->spec;
         memset(&row->spec, 0, sizeof(row->spec));
-        x->status = row->status == EXECUTION_EXITED ? EXECUTION_EXITED : EXECUTION_STARTING; /* until its PID 1 says more */
+        x->status = row->status == EXECUTION_EXITED ? EXECUTION_EXITED : EXECUTION_STARTING; /* until PID 1 reports more */
         x->unconfirmed = x->status != EXECUTION_EXITED;
         x->reason = row->reason;
         x->exit_code = row->exit_code;
@@ -195,7 +195,7 @@ unsigned manager_count_held(const Manager *m) {
 
 /* Creating. */
 
-/* The table has a ceiling. What has ended makes room for what lives, the oldest first. */
+/* The table has a ceiling. Ended sandboxes are removed to make room, the oldest first. */
 static int check_ceiling(Manager *m, Error *reterr) {
         while (HASH_COUNT(m->sandboxes) >= m->config.sandboxes_max) {
                 Sandbox *oldest = tally_first_ended(m);
@@ -208,7 +208,7 @@ static int check_ceiling(Manager *m, Error *reterr) {
         return 0;
 }
 
-/* Before any of it is made: so that whoever comes after us knows what to look for. */
+/* Called before any of the objects is made, so that they can be found after a crash. */
 int sandbox_write_footprint(Sandbox *sb) {
         const struct {
                 FootprintKind kind;
@@ -250,7 +250,7 @@ int sandbox_make(Sandbox *sb, Error *reterr) {
         Provider *p = sb->manager->provider;
         int r = p->ops->create(p, sb, reterr);
 
-        sb->spec.hub_fd = -EBADF; /* it was lent */
+        sb->spec.hub_fd = -EBADF; /* the create call only borrowed it */
         return r;
 }
 
@@ -273,7 +273,7 @@ static int manager_make(Sandbox *sb, Error *reterr) {
         m->total_created++;
         r = sb->spec.persistent ? sandbox_disk_make(sb, reterr) : sandbox_proceed(sb, reterr);
         if (r < 0)
-                store_may_lose(sandbox_delete_row(sb), "that a sandbox was not made"); /* the next start finds a row, and nothing that belongs to it */
+                store_may_lose(sandbox_delete_row(sb), "that a sandbox was not made"); /* if it stays, the next start finds a row without any objects */
         else
                 observe_status(sb, SANDBOX_INITIALIZING, SANDBOX_INITIALIZING);
         return r;
@@ -283,7 +283,7 @@ static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
         Principal owner = { .kind = PRINCIPAL_USE_KEY, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
         Sandbox *sb = spec->name ? manager_find(m, &owner, spec->name) : NULL;
 
-        /* Found by its name, not by its id. */
+        /* The lookup also finds ids; only a name counts here. */
         return sb && sb->spec.name && strcmp(sb->spec.name, spec->name) == 0 ? sb : NULL;
 }
 
@@ -321,9 +321,9 @@ static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandb
         else
                 r = manager_make(sb, reterr);
         if (r < 0) {
-                tally_leave(sb); /* while it has what was counted */
-                network_gone(sb); /* and an address */
-                sb->spec = empty; /* still the caller's; its name was only lent */
+                tally_leave(sb); /* while sb has the spec that was counted */
+                network_gone(sb); /* and the address */
+                sb->spec = empty; /* the contents still belong to the caller, and only the name was borrowed */
                 manager_forget_name(m, spec);
                 sandbox_drop(sb);
                 return r;
@@ -344,7 +344,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
         *ret_existing = false;
         sb = holder_of_name(m, spec);
         if (sb && sandbox_is_ending(sb)) {
-                manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
+                manager_forget_name(m, spec); /* an ended sandbox gives its name up to a new one */
                 sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
                 sb = NULL;
         }

@@ -5,7 +5,7 @@
 
 static const struct {
         const char *name;
-        size_t table; /* of struct Provider */
+        size_t table; /* offset in struct Provider */
         const char *refusal;
 } capabilities[_PROVIDER_CAPABILITY_MAX] = {
 #define CAPABILITY(text, table) text, offsetof(Provider, table)

@@ -18,7 +18,7 @@
 
 #define EVENT_TEXT_MAX 512
 
-/* By tenant and name, for as long as the sandbox is there. */
+/* By tenant and name, as long as the sandbox exists. */
 typedef struct SandboxName {
         char key[ACCESS_NAME_MAX + SANDBOX_NAME_MAX + 3]; /* "tenant/name": neither has a slash */
         Sandbox *sandbox;
@@ -139,7 +139,7 @@ int manager_resolve(Manager *m, const Principal *who, const char *text, Sandbox 
 static usec_t core_sandbox_since(usec_t then) {
         usec_t now = clock_wall_usec();
 
-        return now > then ? now - then : 0; /* somebody may have set the calendar back */
+        return now > then ? now - then : 0; /* the wall clock may have been set back */
 }
 
 static bool is_newer(const Sandbox *sb, const SandboxBirth *than) {
@@ -170,7 +170,7 @@ static void unregister(Sandbox *sb) {
                 admission_wake(m->admission);
 }
 
-/* The only place where it changes. */
+/* All changes of status, parked and activity are made here. */
 static void core_sandbox_become(Sandbox *sb, SandboxState to) {
         tally_status(sb, sb->status, to.status);
         sb->status = to.status;
@@ -258,7 +258,7 @@ void sandbox_unwatch(SandboxWatch *watch) {
         watch->sandbox = NULL;
 }
 
-/* A watch may take itself away, and only itself. */
+/* A watch may remove itself, and no other. */
 void sandbox_tell(Sandbox *sb, Execution *x) {
         SandboxWatch *w, *next;
 
@@ -300,9 +300,9 @@ static void set_reason(Sandbox *sb, const char *reason) {
         sb->reason = copy;
 }
 
-/* What took how long, where the answer is known by now. */
+/* Reports how long a step took, if that is known now. */
 static void observe_times(Sandbox *sb, SandboxStatus before) {
-        if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY && !sb->pooled) /* that takes a little longer */
+        if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY && !sb->pooled) /* a pooled one reports this when it is warm */
                 observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, core_sandbox_since(sb->created_at));
         if (!sandbox_status_is_ended(sb->status))
                 return;
@@ -332,7 +332,7 @@ int sandbox_move(Sandbox *sb, SandboxState to, const char *reason) {
                 return -EPROTO;
         }
         if (from.status == to.status && from.parked == to.parked) {
-                sb->activity = to.activity; /* which nobody is told of and no row has */
+                sb->activity = to.activity; /* not reported, and in no row */
                 return 0;
         }
         core_sandbox_become(sb, to);
@@ -364,7 +364,7 @@ const char *sandbox_state_text(const Sandbox *sb) {
         return sandbox_is_stopping(sb) ? "stopping" : sb->activity == ACTIVITY_FREEZING ? "pausing" : sandbox_status_name(sb->status);
 }
 
-/* Which of the two it is follows from its executions, whose rows are written: this needs none. */
+/* The status follows from the executions, whose rows are written, so it needs no row of its own. */
 void sandbox_update_running(Sandbox *sb) {
         SandboxStatus status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY;
 
@@ -372,7 +372,7 @@ void sandbox_update_running(Sandbox *sb) {
                 core_sandbox_become(sb, (SandboxState) { .status = status, .activity = sb->activity });
 }
 
-/* What its owner has used. */
+/* The use of its owner, without the time before a claim. */
 int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
         Provider *p = sb->manager->provider;
         int r = p->ops->usage(p, sb, ret);
@@ -394,7 +394,7 @@ int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
         memset(ret, 0, sizeof(*ret));
         if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING)
                 return 0;
-        if (sb->parked) { /* nothing that could be measured, but what it has used is known */
+        if (sb->parked) { /* nothing can be measured, but the earlier use is known */
                 ret->cpu_usec = sb->cpu_before_usec;
                 ret->has_cpu = true;
                 sandbox_disk_usage(sb, ret);

@@ -10,9 +10,9 @@
 #include "observe/alert-internal.h"
 
 #define TEXT_MAX  512
-#define TICKS_MAX 3 /* a longer pause between two looks, as when the machine slept, does not count in full */
+#define TICKS_MAX 3 /* a longer pause between two evaluations, as when the machine slept, counts only in part */
 
-/* Telling. */
+/* Notifying. */
 
 static bool is_cool(AlertEngine *e, const char *name, const AlertsConfig *config, AlertNow now) {
         const Told *t = alert_told_find(e, name);
@@ -20,7 +20,7 @@ static bool is_cool(AlertEngine *e, const char *name, const AlertsConfig *config
         return !t || (int64_t) now.mono - t->at >= (int64_t) MIN_OF(config->cooldown_usec, (usec_t) INT64_MAX / 2);
 }
 
-/* Unless the cooldown says no. */
+/* Notifies unless the cooldown is still running. */
 static void tell_firing(AlertEngine *e, Alert *a, const AlertsConfig *config, AlertNow now) {
         if (a->status != ALERT_FIRING || !is_cool(e, a->row.name, config, now))
                 return;
@@ -119,7 +119,7 @@ static void alert_engine_look(AlertEngine *e, const AlertRule *rule, usec_t pass
         Alert *a = e->active[alert_rule_index(rule)];
         double value = effective.enabled ? e->hooks.read(rule->signal, e->hooks.userdata) : NAN;
 
-        if (value > effective.threshold) /* never so for NAN */
+        if (value > effective.threshold) /* never true of NAN */
                 on_above(e, rule, &effective, value, passed, config, now);
         else if (a)
                 on_below(e, &effective, a, value, passed, now);
@@ -184,7 +184,7 @@ int alert_engine_raise(AlertEngine *e, const AlertsConfig *config, AlertNow now,
 
                 if (!effective.enabled)
                         return 0;
-                if (effective.severity != rule->severity) /* the configuration has the last word */
+                if (effective.severity != rule->severity) /* the configured severity counts */
                         severity = effective.severity;
         }
         (void) snprintf(key, sizeof(key), "%s", subject ? subject : "");
@@ -204,7 +204,7 @@ int alert_engine_raise(AlertEngine *e, const AlertsConfig *config, AlertNow now,
         return 0;
 }
 
-/* What is refused has not happened. */
+/* A change that cannot be saved is undone, and the call is refused. */
 static int engine_write_acknowledgement(AlertEngine *e, Alert *a, const Alert *before) {
         int r = alert_save(e, a);
 

@@ -17,7 +17,7 @@ const char *alert_title(const Alert *a) {
 
 /* The store. */
 
-/* One that could not be inserted, because the disk was full, say, is inserted later. */
+/* An alert that could not be inserted, because the disk was full for example, is inserted later. */
 int alert_save(AlertEngine *e, Alert *a) {
         int r;
 
@@ -53,13 +53,14 @@ void alert_forget(AlertEngine *e, Alert *a) {
         DL_DELETE(e->alerts, a);
         e->n--;
         if (e->store && a->stored)
-                store_may_lose(store_alert_delete(e->store, a->row.id), "that an alert is forgotten"); /* one that stays is trimmed after the next start */
+                store_may_lose(store_alert_delete(e->store, a->row.id), "that an alert is forgotten"); /* if the row stays, the next start trims it */
         store_alert_done(&a->row);
         free(a);
 }
 
-/* The oldest that is over, else the oldest of the least severe events, so that many small ones hide no great one; rules that fire are
- * few, and stay, and so does the newest, which somebody is just writing. */
+/* Removes the oldest alert that is over, else the oldest of the least severe events, so that many small ones do
+ * not displace a severe one. Firing rules are few, and stay; so does the newest alert, which is still being
+ * filled in. */
 static void trim(AlertEngine *e) {
         Alert *over = NULL, *event = NULL, *a;
 
@@ -111,7 +112,7 @@ void alert_told_set(AlertEngine *e, const char *name, int64_t at) {
         if (!t) {
                 t = calloc(1, sizeof(*t));
                 if (!t)
-                        return; /* then it is told once too often */
+                        return; /* one notification too many is sent then */
                 (void) snprintf(t->name, sizeof(t->name), "%s", name);
                 t->at = at;
                 t->next = e->told;
@@ -140,7 +141,8 @@ typedef struct Loading {
         AlertNow now;
 } Loading;
 
-/* How long ago something was, as far as the calendar can be trusted: a time to come was just now. */
+/* The monotonic time of a wall-clock time, as far as the calendar can be trusted. A time in the future counts
+ * as now. */
 static int64_t mono_of(AlertNow now, usec_t wall) {
         usec_t age = now.wall > wall ? now.wall - wall : 0;
 
@@ -175,7 +177,7 @@ static int alert_memory_load(StoreAlert *row, void *userdata) {
         return 0;
 }
 
-/* Rules of an older version that are gone would fire for ever. */
+/* Rules of an older version that do not exist any more would fire forever. */
 static void alert_memory_drop_unknown(AlertEngine *e, AlertNow now) {
         Alert *a, *next;
 
@@ -221,7 +223,7 @@ AlertEngine *alert_engine_free(AlertEngine *e) {
                 return NULL;
         DL_FOREACH_SAFE(e->alerts, a, next) {
                 if (alert_is_active(a) && !a->row.event)
-                        (void) alert_save(e, a); /* the last value and when it was seen */
+                        (void) alert_save(e, a); /* its last value and time */
                 store_alert_done(&a->row);
                 free(a);
         }

@@ -23,9 +23,9 @@ struct Alerts {
         sd_event_source *timer;
         CoreObserver observer;
         Observe *observe;
-        usec_t timeouts[TIMEOUTS_MANY]; /* monotonic: of the last ones, in a ring */
+        usec_t timeouts[TIMEOUTS_MANY]; /* monotonic times of the last ones, as a ring */
         unsigned n_timeouts;
-        uint64_t store_failures; /* those that were told */
+        uint64_t store_failures; /* failures that were reported */
 };
 
 static const AlertsConfig *config_of(const Alerts *a) {
@@ -57,7 +57,7 @@ static void alert_tell(const Alert *alert, AlertNews news, void *userdata) {
 
         if (news == NEWS_FIRED)
                 metric_add(a->observe, METRIC_ALERTS_FIRED, alert_severity_name(alert->severity), 1);
-        if (!a->notify) /* while alerts are loaded: what is resolved by that, nobody needs to know */
+        if (!a->notify) /* alerts that are resolved while they are loaded are not reported */
                 return;
         if (j)
                 notify_send(a->notify, alert->severity, news, alert->row.event, j);
@@ -65,7 +65,7 @@ static void alert_tell(const Alert *alert, AlertNews news, void *userdata) {
                 log_warning("alert %s: cannot be told: out of memory", alert->row.name);
 }
 
-/* Looked at from here, not told from there: to write an alert takes the store. */
+/* Polled from here, because a callback of the store could not write an alert to it. */
 static void look_at_store(Alerts *a) {
         char text[256];
         int last;
@@ -138,7 +138,7 @@ static void raise_event(Alerts *a, const Sandbox *sb, const Execution *x, const 
         alerts_raise(a, name, SEVERITY_WARNING, context, text);
 }
 
-/* Three within ten minutes are no accident. */
+/* Three timeouts within ten minutes are more than chance. */
 static void count_timeout(Alerts *a) {
         usec_t at = clock_usec();
 
@@ -154,7 +154,7 @@ static void alert_on_timeout(Alerts *a, const Sandbox *sb, const Execution *x) {
         count_timeout(a);
 }
 
-/* A sandbox whose time is over while it does nothing has come to its planned end: that is nobody's problem. */
+/* The timeout of a sandbox that does nothing is its planned end, and not a problem. */
 static void alert_on_event(Sandbox *sb, const char *type, const Execution *x, const char *text, void *userdata) {
         Alerts *a = userdata;
 
@@ -162,19 +162,19 @@ static void alert_on_event(Sandbox *sb, const char *type, const Execution *x, co
                 alert_on_timeout(a, sb, x);
 }
 
-/* The cleaners end it with this word. */
+/* The reaper ends a stuck sandbox with this word. */
 static void alert_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         if (to == SANDBOX_TERMINATING && from != to && sb->reason && strncmp(sb->reason, "stuck", strlen("stuck")) == 0)
                 raise_event(userdata, sb, /* x= */ NULL, "sandbox_event_stuck", "stuck", sb->reason);
 }
 
-/* Of agents: others set short limits on purpose. */
+/* Only executions of agents: other callers set short limits on purpose. */
 static void alert_on_execution_ended(Execution *x, void *userdata) {
         if ((x->reason == EXECUTION_REASON_TIMEOUT || x->reason == EXECUTION_REASON_CPU_TIME) && x->sandbox->spec.agent_type)
                 alert_on_timeout(userdata, x->sandbox, x);
 }
 
-/* Looking. */
+/* Reading. */
 
 int alerts_list_json(Alerts *a, const char *status, const char *severity, size_t limit, json_t **ret, Error *reterr) {
         return alert_list_json(a->engine, status, severity, limit, ret, reterr);
@@ -267,7 +267,7 @@ int alerts_new(Manager *m, Outbound *outbound, Observe *observe, Alerts **ret, E
 Alerts *alerts_free(Alerts *a) {
         if (!a)
                 return NULL;
-        manager_unobserve(a->manager, &a->observer); /* the core goes next, and shall not tell us of it */
+        manager_unobserve(a->manager, &a->observer); /* the core is destroyed next, and must not call this */
         sd_event_source_disable_unref(a->timer);
         alert_engine_free(a->engine);
         notify_free(a->notify);

@@ -36,7 +36,7 @@ static bool audit_chain_take(const char **p, const char *end, const char *text) 
         return true;
 }
 
-/* Written one way only: no sign, no zero in front. */
+/* There is only one spelling: no sign, no leading zero. */
 static bool audit_chain_take_number(const char **p, const char *end, uint64_t *ret) {
         const char *first = *p;
         uint64_t value = 0;
@@ -118,7 +118,7 @@ void audit_head_print(const AuditHead *h, char ret[AUDIT_HEAD_SIZE + 1]) {
         ret[AUDIT_HEAD_SIZE] = '\0';
 }
 
-/* As it was printed, to the byte. */
+/* Accepts only the exact bytes that are printed. */
 int audit_head_read(int dirfd, AuditHead *ret) {
         char text[AUDIT_HEAD_SIZE + 2], again[AUDIT_HEAD_SIZE + 1];
         ssize_t n = file_read(dirfd, AUDIT_HEAD_FILE, text, sizeof(text));

@@ -35,7 +35,7 @@ static uint64_t audit_expire_measure(const Audit *a, const AuditFiles *files) {
         return sum;
 }
 
-/* The record before the first of this file: what will be the base. */
+/* The record before the first of this file, which will be the base of the chain. */
 static int record_before(const Audit *a, unsigned number, uint64_t *ret_seq, char ret_hash[AUDIT_HASH_DIGITS + 1]) {
         _cleanup_free_ char *data = malloc(AUDIT_RECORD_MAX);
         _cleanup_close_ int fd = -EBADF;
@@ -76,7 +76,8 @@ static void audit_expire_remove_files(Audit *a, const AuditFiles *files, size_t 
         }
 }
 
-/* How many of the oldest go: what is too old by the calendar, where that can be trusted, and what is too much. Never the file that is written. */
+/* The number of oldest files to remove: those that are too old, if the calendar can be trusted, and those
+ * beyond the total size. Never the file that is being written. */
 static size_t audit_expire_count(const Audit *a, const AuditFiles *files) {
         usec_t keep = a->manager->settings->audit.keep_usec, wall = clock_wall_usec();
         uint64_t max = a->manager->settings->audit.total_bytes, sum = max > 0 ? audit_expire_measure(a, files) : 0;

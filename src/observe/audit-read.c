@@ -90,7 +90,7 @@ void audit_reader_done(AuditReader *r) {
         *r = (AuditReader) AUDIT_READER_INIT;
 }
 
-/* 0: there is none. */
+/* 0: there is no next file. */
 static int open_next(AuditReader *r) {
         char name[32];
         int fd;
@@ -168,7 +168,7 @@ int audit_reader_again(AuditReader *r) {
         return 0;
 }
 
-/* The number of a file's first record; 0: it has none. */
+/* The number of the first record in a file; 0: it has none. */
 static uint64_t first_seq(const AuditReader *r, unsigned number) {
         char name[32], line[AUDIT_HASH_DIGITS];
         AuditRecord record = { 0 };
@@ -199,7 +199,8 @@ int audit_reader_seek(AuditReader *r, uint64_t seq) {
         return 0;
 }
 
-/* Files before the last that is too old: should the clock have been set back, what is between stays in. */
+/* Skips files at the beginning whose last record is too old, up to the first that is not. If the clock was set
+ * back, later files that look too old are still read. */
 int audit_reader_skip_before(AuditReader *r, usec_t since) {
         while (r->next < r->files.n) {
                 char name[32];
@@ -232,7 +233,7 @@ static bool audit_read_text_is(const char *line, size_t size, const char *name, 
         return !wanted || (text && n == strlen(wanted) && memcmp(text, wanted, n) == 0);
 }
 
-/* Times of one form compare as text. */
+/* Times in the same format compare as text. */
 static bool time_fits(const AuditFilter *f, const char *line, size_t size) {
         size_t n;
         const char *at;

@@ -19,10 +19,10 @@
 
 #define TAIL_MAX (2 * (size_t) AUDIT_RECORD_MAX)
 
-/* How the newest file ends. */
+/* The end of the newest file. */
 typedef struct AuditRecoverTail {
-        bool found;      /* a last record, and it is one */
-        bool damaged;    /* a last line, and it is none */
+        bool found;      /* there is a last record, and it is valid */
+        bool damaged;    /* the last line is not a valid record */
         uint64_t torn;   /* bytes after it */
         AuditRecord last;
 } AuditRecoverTail;
@@ -72,7 +72,7 @@ static int read_tail(int dirfd, unsigned number, AuditRecoverTail *ret) {
         return 0;
 }
 
-/* From the newest file backwards: one that was just begun may be empty. */
+/* From the newest file backwards: a file that was just begun may be empty. */
 static int audit_recover_find_end(Audit *a, const AuditFiles *files, AuditRecoverTail *ret) {
         uint64_t torn = 0;
         int r;
@@ -98,7 +98,7 @@ static int take_torn_off(Audit *a, uint64_t torn) {
         return 0;
 }
 
-/* Both the head and the store remember how far it went; NULL: as it shall be. */
+/* Both the head and the store have the last number. Returns what is wrong; NULL: nothing. */
 static const char *audit_recover_compare(const AuditRecoverTail *t, const AuditHead *head, int head_error, uint64_t stored, uint64_t *ret_lost) {
         uint64_t last = t->found ? t->last.seq : head->base, known = MAX_OF(head->seq, stored);
 
@@ -159,7 +159,7 @@ static int recover(Audit *a, const AuditFiles *files, Error *reterr) {
         r = open_head(a, reterr);
         if (r < 0)
                 return r;
-        (void) note_recovery(a, &t, wrong, lost); /* what cannot be written now, as on a full disk, is seen at the next record */
+        (void) note_recovery(a, &t, wrong, lost); /* a failure, as on a full disk, is noticed at the next record */
         return 0;
 }
 

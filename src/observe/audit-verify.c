@@ -53,7 +53,7 @@ void audit_verify_done(AuditVerifier *v) {
         audit_reader_done(&v->reader);
 }
 
-/* The oldest that is there. */
+/* Checks the oldest record that exists. */
 static int check_first(AuditVerifier *v, const AuditRecord *r) {
         if (v->head.base == 0 && v->reader.number != 1)
                 return audit_verify_broken(v, "the files before this one are missing");
@@ -78,7 +78,7 @@ static bool text_equals(const char *text, size_t size, const char *word) {
         return text && size == strlen(word) && memcmp(text, word, size) == 0;
 }
 
-/* What the log says about itself. */
+/* Reads the records of the log about itself. */
 static int check_notes(AuditVerifier *v, const char *line, size_t size, const AuditRecord *r) {
         size_t n = 0;
         const char *event = audit_record_text(line, size, "event", &n);
@@ -130,7 +130,7 @@ static int audit_verify_check_line(AuditVerifier *v, const char *line, size_t si
         return 1;
 }
 
-/* Whoever writes may be one ahead of its head, and may have gone on while we read. */
+/* A writer may be one record ahead of its head, and may have continued during the check. */
 static int check_end(AuditVerifier *v) {
         const AuditVerdict *d = &v->verdict;
         AuditHead now = v->head;

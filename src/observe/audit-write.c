@@ -19,7 +19,8 @@
 #define RESERVE_MIN     (UINT64_C(64) << 10)
 #define RESERVE_OF_DISK 32
 
-/* Space for so many bytes more, or for as many as the disk has; of a small disk only a part. What was got; 0: none. */
+/* Allocates space for so many bytes more, or for as many as the disk has; on a small disk only a part. Returns
+ * the allocated size; 0: none. */
 static uint64_t audit_allocate(const Audit *a, int fd, uint64_t size) {
         uint64_t wanted = a->manager->settings->audit.reserve_bytes;
         struct statvfs v;
@@ -57,13 +58,13 @@ int audit_open_file(Audit *a, unsigned number) {
                 return -errno;
         }
         got = audit_allocate(a, fd, (uint64_t) st.st_size);
-        if (got == 0 && a->reserved > a->size) { /* on a full disk the file that has space is the better one */
+        if (got == 0 && a->reserved > a->size) { /* on a full disk, the old file, which has space, is kept */
                 (void) unlinkat(a->dirfd, name, 0);
                 (void) fd_close(fd);
                 return -ENOSPC;
         }
         if (a->fd >= 0)
-                (void) ftruncate(a->fd, (off_t) a->size); /* gives back what it has beyond its size */
+                (void) ftruncate(a->fd, (off_t) a->size); /* frees the space beyond its size */
         (void) fd_close(a->fd);
         a->fd = fd;
         a->number = number;
@@ -90,7 +91,7 @@ void audit_put_number(Audit *a, const char *name, uint64_t value) {
         text_format(&a->text, ",\"%s\":%" PRIu64, name, value);
 }
 
-/* Half a record is none. */
+/* An incomplete record is removed again. */
 static int write_record(Audit *a) {
         ssize_t n = write(a->fd, a->text.data, a->text.size);
         int r = n < 0 ? -errno : -ENOSPC;
@@ -110,7 +111,8 @@ static int audit_write_head(Audit *a) {
         return pwrite(a->head_fd, text, AUDIT_HEAD_SIZE, 0) == AUDIT_HEAD_SIZE ? 0 : -EIO;
 }
 
-/* Where it fails, the old one is as good. It is tried again when there is twice as much beyond the size; not for each record, which would try to allocate each time. */
+/* If this fails, the old file is kept. The next try is made when the excess over the maximum size has doubled;
+ * not for each record, because each try allocates. */
 static void rotate(Audit *a) {
         uint64_t most = a->manager->settings->audit.file_bytes;
         int r;

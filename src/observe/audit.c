@@ -19,7 +19,7 @@
 #define TEXT_MAX      512
 #define FAILED        "audit-failed"
 
-/* Tells once, until it works again. */
+/* Reports the first failure, and no more until a record can be written again. */
 static void observe_audit_on_failure(Audit *a, int r, bool first) {
         a->lost++;
         a->n_lost++;
@@ -30,7 +30,7 @@ static void observe_audit_on_failure(Audit *a, int r, bool first) {
         observe_security(a->manager, FAILED, /* sb= */ NULL, "the audit log cannot be written: %s", strerror(-r));
 }
 
-/* Before any other record: what the log has to say about itself. False: nothing is written. */
+/* Writes what the log has to say about itself, before any other record. False: nothing is written. */
 static bool ready(Audit *a) {
         bool on = a->manager->settings->audit.enabled;
         uint64_t lost = a->lost;
@@ -127,14 +127,14 @@ static void event(Audit *a, const char *kind, const char *name, const Sandbox *s
         observe_audit_finish(a, failing);
 }
 
-/* What the core tells. */
+/* Callbacks of the core. */
 
 static void observe_audit_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
         if (text && strcmp(kind, FAILED) != 0)
                 event(userdata, "security", kind, sb, NULL, text);
 }
 
-/* Denials are security events; what people were asked and said is none, and is on record as well. */
+/* Denials are security events. Questions to operators and their answers are not, and are recorded too. */
 static void observe_audit_on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
         if (strcmp(news->kind, "asked") == 0)
                 event(userdata, "event", "approval-asked", sb, NULL, news->text);
@@ -161,8 +161,8 @@ static void observe_audit_on_execution_ended(Execution *x, void *userdata) {
                 event(userdata, "life", "execution-ended", x->sandbox, x, x->message);
 }
 
-/* Begins to bring to disk what was written, without waiting for it: a machine that dies loses seconds, and no caller waits for a
- * disk. */
+/* Starts the write-back of written records without waiting for it: a crash of the machine loses seconds, and no
+ * caller waits for a disk. */
 static int observe_audit_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Audit *a = userdata;
 
@@ -255,7 +255,7 @@ Audit *audit_free(Audit *a) {
 bool audit_accepts(Audit *a) {
         if (a->error >= 0 || !a->manager->settings->audit.required || !a->manager->settings->audit.enabled)
                 return true;
-        (void) ready(a); /* one failure is no state: the record of what was lost says whether it works again */
+        (void) ready(a); /* a single failure may be over: the record about lost ones shows whether writing works again */
         return a->error >= 0;
 }
 

@@ -5,7 +5,7 @@
 #include "observe/internal.h"
 
 #define KEY_MAX   (METRIC_LABELS_MAX * METRIC_LABEL_BYTES)
-#define SEPARATOR '\x1f' /* between two labels; in no label */
+#define SEPARATOR '\x1f' /* between two labels; no label contains it */
 
 static void body_make_key(Metric m, const Series *s, char key[static KEY_MAX]) {
         const char *second = s->labels[1];
@@ -24,10 +24,10 @@ static int metric_from_name(const char *name) {
         for (Metric m = 0; m < _METRIC_MAX; m++)
                 if (strcmp(metric_info(m)->name, name) == 0)
                         return (int) m;
-        return -1; /* of another version */
+        return -1; /* a metric of another version */
 }
 
-/* Taking. */
+/* Taking values. */
 
 static json_t *histogram_json(const Histogram *h) {
         json_t *buckets = json_object();
@@ -40,7 +40,7 @@ static json_t *histogram_json(const Histogram *h) {
         return json_pack("{s:I,s:f,s:f,s:o}", "n", (json_int_t) h->count, "sum", h->sum, "max", (double) h->max, "b", buckets);
 }
 
-/* NULL: nothing to tell. */
+/* NULL: no values. */
 static json_t *take_series(const MetricInfo *info, Series *s) {
         json_t *taken = NULL;
 
@@ -84,7 +84,7 @@ json_t *body_take(Observe *o) {
         return body;
 }
 
-/* Putting on top. */
+/* Adding values. */
 
 static double body_member(const json_t *object, const char *key) {
         return json_number_value(json_object_get(object, key));

@@ -12,7 +12,7 @@
 
 #define HOUR     (3600 * USEC_PER_SEC)
 #define GB       (1024.0 * 1024 * 1024)
-#define ROWS_MAX 20000 /* records that one question looks at: the loop waits for it */
+#define ROWS_MAX 20000 /* records that a request reads at most, because the loop waits for it */
 
 double usage_cost(const CostConfig *price, usec_t cpu_usec, double byte_seconds, uint64_t egress_bytes) {
         return (double) cpu_usec / USEC_PER_SEC * price->per_cpu_second + byte_seconds / GB * price->per_gb_second +
@@ -132,7 +132,7 @@ static int add_hour(const UsageHour *h, void *userdata) {
         return sum_add(s, s->key(NULL, NULL, h->agent_type, h->tenant), h->tenant, &x);
 }
 
-/* As they were sampled last. */
+/* With the usage of their last sample. */
 static int add_live(CostSum *s) {
         usec_t now = clock_usec(), wall = clock_wall_usec();
         const Sandbox *sb, *next;
@@ -231,7 +231,7 @@ static int cost_collect(CostSum *s, bool records, usec_t from, usec_t to) {
 
         if (r >= 0)
                 r = records ? store_usage_each(store, s->tenant, from, to, ROWS_MAX, add_record, s) : store_usage_hours(store, from, to, add_hour, s);
-        if (r >= 0 && to + USEC_PER_SEC > clock_wall_usec()) /* "now" was a moment ago */
+        if (r >= 0 && to + USEC_PER_SEC > clock_wall_usec()) /* the request is for the time until now */
                 r = add_live(s);
         return r;
 }

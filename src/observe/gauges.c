@@ -157,7 +157,7 @@ double gauge_longest_wait(void *observe) {
         return (double) admission_of(observe).longest_wait_usec / USEC_PER_SEC;
 }
 
-/* What the kernel could still give, without swapping; -1: it does not say. */
+/* The share of memory that the kernel could not give without swapping; NAN if it does not report that. */
 static double gauges_memory_usage(void) {
         double total = 0, available = -1, value;
         char line[128];
@@ -176,7 +176,7 @@ static double gauges_memory_usage(void) {
         return total > 0 && available >= 0 ? 1 - available / total : NAN;
 }
 
-/* As df has it: what only root may still use does not count as free. */
+/* Like df(1): space that only root may use does not count as free. */
 static double gauges_disk_usage(const char *path) {
         struct statvfs v;
         double used;
@@ -203,7 +203,7 @@ static void refresh_depot(Observe *o) {
         metric_set(o, METRIC_DEPOT_BYTES, "max", p ? (double) p->room.most_bytes : 0);
 }
 
-/* Of what it can take: what it has already and is free counts as room. */
+/* The share of the depot's maximum size; free space that it has already counts as room. */
 double gauge_depot_usage(Observe *o) {
         const Provider *p = o->manager->provider;
 

@@ -49,7 +49,7 @@ static bool add_reasons(Observe *o, const Condition *conditions, size_t n, json_
         return any;
 }
 
-/* What somebody has noticed, and is not over (core/ailment.h). */
+/* Problems that were noticed and are not over (core/ailment.h). */
 static bool add_ailments(const Observe *o, bool ill, json_t *reasons) {
         usec_t now = clock_wall_usec();
         bool any = false;
@@ -70,8 +70,8 @@ typedef struct Target {
         const char *name;
         double below;
         const char *unit;
-        Signal signal;                        /* … */
-        double (*read)(Observe *o, Metric m); /* … or, where there is none for it, this */
+        Signal signal;                        /* either a signal … */
+        double (*read)(Observe *o, Metric m); /* … or, if there is none, this reader */
         Metric metric;
 } Target;
 

@@ -8,12 +8,12 @@
 
 #define HOUR      (3600 * USEC_PER_SEC)
 #define FINE_MAX  (12 * HOUR)      /* rows by the interval */
-#define LONG_MAX  (62 * 24 * HOUR) /* rows by the hour: the loop waits while they are read */
+#define LONG_MAX  (62 * 24 * HOUR) /* hourly rows: the loop waits while they are read */
 
 typedef struct HistoryReadReader {
         usec_t from, step;
         json_t *points;
-        json_t *body; /* of the point that is being put together */
+        json_t *body; /* of the current point */
         usec_t at, end;
         size_t rows;
 } HistoryReadReader;
@@ -71,7 +71,7 @@ int observe_history_json(Observe *o, usec_t from, usec_t to, usec_t step, json_t
                 reader.from = from = from / HOUR * HOUR;
                 r = store_history_each(o->manager->store, /* hourly= */ true, from, to, history_read_add_row, &reader);
         }
-        if (r >= 0) /* the hour that is not over yet has no row of its own */
+        if (r >= 0) /* the current hour has no row yet */
                 r = store_history_each(o->manager->store, /* hourly= */ false, fine ? from : MAX_OF(from, hour), to, history_read_add_row, &reader);
         close_point(&reader);
         if (r < 0) {

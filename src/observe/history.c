@@ -11,7 +11,7 @@
 #include "observe/internal.h"
 
 #define HOUR      (3600 * USEC_PER_SEC)
-#define TRIM_MAX  200 /* rows in one go: the loop waits for it */
+#define TRIM_MAX  200 /* rows in one batch: the loop waits for it */
 #define BITS_FINE ((1U << WINDOW_1M) | (1U << WINDOW_5M) | (1U << WINDOW_1H))
 #define BITS_DAY  (1U << WINDOW_24H)
 
@@ -58,7 +58,7 @@ int history_write(Observe *o, usec_t now) {
                 r = put_totals(o);
         r = store_end(store, r);
         json_decref(o->unwritten);
-        o->unwritten = r < 0 ? TAKE_PTR(body) : NULL; /* a full disk: the next row has it too */
+        o->unwritten = r < 0 ? TAKE_PTR(body) : NULL; /* on a full disk: the next row includes it */
         if (r >= 0)
                 o->row_began = now;
         return r;
@@ -69,7 +69,7 @@ int history_write(Observe *o, usec_t now) {
 static int history_add_row(const HistoryRow *row, void *userdata) {
         _cleanup_json_ json_t *body = json_loads(row->body, 0, NULL);
 
-        return body ? body_merge(userdata, body) : 0; /* a row that cannot be read is no reason to lose its hour */
+        return body ? body_merge(userdata, body) : 0; /* an unreadable row is left out of its hour */
 }
 
 int history_fold(Observe *o, usec_t now) {
@@ -144,7 +144,8 @@ static int restore_totals(const char *text, void *userdata) {
         return 0;
 }
 
-/* The day is made of whole hours, and of what came after the last of them; the hour of rows. */
+/* The window of a day is filled from whole hours and the rows after the last one; the window of an hour from
+ * rows. */
 int history_load(Observe *o) {
         Store *store = o->manager->store;
         usec_t now = clock_wall_usec(), hour = now / HOUR * HOUR;

@@ -8,7 +8,7 @@
 
 #include "observe/internal.h"
 
-#define WAITED (100 * USEC_PER_MSEC) /* a refusal that took so long had waited for a place */
+#define WAITED (100 * USEC_PER_MSEC) /* a refusal after so long had waited for a place */
 
 static const char *execution_outcome(const Execution *x) {
         switch (x->reason) {
@@ -39,7 +39,7 @@ static const char *sandbox_outcome(const Sandbox *sb, const Note *n) {
         return "completed";
 }
 
-/* While it is still known what runs. */
+/* Called at the beginning of the end, while it is known what runs. */
 static void note_ending(Note *n, const Sandbox *sb) {
         if (n && sb->reason && strcmp(sb->reason, "timeout") == 0)
                 n->ending = n->alive > 0 || sb->n_alive > 0 ? "timeout" : "expired";
@@ -98,7 +98,7 @@ static const Metric step_metrics[_STEP_MAX] = {
 
 static void hooks_on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration, void *userdata) {
         if (sb && sb->pooled && step == STEP_LIFETIME)
-                return; /* nobody had it */
+                return; /* it had no owner */
         metric_observe(userdata, step_metrics[step], agent_label(sb), (double) duration / USEC_PER_SEC);
 }
 

@@ -6,7 +6,7 @@ static void lifelog_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to,
         const char *reason = sb->reason ? sb->reason : "";
 
         if (!log_infos || sb->pooled || (from == SANDBOX_READY && to == SANDBOX_RUNNING) || (from == SANDBOX_RUNNING && to == SANDBOX_READY))
-                return; /* executions are told of themselves */
+                return; /* executions log this themselves */
         if (from == to)
                 log_sandbox("info", sb->id, to == SANDBOX_INITIALIZING ? "created" : "claimed from a pool");
         else

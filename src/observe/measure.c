@@ -6,8 +6,8 @@
 
 #include "observe/internal.h"
 
-#define RATE_SAMPLES_MIN 10 /* sandboxes that have ended in the last hour */
-#define RATE_ERRORS_MIN  5  /* answers of the last five minutes that were errors */
+#define RATE_SAMPLES_MIN 10 /* sandboxes ended in the last hour */
+#define RATE_ERRORS_MIN  5  /* error responses in the last five minutes */
 
 static double measure_share(double part, double whole) {
         return whole > 0 ? part / whole : NAN;
@@ -21,7 +21,7 @@ static double failures(Observe *o) {
         return ended(o, "failed") + ended(o, "timeout");
 }
 
-/* One program that fails is no rate: nobody shall be woken up for it. */
+/* NAN for too few sandboxes: a single failed program must not alert an operator. */
 static double measure_rate(Observe *o, double part, double whole) {
         return ended(o, NULL) >= RATE_SAMPLES_MIN ? measure_share(part, whole) : NAN;
 }
@@ -46,7 +46,8 @@ static double answers(Observe *o, const char *class) {
         return observe_count(o, METRIC_HTTP_REQUESTS, /* label= */ NULL, class, WINDOW_5M);
 }
 
-/* Two calls that were refused on an idle server are a large share, and no reason to wake anybody up: nothing to go by. */
+/* NAN for too few errors: two refused calls on an idle server are a large share, and no reason to alert an
+ * operator. */
 static double answers_rate(Observe *o, double errors) {
         return errors > 0 && errors < RATE_ERRORS_MIN ? NAN : measure_share(errors, answers(o, NULL));
 }
@@ -67,15 +68,15 @@ static double measure_p95(Observe *o, Metric m) {
 }
 
 static double queue_p95(Observe *o) {
-        return fmax(measure_p95(o, METRIC_STEP_QUEUE), measure_p95(o, METRIC_AGENT_QUEUE)); /* fmax() takes the number where one is none */
+        return fmax(measure_p95(o, METRIC_STEP_QUEUE), measure_p95(o, METRIC_AGENT_QUEUE)); /* fmax() ignores a NAN */
 }
 
 static double store_p95(Observe *o) {
         return measure_p95(o, METRIC_STORE_SECONDS);
 }
 
-/* A program that runs into its limits breaks no rule, and a full disk is no attack: such events are written down and counted, and
- * violate nothing. Every other kind does, also one that is not thought of yet. */
+/* A program that reaches its limits breaks no rule, and a full disk is no attack: such events are recorded and
+ * counted, but do not count as violations. All other kinds do, also future ones. */
 static double security_events(Observe *o) {
         static const char *const harmless[] = { "limit-kill", "oom-kill", "disk-kill", "audit-failed" };
         double n = observe_count(o, METRIC_SECURITY_EVENTS, NULL, NULL, WINDOW_1H);
@@ -125,7 +126,7 @@ static double idle_max(Observe *o) {
 
 typedef enum Together { ADDED, HIGHEST } Together;
 
-/* Without a reader: known only to a source. */
+/* A signal without a reader is only known to a source. */
 static const struct {
         double (*read)(Observe *o);
         Together together;

@@ -10,7 +10,7 @@
 
 struct NotifyTest {
         Notify *notify;
-        NotifyTested done; /* NULL: nobody asks any more */
+        NotifyTested done; /* NULL: the caller has cancelled */
         void *userdata;
         NotifyTest *prev, *next;
 };
@@ -71,7 +71,7 @@ int notify_test(Notify *n, const char *channel, NotifyTested done, void *userdat
         return 0;
 }
 
-/* A webhook's path may be its secret. */
+/* Shows only the host: the path of a webhook may be a secret. */
 static json_t *target_json(const ChannelConfig *k) {
         const char *scheme = k && k->url ? strstr(k->url, "://") : NULL, *host, *end, *at;
         _cleanup_free_ char *text = NULL;

@@ -50,7 +50,8 @@ char *notify_headline(json_t *message) {
         return line;
 }
 
-/* Slack: https://api.slack.com/reference/messaging/attachments; Mattermost, Rocket.Chat and Discord (/slack) take the same. */
+/* Slack: https://api.slack.com/reference/messaging/attachments; Mattermost, Rocket.Chat and Discord (/slack)
+ * accept the same. */
 
 static const char *notify_colour_of(json_t *message) {
         static const char *const colours[_SEVERITY_MAX] = { "#4a90d9", "#e8a33d", "#d72b3f" };
@@ -59,7 +60,7 @@ static const char *notify_colour_of(json_t *message) {
         return notify_format_is_over(message) ? "#2eb67d" : colours[MAX_OF(severity, (int) SEVERITY_INFO)];
 }
 
-/* What is not escaped could be a link, or call a whole channel: <!channel>. */
+/* Unescaped text could be a link, or notify a whole channel: <!channel>. */
 static json_t *slack_text(const char *text) {
         _cleanup_text_ Text t = TEXT_INIT(BODY_MAX);
 
@@ -106,7 +107,7 @@ static json_t *pagerduty(const ChannelConfig *channel, json_t *message) {
         };
         int news = shape_value(&alert_news_names, event_of(message));
         _cleanup_free_ char *headline = notify_headline(message);
-        char summary[1024]; /* PagerDuty takes no more */
+        char summary[1024]; /* the maximum of PagerDuty */
 
         (void) snprintf(summary, sizeof(summary), "%.300s: %.600s", headline ? headline : "", notify_get(message, "message"));
         return json_pack("{s:s,s:s,s:s,s:{s:o,s:s,s:s,s:O*,s:s,s:s,s:O*}}",

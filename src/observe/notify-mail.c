@@ -31,7 +31,7 @@ static void put_base64(Text *t, const void *data, size_t size) {
                 base64_encode(data, size, to);
 }
 
-/* One line, whatever is in it. */
+/* Always one line: control characters become spaces. */
 static void notify_mail_put_plain(Text *t, const char *s) {
         for (; *s; s++) {
                 char c = (unsigned char) *s < ' ' || *s == 0x7f ? ' ' : *s;
@@ -91,7 +91,7 @@ static void put_domain(Text *t) {
         text_put_string(t, host[0] ? host : "localhost");
 }
 
-/* The first message of an alert is what the others answer to, so that they stand together. */
+/* All messages of an alert refer to the first one, so that mail programs show them as a thread. */
 static void put_thread(Text *t, json_t *message, uint64_t number) {
         const char *id = notify_get(message, "id");
 

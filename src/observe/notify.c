@@ -12,7 +12,7 @@
 #include "observe/notify-internal.h"
 
 #define BACKOFF_MAX (5 * 60 * USEC_PER_SEC)
-#define IN_DELIVERY_MAX 100000 /* one per channel: the queue is ours */
+#define IN_DELIVERY_MAX 100000 /* one per channel, because the queue is here */
 
 const ChannelConfig *notify_channel_config(const Notify *n, const char *name) {
         const AlertsConfig *config = notify_config(n);
@@ -96,7 +96,7 @@ static void notify_count(const Channel *c, const char *outcome, double n) {
         metric_add2(c->notify->observe, METRIC_DELIVERIES, c->name, outcome, n);
 }
 
-/* Given up: it stays where people can see it, until a hundred others have come. */
+/* Gives a message up. It stays listed until a hundred others have followed. */
 static void post_fail(Post *p, const char *text) {
         Channel *c = p->channel;
         Notify *n = c->notify;
@@ -153,7 +153,7 @@ static int post_start(Post *p, Error *reterr) {
 
         if (!k)
                 return error_set(reterr, -ENOENT, "there is no channel '%s' any more", c->name);
-        if (p->row.starts >= MAX_OF(notify_config(n)->attempts_max, 1U)) /* a daemon that dies again and again shall not send for ever */
+        if (p->row.starts >= MAX_OF(notify_config(n)->attempts_max, 1U)) /* a daemon that keeps crashing must not send forever */
                 return error_set(reterr, -ELOOP, "the daemon was started %llu times meanwhile", (unsigned long long) p->row.starts);
         message = json_loads(p->row.message, 0, NULL);
         if (!message)
@@ -174,7 +174,7 @@ static void channel_next(Channel *c) {
         }
 }
 
-/* The oldest that is not under way goes: what is new matters more. */
+/* Removes the oldest message that is not being sent: new ones matter more. */
 static void notify_make_room(Notify *n) {
         Post *oldest = NULL;
         Channel *c;
@@ -222,7 +222,8 @@ static int post_add(Notify *n, const char *channel, json_t *message) {
         return 0;
 }
 
-/* Only PagerDuty keeps incidents open until it is told. */
+/* PagerDuty keeps an incident open until it is reported as over, so it gets all news. Other channels get no
+ * acknowledgements, and of events no end. */
 static bool notify_wants(ChannelKind kind, AlertNews news, bool once) {
         if (kind == CHANNEL_PAGERDUTY)
                 return true;
@@ -242,7 +243,7 @@ void notify_send(Notify *n, AlertSeverity severity, AlertNews news, bool once, j
                 ChannelKind kind = k ? k->kind : CHANNEL_LOG;
 
                 if (!k && strcmp(route->items[i], "log") != 0)
-                        continue; /* the configuration has no such channel: it was refused when it was read */
+                        continue; /* the configuration does not have the channel, which was reported when it was read */
                 if (!notify_wants(kind, news, once))
                         continue;
                 if (kind == CHANNEL_LOG)

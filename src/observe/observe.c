@@ -29,7 +29,7 @@ int observe_new(Manager *m, Observe **ret, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot make a timer: %m");
         observe_hook(o);
-        (void) observe_set_source(o, SIGNAL_QUEUE_DEPTH, gauge_waiting, o); /* agents add theirs */
+        (void) observe_set_source(o, SIGNAL_QUEUE_DEPTH, gauge_waiting, o); /* the agents add their number */
         (void) observe_set_source(o, SIGNAL_POOL_WAIT, gauge_longest_wait, o);
         store_set_timing(m->store, on_transaction, o);
         *ret = TAKE_PTR(o);
@@ -39,7 +39,7 @@ int observe_new(Manager *m, Observe **ret, Error *reterr) {
 Observe *observe_free(Observe *o) {
         if (!o)
                 return NULL;
-        manager_unobserve(o->manager, &o->observer); /* the core goes next, and shall not tell us of it */
+        manager_unobserve(o->manager, &o->observer); /* the core is destroyed next, and must not call this */
         store_set_timing(o->manager->store, NULL, NULL);
         if (o->ticker) {
                 (void) usage_flush(o);

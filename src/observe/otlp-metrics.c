@@ -19,8 +19,8 @@
 typedef struct Export {
         Otlp *otlp;
         Text *text;
-        char name[128]; /* of the metric whose series are being put */
-        bool any;       /* a metric is there */
+        char name[128]; /* of the metric that is being written */
+        bool any;       /* a metric was written */
         usec_t now;
         MetricType type;
 } Export;
@@ -73,7 +73,7 @@ static void otlp_metrics_put_sample(const MetricSample *s, void *userdata) {
         usec_t since = s->type == METRIC_COUNTER ? e->otlp->metrics_since : e->otlp->manager->started_at;
 
         if (!isfinite(s->value))
-                return; /* nothing to go by, and JSON has no word for it */
+                return; /* no value, and JSON has no NAN */
         if (!again)
                 begin_metric(e, s);
         text_put_string(t, again ? ",{\"attributes\":[" : "{\"attributes\":[");

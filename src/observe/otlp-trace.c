@@ -20,7 +20,7 @@
 #define PARENTS_MAX    100000
 
 struct Span {
-        char sandbox[SANDBOX_ID_LENGTH + 1]; /* "": a wait in vain, which belongs to none */
+        char sandbox[SANDBOX_ID_LENGTH + 1]; /* "": a failed wait in the queue, without a sandbox */
         LifeStep step;
         usec_t start, duration;
         bool failed;
@@ -29,7 +29,7 @@ struct Span {
         Span *prev, *next;
 };
 
-/* The trace that a life belongs to, when it is not its own. */
+/* The parent trace of a sandbox, if a caller gave one. */
 struct OtlpParent {
         char sandbox[SANDBOX_ID_LENGTH + 1];
         char trace_id[OTLP_TRACE_ID + 1], span_id[OTLP_SPAN_ID + 1];
@@ -37,9 +37,9 @@ struct OtlpParent {
         UT_hash_handle hh;
 };
 
-/* Which trace. */
+/* Traces. */
 
-/* By what is random already. */
+/* Derives an id from one that is random already. */
 static void otlp_trace_derive(const char *purpose, const char *id, char *ret, size_t digits) {
         char text[64], hex[2 * SECRET_SHA256_SIZE + 1];
         uint8_t sum[SECRET_SHA256_SIZE];
@@ -121,7 +121,7 @@ static void drop_first(Otlp *o) {
         DL_DELETE(o->spans, s);
         o->n_spans--;
         if (s->step == STEP_LIFETIME)
-                forget_parent(o, s->sandbox); /* the last of its trace */
+                forget_parent(o, s->sandbox); /* this is the last span of its trace */
         span_free(s);
 }
 
@@ -181,7 +181,7 @@ static void otlp_trace_enqueue(Otlp *o, Span *s) {
         DL_APPEND(o->spans, s);
         o->n_spans++;
         if (o->trace_request || o->pause_usec > 0)
-                return; /* goes on by itself */
+                return; /* the end of the request or of the pause sends the next batch */
         if (o->n_spans == 1)
                 otlp_trace_arm(o, BATCH_INTERVAL);
         else if (o->n_spans == BATCH)
@@ -200,7 +200,7 @@ static void otlp_trace_on_step(LifeStep step, Sandbox *sb, const Execution *x, u
                 s->step = step;
                 s->start = start;
                 s->duration = duration;
-                s->failed = !sb; /* a wait in vain */
+                s->failed = !sb; /* the wait failed */
         }
         if (!s || (sb && span_fill(s, sb, x) < 0)) {
                 o->stats.spans_dropped++;
@@ -319,7 +319,7 @@ static void otlp_trace_flush(Otlp *o) {
 
         if (!o->spans || o->trace_request)
                 return;
-        if (!otlp_config(o)->endpoint) { /* not any more */
+        if (!otlp_config(o)->endpoint) { /* the endpoint was removed from the configuration */
                 discard_all(o);
                 return;
         }

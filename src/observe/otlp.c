@@ -111,7 +111,7 @@ int otlp_send(Otlp *o, const char *path, const Text *body, OutboundDone done, Ou
         return outbound_send(o->outbound, &spec, done, o, ret, reterr);
 }
 
-/* As the specification of OTLP says which answers are worth another try. */
+/* Decides by the OTLP specification which failures are retried. */
 int otlp_check(Otlp *o, const char *what, const OutboundResult *result) {
         char text[160];
 

@@ -20,7 +20,7 @@
 typedef struct Advice {
         uint64_t samples;
         double confidence;
-        uint64_t memory_bytes, memory_seen; /* 0: nothing to go by */
+        uint64_t memory_bytes, memory_seen; /* 0: no data */
         uint32_t cpu_milli;
         double cores_seen;
 } Advice;

@@ -47,7 +47,7 @@ static double sum_of(const View *s, Metric m) {
         return x.sum;
 }
 
-/* Live ones of the view. */
+/* The live sandboxes of the view. */
 static void look_at_live(const View *s, uint64_t *ret_active, double *ret_memory_max) {
         const Sandbox *sb, *next;
 

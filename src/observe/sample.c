@@ -10,8 +10,8 @@
 #include "observe/internal.h"
 
 #define SAMPLE_USEC  USEC_PER_SEC
-#define SAMPLE_BATCH 8   /* are read … */
-#define SAMPLE_LOOKS 128 /* … of so many that are looked at: most have nothing to tell */
+#define SAMPLE_BATCH 8   /* sandboxes that are read … */
+#define SAMPLE_LOOKS 128 /* … of so many that are considered: most have no news */
 
 Note *note_find(Observe *o, const Sandbox *sb) {
         Note *n;
@@ -60,7 +60,7 @@ static double sample_share(double used, double limit) {
         return limit > 0 ? used / limit : 0;
 }
 
-/* Memory between two looks is a straight line; before the first, what the first one saw. */
+/* Memory between two samples is interpolated linearly; before the first sample, its value counts. */
 void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now) {
         usec_t before = n->sampled_at != 0 ? n->sampled_at : n->born;
         double seconds = now > before ? (double) (now - before) / USEC_PER_SEC : 0;
@@ -87,7 +87,7 @@ static bool sample(Observe *o, Note *n) {
         SandboxUsage usage = { 0 };
         Sandbox *sb = manager_by_id(o->manager, n->id);
 
-        if (!sb) { /* went without a word */
+        if (!sb) { /* the sandbox was removed without a callback */
                 note_drop(o, n);
                 return false;
         }
@@ -95,7 +95,7 @@ static bool sample(Observe *o, Note *n) {
                 return false;
         if (sb->n_alive == 0 && n->sampled_at != 0 && n->operations == sb->operations) {
                 n->cpu_percent = n->cpu_share = 0;
-                return false; /* nothing has happened in it: a thousand idle ones shall cost nothing */
+                return false; /* no operations: a thousand idle sandboxes must cost nothing */
         }
         n->operations = sb->operations;
         if (p->ops->usage(p, sb, &usage) >= 0)
@@ -103,7 +103,7 @@ static bool sample(Observe *o, Note *n) {
         return true;
 }
 
-/* From behind the one that was last. */
+/* Begins behind the sandbox that was sampled last. */
 static void sample_some(Observe *o) {
         Note *n = NULL, *next;
         unsigned reads = 0;

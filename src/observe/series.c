@@ -44,7 +44,7 @@ static void series_put_label(char target[static METRIC_LABEL_BYTES], const char 
         size_t n;
 
         if (!*name)
-                return; /* there is none: stays "" */
+                return; /* the metric has no such label: stays "" */
         if (!value || !*value)
                 value = NO_LABEL;
         n = strlen(value);
@@ -53,7 +53,7 @@ static void series_put_label(char target[static METRIC_LABEL_BYTES], const char 
         memcpy(target, value, n);
 }
 
-/* Agent types are the callers' words: after so many, the rest has one name. */
+/* Callers choose the names of agent types: beyond a maximum, all others share one name. */
 static const char *bounded_agent(Observe *o, const char *label, bool make) {
         AgentType *t;
 
@@ -153,7 +153,7 @@ void series_free_all(Observe *o) {
         }
 }
 
-/* Counting. No memory: the number is lost, the daemon goes on. */
+/* Counting. Without memory the number is lost, and the daemon continues. */
 
 void metric_add2(Observe *o, Metric m, const char *label, const char *second, double value) {
         Series *s = o ? series_get(o, m, label, second) : NULL;

@@ -15,7 +15,7 @@
 
 #define FLUSH_USEC  USEC_PER_SEC
 #define FLUSH_AT    64
-#define PENDING_MAX 4096 /* while the store cannot be written */
+#define PENDING_MAX 4096 /* records kept while the store cannot be written */
 
 double note_byte_seconds(const Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now, const char **ret_basis) {
         usec_t since = sandbox_owned_since(sb), wall = clock_wall_usec();
@@ -132,7 +132,7 @@ static void observe_usage_count(Observe *o, const Sandbox *sb, const Note *n, co
                 metric_observe(o, METRIC_CPU_CORES, agent, (double) row->cpu_usec / (double) n->busy);
 }
 
-/* Who looks after networks has the last word a moment after the end. */
+/* Adds egress that is reported a moment after the end of the sandbox. */
 void usage_late(Observe *o, const Sandbox *sb, uint64_t egress_bytes) {
         const CostConfig *price = &o->manager->settings->cost;
 

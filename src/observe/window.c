@@ -23,7 +23,8 @@ void histogram_clear(Histogram *h) {
         h->sum = 0;
 }
 
-/* Values below sixteen have a bucket each; above, the power of two and the four bits behind its first. */
+/* Values below sixteen have a bucket each. Above, a bucket is the power of two and the four bits after the
+ * highest. */
 uint16_t histogram_index(uint64_t value) {
         unsigned power;
 
@@ -42,7 +43,7 @@ uint64_t histogram_lower(uint16_t index) {
         return (uint64_t) (SUB_COUNT + index % SUB_COUNT) << shift;
 }
 
-/* The place of the first bucket that is not below the index. */
+/* The position of the first bucket that is not below the index. */
 static uint16_t window_find(const Histogram *h, uint16_t index) {
         uint16_t low = 0, high = h->n;
 
@@ -137,7 +138,7 @@ double histogram_quantile(const Histogram *h, double q) {
 /* Windows. */
 
 struct WindowSlot {
-        uint64_t number; /* of the slot since the clock's beginning, and one; 0: never used */
+        uint64_t number; /* of the slot since the epoch of the clock, plus one; 0: never used */
         Histogram values;
 };
 
@@ -180,7 +181,7 @@ void window_done(Window *w) {
         }
 }
 
-/* The one of that time, emptied when it was an earlier one's before. NULL: no memory, or a later one has its place. */
+/* The slot of that time, cleared if it was used for an earlier time. NULL: no memory, or a later time uses it. */
 static Histogram *slot_at(Window *w, WindowSpan s, usec_t now) {
         uint64_t number = now / spans[s].slot + 1;
         WindowSlot *slot;

@@ -42,7 +42,7 @@ void item_fail(RunItem *item, const char *format, ...) {
         item_over(item);
 }
 
-/* The run may not be freed from here: a sandbox's watches are being told. */
+/* Must not free the run: the watches of a sandbox are being called. */
 static void act_on_changed(Sandbox *sb, Execution *x, void *userdata) {
         RunItem *item = userdata;
 
@@ -97,11 +97,11 @@ static void act_on_sandbox(RunItem *item) {
         char text[CLEANUP_TEXT_MAX];
 
         if (!sb || (sandbox_status_is_ended(sb->status) && item->item.rule != RULE_OLD && item->item.rule != RULE_FAILED)) {
-                item_done(item); /* by itself, or by somebody else */
+                item_done(item); /* it ended by itself, or by another request */
                 return;
         }
         if (is_of_scan(item->item.rule) && judge_sandbox(&run->judge, sb, text) == RULE_NONE) {
-                item_done(item); /* it has got well */
+                item_done(item); /* it has recovered */
                 return;
         }
         move_cursor(run, sb);
@@ -119,7 +119,7 @@ static void act_on_stray(RunItem *item) {
                 item_fail(item, "it cannot be removed: %s", strerror(-r));
                 return;
         }
-        item->item.state = CLEANUP_PENDING; /* until it is on no list any more */
+        item->item.state = CLEANUP_PENDING; /* until no list has it any more */
         item->run->n_pending++;
 }
 
@@ -136,7 +136,7 @@ static bool is_record(CleanupRule rule) {
         return rule == RULE_OLD || rule == RULE_FAILED;
 }
 
-/* Records go together, in one transaction; if that fails, one by one, so that a bad one shows. */
+/* Removes records together, in one transaction; if that fails, one by one, so that the faulty one is found. */
 static void act_on_records(ReaperRun *run) {
         RunItem *items[RECORDS_AT_ONCE];
         Sandbox *list[RECORDS_AT_ONCE];
@@ -150,7 +150,7 @@ static void act_on_records(ReaperRun *run) {
                         items[n]->asked_at = clock_usec();
                         move_cursor(run, list[n++]);
                 } else
-                        item_done(items[n]); /* somebody else was there before */
+                        item_done(items[n]); /* removed meanwhile */
         }
         if (sandboxes_forget(run->reaper->manager, list, n) < 0)
                 for (size_t i = 0; i < n; i++)

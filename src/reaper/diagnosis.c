@@ -11,12 +11,12 @@
 #include "reaper/diagnosis-internal.h"
 #include "reaper/internal.h"
 
-#define BUSY_SHARE      0.9  /* of the CPU that it can get */
+#define BUSY_SHARE      0.9  /* of the CPU that it may use */
 #define STARVED_SHARE   0.1
 #define CALM_PERCENT    2.0
-#define GROWTH_BYTES    (UINT64_C(1) << 20) /* per second: less is noise */
+#define GROWTH_BYTES    (UINT64_C(1) << 20) /* per second: less counts as noise */
 #define PIDS_SHARE      0.9
-#define QUIET_USEC      (60 * USEC_PER_SEC)  /* nothing was written: no recent logs */
+#define QUIET_USEC      (60 * USEC_PER_SEC)  /* no output for so long: no recent logs */
 #define LONG_USEC       (600 * USEC_PER_SEC) /* running for more than 10 minutes is a red flag */
 #define PROVISION_USEC  (60 * USEC_PER_SEC)
 #define TIMEOUTS_MANY   2
@@ -34,7 +34,7 @@ const char *verdict_name(Verdict v) {
         return shape_name(&verdict_names, (int) v);
 }
 
-/* One look */
+/* One sample */
 
 typedef struct Look {
         usec_t at;
@@ -76,7 +76,8 @@ static usec_t oldest_command(const Sandbox *sb) {
         return oldest;
 }
 
-/* By the cgroup; without one by its processes, which is less exact: what ends takes its time with it. */
+/* From the cgroup; without one from the processes, which is less exact: a process that ends takes its CPU time
+ * with it. */
 static void compare_cpu(const Look *a, const Look *b, double seconds, Diagnosis *d) {
         if (a->usage.has_cpu && b->usage.has_cpu && b->usage.cpu_usec >= a->usage.cpu_usec) {
                 d->cpu_percent = (double) (b->usage.cpu_usec - a->usage.cpu_usec) / 1e6 / seconds * 100;
@@ -163,12 +164,12 @@ static bool is_memory_growing(Diagnosis *d) {
                         left > 0 ? left / d->memory_growth : 0);
 }
 
-/* Progress is output, I/O, or somebody who asks. */
+/* Progress is output, I/O, or operations. */
 static bool is_busy_loop(Diagnosis *d) {
         double possible = d->cpu_limit_percent > 0 ? MIN_OF(d->cpu_limit_percent, 100.0) : 100;
         bool all = d->cpu_percent >= BUSY_SHARE * possible, starved = d->always_running && d->cpu_percent >= STARVED_SHARE * possible;
 
-        if (d->executions == 0 || (!all && !starved)) /* on a busy machine it gets what is left, and wants more each time one looks */
+        if (d->executions == 0 || (!all && !starved)) /* on a busy machine it gets only the rest, but is runnable in each sample */
                 return false;
         if (d->output_delta > 0 || d->operations_delta > 0 || d->io_rate > 0)
                 return diagnosis_conclude(d, VERDICT_ACTIVE, false, "top", "it computes (%.0f %% CPU) and makes progress", d->cpu_percent);
@@ -281,7 +282,7 @@ static void examine(Sandbox *sb, const Look *first, Diagnosis *d) {
         find_flags(sb, d);
 }
 
-/* Two looks */
+/* Two samples */
 
 static void examination_free(Examination *e) {
         DL_DELETE(e->reaper->examinations, e);

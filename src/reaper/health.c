@@ -35,7 +35,7 @@ typedef struct HealthEntry {
 } HealthEntry;
 
 typedef struct Health {
-        HealthEntry *entries; /* those that were asked and still are */
+        HealthEntry *entries; /* sandboxes that were checked and are still alive */
         Sandbox **queue;
         size_t n_queue, next, room;
         unsigned n_under_way;
@@ -80,7 +80,7 @@ static void keep_pace(Health *h) {
         (void) sd_event_source_set_enabled(h->pace, SD_EVENT_ONESHOT);
 }
 
-/* Unhealthy, and old */
+/* Ending unhealthy sandboxes */
 
 static void end_unhealthy(Reaper *r, Sandbox *sb, const char *text) {
         char reason[CLEANUP_TEXT_MAX];
@@ -172,7 +172,7 @@ void health_forget(Reaper *r, void *userdata) {
                         }
 }
 
-/* Every so often */
+/* Periodic checks */
 
 static bool is_worth_asking(const Sandbox *sb) {
         return sandbox_is_up(sb) && !sb->pooled && (sb->n_alive > 0 || sandbox_is_agents(sb));
@@ -189,7 +189,7 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
 
                 (void) sandbox_unref(sb);
                 if (asked)
-                        break; /* one each time */
+                        break; /* one per tick */
         }
         if (h->next == h->n_queue) {
                 h->n_queue = h->next = 0;
@@ -207,7 +207,7 @@ static void forget_ended(Reaper *r) {
                         reaper_health_entry_free(e);
 }
 
-/* A round that is not through yet is not begun anew. */
+/* Starts a new round only when the last one is complete. */
 void health_tick(Reaper *r) {
         Health *h = r->health;
         Sandbox *sb, *next;

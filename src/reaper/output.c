@@ -11,7 +11,7 @@
 #include "reaper/diagnosis-internal.h"
 
 #define TAIL_BYTES  8192
-#define NEWEST      3 /* executions that are looked at */
+#define NEWEST      3 /* executions that are read */
 
 static const struct {
         const char *pattern, *meaning;
@@ -74,7 +74,7 @@ static void reaper_output_read_stream(const Execution *x, ExecutionStream stream
                 find_patterns(text, (size_t) n, x, o);
 }
 
-/* Those that run, and the newest of the others. */
+/* The running executions, and the newest of the others. */
 void output_read(const Sandbox *sb, bool patterns, DiagnosisOutput *ret) {
         const Execution *x, *next;
 

@@ -47,7 +47,7 @@ static double pressure_memory_usage(void) {
         return 1 - (double) available / (double) total;
 }
 
-/* As df(1) has it: what root alone may use is not free. */
+/* Like df(1): space that only root may use does not count as free. */
 static double pressure_disk_usage(const char *path) {
         struct statvfs fs;
         double used, usable;
@@ -70,7 +70,7 @@ static double memory_stall(void) {
         return full && sscanf(full, "full avg10=%lf", &value) == 1 ? value : NAN;
 }
 
-/* Those on their way out hold their place no longer than a moment. */
+/* Without sandboxes that are ending, which free their places in a moment. */
 static uint64_t live(const Manager *m) {
         TallySums all = tally_of_all(m);
 
@@ -103,7 +103,7 @@ bool pressure_is_over(const Config *c, PressureStatus *p) {
         p->over = false;
         p->text[0] = '\0';
         for (size_t i = 0; i < ELEMENTSOF(all) && !p->over; i++)
-                if (all[i].limit > 0 && all[i].value > all[i].limit) { /* NAN is never */
+                if (all[i].limit > 0 && all[i].value > all[i].limit) { /* never true of NAN */
                         (void) snprintf(p->text, sizeof(p->text), "%s: %.1f%s, more than %.1f%s", all[i].what, all[i].value, all[i].unit,
                                         all[i].limit, all[i].unit);
                         p->over = true;
@@ -111,7 +111,7 @@ bool pressure_is_over(const Config *c, PressureStatus *p) {
         return p->over;
 }
 
-/* Whom it costs least, first. 0: not at all. */
+/* The order of ending, cheapest first. 0: never. */
 static unsigned rank(const Sandbox *sb, bool disk) {
         if (sandbox_status_is_ended(sb->status))
                 return disk ? 1 : 0;
@@ -155,7 +155,7 @@ int pressure_next(ReaperRun *run) {
         return pressure_is_over(r->manager->settings, &r->pressure);
 }
 
-/* After a run: whether it has helped. */
+/* After a run: checks whether it has helped. */
 void pressure_after(Reaper *r, const ReaperRun *run) {
         usec_t interval = MAX_OF(r->manager->settings->cleanup.pressure_interval_usec, USEC_PER_MSEC);
 

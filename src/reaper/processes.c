@@ -14,7 +14,7 @@
 #include "base/macro.h"
 #include "reaper/diagnosis-internal.h"
 
-#define PROCESSES_MAX 512 /* are looked at */
+#define PROCESSES_MAX 512 /* the most that are read */
 #define CHILDREN_BYTES 16384
 
 typedef struct ProcessesWalk {
@@ -79,7 +79,8 @@ static void read_channel(int pid, ProcessCount *c) {
                 c->wait_channel[0] = '\0';
 }
 
-/* "pid (name) state ppid …", fields 14 and 15 are its CPU; the name may have anything in it, brackets too. */
+/* "pid (name) state ppid …"; fields 14 and 15 are the CPU time. The name may contain any character, also
+ * parentheses. */
 static void processes_look_at(int pid, ProcessCount *c, uint64_t *most) {
         char path[64], text[1024], state;
         const char *open, *close;

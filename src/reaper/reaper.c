@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "reaper/internal.h"
 
-#define SOON (100 * USEC_PER_MSEC) /* there is more to do: as soon as others have had their turn */
+#define SOON (100 * USEC_PER_MSEC) /* before the rest of the work, so that others get their turn */
 
 usec_t layer_interval(const Reaper *r, CleanupKind kind) {
         const CleanupConfig *c = &r->manager->settings->cleanup;
@@ -96,7 +96,7 @@ static int reaper_begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, 
                 pressure_scan(run);
         if (k < 0) {
                 sweep_run_fail(run, strerror(-k));
-                run->phase = RUN_WAIT; /* is reported, as every run */
+                run->phase = RUN_WAIT; /* it is reported like every run */
                 sweep_run_go(run);
         }
         if (r->blind && !r->told_blind)
@@ -120,7 +120,7 @@ static bool pressure_due(Reaper *r) {
         return clock_usec() >= r->pressure_quiet_until;
 }
 
-/* A layer that has nothing to run for was there all the same. */
+/* Records that a layer has run, although it had nothing to do. */
 static void layer_looked(Layer *l) {
         l->began = clock_usec();
         l->last_at = clock_wall_usec();
@@ -150,7 +150,7 @@ static void layer_begin(Reaper *r, CleanupKind kind, CleanupCause cause) {
                 log_warning("clean-up (%s) cannot begin: %s", cleanup_kind_name(kind), strerror(-k));
 }
 
-/* Layers watch each other: one whose timer got lost is noticed by the next that runs. */
+/* Layers watch each other: if a timer was lost, the next layer that runs notices. */
 static void watch_layers(Reaper *r) {
         for (CleanupKind k = 0; k < _CLEANUP_KIND_MAX; k++) {
                 Layer *l = &r->layers[k];
@@ -211,7 +211,7 @@ void layer_over(Reaper *r, const ReaperRun *run) {
                 layer_arm(l, SOON);
 }
 
-/* Opportunity: an execution has ended, and a sweep could be due. Never within the call that tells of the end. */
+/* Opportunity: an execution has ended, and a sweep may be due. Never run within the callback of the end. */
 
 static int reaper_on_kick(sd_event_source *source, void *userdata) {
         Reaper *r = userdata;
@@ -230,7 +230,7 @@ static void reaper_on_execution_ended(Execution *x, void *userdata) {
                 (void) sd_event_source_set_enabled(r->kick, SD_EVENT_ONESHOT);
 }
 
-/* Life */
+/* Creation and destruction */
 
 DEFINE_CLEANUP(Reaper, reaper_free)
 
@@ -264,7 +264,7 @@ int reaper_new(Manager *m, Reaper **ret, Error *reterr) {
         return 0;
 }
 
-/* What was due stays due: settings that are read again and again shall not put a layer off for ever. */
+/* A due time is kept: repeated reloads must not delay a layer forever. */
 void reaper_reload(Reaper *r) {
         usec_t now = clock_usec();
 
@@ -273,7 +273,7 @@ void reaper_reload(Reaper *r) {
                 usec_t due = l->due;
 
                 if (due == 0)
-                        l->began = now; /* it begins to count from here */
+                        l->began = now; /* the interval begins here */
                 layer_arm(l, due == 0 ? USEC_INFINITY : due > now ? due - now : 0);
         }
 }

@@ -24,7 +24,7 @@
 #include "reaper/internal.h"
 
 #define LIST_PATIENCE  (10 * USEC_PER_SEC)
-#define TURN_USEC      (20 * USEC_PER_MSEC) /* until somebody else's list is complete */
+#define TURN_USEC      (20 * USEC_PER_MSEC) /* until another caller's list is complete */
 #define ANSWERS_MIN    (1 * USEC_PER_SEC)
 #define VERIFY_USEC    (200 * USEC_PER_MSEC)
 #define FILES_AT_ONCE  200
@@ -47,13 +47,13 @@ typedef enum ReconcilePhase {
 typedef struct Reconcile {
         ReaperRun *run;
         ReconcilePhase phase;
-        Id *known;            /* records when it began */
-        Id *alive;            /* whose records said that they live when the second list was asked for */
-        Id *listed, *confirmed; /* the two lists; verifying begins a list anew */
-        bool has_confirmed;   /* there was a second one */
-        size_t next_record;       /* of those to ask */
+        Id *known;            /* records at its start */
+        Id *alive;            /* ids that were live in their records when the second list was requested */
+        Id *listed, *confirmed; /* the two lists; the verification begins with an empty list */
+        bool has_confirmed;   /* a second list was requested */
+        size_t next_record;       /* to ask */
         usec_t asked_at;
-        bool waits;           /* for its turn to ask for a list */
+        bool waits;           /* for its turn to request a list */
         usec_t waits_until;
         Strays *strays;
         sd_event_source *timer;
@@ -130,7 +130,7 @@ static void reconcile_give_up(Reconcile *c, const char *text) {
         sweep_run_go(c->run);
 }
 
-/* Who should be there and who should not */
+/* Which sandboxes should exist */
 
 static bool is_settled(const Sandbox *sb) {
         return sb->status != SANDBOX_INITIALIZING && !sandbox_is_ending(sb) && !sb->parked &&
@@ -141,7 +141,7 @@ static bool reconcile_is_listed(Reconcile *c, const char *id) {
         return reconcile_find_id(c->listed, id) || reconcile_find_id(c->confirmed, id);
 }
 
-/* In all lists that there are. */
+/* A stray is in all lists that were made. */
 static bool reconcile_is_stray(Reconcile *c, const char *id) {
         const Sandbox *sb = reconcile_record(c, id);
 
@@ -170,7 +170,7 @@ static bool has_suspects(Reconcile *c) {
         return false;
 }
 
-/* A number may be somebody else's by now: then it proves nothing, and the sandbox stays. */
+/* The pid may belong to another process by now: then it proves nothing, and the sandbox stays. */
 static bool reconcile_is_dead(Sandbox *sb) {
         if (sb->pid > 0 && kill(sb->pid, 0) < 0 && errno == ESRCH)
                 return true;
@@ -201,7 +201,7 @@ static void reaper_reconcile_on_listed(const char *id, void *userdata) {
                 return;
         }
         (void) sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
-        sweep_run_go(c->run); /* what follows is done in a turn of its own */
+        sweep_run_go(c->run); /* the next phase runs in its own turn of the loop */
 }
 
 static int reconcile_list(Reconcile *c, ReconcilePhase phase) {
@@ -305,7 +305,7 @@ static bool all_answered(const Reconcile *c) {
         return true;
 }
 
-/* Most have answered before the next turn; then the wait is short. */
+/* Most sandboxes answer before the next turn, so the wait is usually short. */
 static void await_answers(Reconcile *c) {
         usec_t patience = MAX_OF(manager_of(c)->settings->cleanup.health_timeout_usec, ANSWERS_MIN);
         usec_t waited = clock_usec() - c->asked_at;
@@ -348,7 +348,7 @@ static void note_alive(Reconcile *c) {
         }
 }
 
-/* One step of whatever comes next; a list that is awaited has paused the run. */
+/* Runs one step of the current phase; while a list is awaited, the run is paused. */
 bool reconcile_slice(ReaperRun *run) {
         Reconcile *c = run->reconcile;
 
@@ -385,7 +385,7 @@ bool reconcile_slice(ReaperRun *run) {
         return true;
 }
 
-/* What was to be destroyed and is on the list no longer, is gone. */
+/* An item that was to be destroyed and is not in the list any more is gone. */
 static void reconcile_on_verified(const char *id, void *userdata) {
         Reconcile *c = userdata;
         ReaperRun *run = c->run;

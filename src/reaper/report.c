@@ -11,7 +11,7 @@
 #include "reaper/rows.h"
 
 #define RUNS_KEPT      1000
-#define NAMES_BYTES    8192 /* of what was freed, in one row */
+#define NAMES_BYTES    8192 /* of the names of what was freed, in one row */
 #define FAILURES_BYTES 8192
 
 static const char *const kinds[_CLEANUP_KIND_MAX] = {
@@ -40,7 +40,7 @@ static const char *const states[_CLEANUP_STATE_MAX] = {
 };
 const ShapeNames cleanup_state_names = SHAPE_WORDS(states);
 
-/* The name, and what is counted. */
+/* The name of each rule, and its counter. */
 static const struct {
         const char *name;
         size_t counter;
@@ -83,7 +83,8 @@ void report_count(CleanupCounts *c, const CleanupItem *item) {
         ++*(uint64_t *) (void *) ((char *) c + rules[item->rule].counter);
 }
 
-/* Every five minutes a sweep says that it was there; the others speak when there is something to say. */
+/* Every sweep is logged, which is every five minutes; other runs only if they did something, were requested, or
+ * failed. */
 static bool is_told(const ReaperRun *run) {
         return run->request.kind == CLEANUP_SWEEP || run->report.n_items > 0 || run->report.cause == CLEANUP_BY_REQUEST ||
                         run->report.error[0];
@@ -130,7 +131,7 @@ static void lines_add(ReaperReportLines *l, const char *format, ...) {
         n = vsnprintf(l->text + l->size, l->max - l->size, format, ap);
         va_end(ap);
         if (n < 0 || l->size + (size_t) n >= l->max) {
-                l->text[l->size] = '\0'; /* whole lines only */
+                l->text[l->size] = '\0'; /* only whole lines are kept */
                 l->max = l->size;
         } else
                 l->size += (size_t) n;
@@ -164,7 +165,7 @@ static void write_row(const ReaperRun *run) {
         free(failures.text);
 }
 
-/* Totals outlive the runs that are kept. */
+/* Totals are kept longer than the runs. */
 static const char *total_name(const ShapeField *f, char ret[static 32]) {
         (void) snprintf(ret, 32, "cleanup_%s", f->column);
         return ret;

@@ -39,7 +39,8 @@ static const Profile *profile_of(const Config *c, const Sandbox *sb) {
         return p;
 }
 
-/* What one command of it may take at most: of a profile that is gone, what the sandbox was made with. */
+/* The longest time that a command of the sandbox may run; if the profile is gone, the limit that the sandbox
+ * was made with. */
 usec_t judge_wall(const Config *c, const Sandbox *sb) {
         const Profile *p = profile_of(c, sb);
 
@@ -53,7 +54,7 @@ usec_t judge_stuck_after(const Config *c, const Sandbox *sb) {
         return MAX_OF(stuck, wall);
 }
 
-/* For what should have happened by itself a while ago. */
+/* The lateness allowed to an event that should happen by itself. */
 static usec_t grace(const Config *c) {
         return MIN_OF(GRACE_MAX, c->cleanup.orphan_timeout_usec);
 }
@@ -142,7 +143,7 @@ static bool is_failed(const Judge *j, const Sandbox *sb, char *text) {
         return since > limit && rules_say(text, "failed %.1f s ago: %.150s", SECONDS(since), sb->reason ? sb->reason : "no reason given");
 }
 
-/* What runs within its execution time may go on, however old its sandbox is. */
+/* A sandbox whose command is within its execution time may stay, however old it is. */
 static bool works(const Config *c, const Sandbox *sb) {
         const Execution *x = oldest_alive(sb);
         usec_t wall = judge_wall(c, sb);
@@ -172,7 +173,7 @@ static bool is_dispensable(const Judge *j, const Sandbox *sb, char *text) {
 static const struct {
         CleanupRule rule;
         unsigned states;
-        bool pooled; /* also those that nobody has claimed */
+        bool pooled; /* also unclaimed pooled sandboxes */
         bool (*holds)(const Judge *j, const Sandbox *sb, char *text);
 } rules[] = {
         { RULE_ORPHANED,  STATUS_BIT(SANDBOX_INITIALIZING),                    true,  is_orphaned    },
@@ -214,7 +215,8 @@ unsigned judge_count(const Manager *m, unsigned which) {
         return n;
 }
 
-/* Made-up sandboxes, which are in no table: each is given the time after which its rule must see it, and then none. */
+/* Made-up sandboxes, which are in no table: each is tested with an age that its rule must find, and with one
+ * that no rule may find. */
 
 typedef struct Case {
         const char *name;
@@ -261,7 +263,7 @@ bool judge_self_test(JudgeFunction judge, const Config *settings, char text[stat
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 if (cases[i].age < TELLABLE_USEC || cases[i].age > FOREVER_USEC)
-                        continue; /* off, or so short that a fresh one is over as well */
+                        continue; /* the rule is off, or so short that a fresh sandbox breaks it too */
                 if (judge_case(judge, settings, &cases[i], /* fresh= */ false) != cases[i].rule)
                         return !rules_say(text, "self-test: a sample sandbox that is %s was not found", cases[i].name);
                 if (judge_case(judge, settings, &cases[i], /* fresh= */ true) != RULE_NONE)

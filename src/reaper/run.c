@@ -88,8 +88,8 @@ static bool is_behind(const Sandbox *sb, const SandboxBirth *cursor) {
         return sb->created_at != cursor->at ? sb->created_at > cursor->at : strcmp(sb->id, cursor->id) > 0;
 }
 
-/* Oldest first; a sweep begins behind the last that it has acted upon, so that some that cannot be cleaned do not keep the
- * others waiting. The table is in order of creation unless somebody has set the clock back. */
+/* Oldest first. A sweep begins behind the last record that it has acted upon, so that sandboxes that cannot be
+ * cleaned up do not block the others. The table is in order of creation unless the clock was set back. */
 int sweep_run_snapshot(ReaperRun *run) {
         Manager *m = run->reaper->manager;
         size_t n = HASH_COUNT(m->sandboxes), k = 0, first = 0;
@@ -167,7 +167,7 @@ static void reaper_run_look_at(ReaperRun *run, const Sandbox *sb) {
 static bool scan_slice(ReaperRun *run) {
         usec_t until = clock_usec() + SLICE_USEC;
 
-        run->judge.settings = run->reaper->manager->settings; /* may have been read again since the last slice */
+        run->judge.settings = run->reaper->manager->settings; /* the settings may have been reloaded since the last slice */
         for (unsigned n = 0; n < SLICE_ITEMS && run->next_record < run->n_records; n++) {
                 reaper_run_look_at(run, run->records[run->next_record++]);
                 if (n % 8 == 7 && clock_usec() >= until)
@@ -212,7 +212,7 @@ static int on_work(sd_event_source *source, uint64_t usec, void *userdata) {
         ReaperRun *run = userdata;
         bool over;
 
-        (void) turn_again(source); /* unless what follows pauses it, or is its end */
+        (void) turn_again(source); /* unless the rest of this function pauses or ends it */
         over = run->reconcile && (run->phase == RUN_SCAN || run->phase == RUN_VERIFY) ? reconcile_slice(run) :
                 run->phase == RUN_SCAN ? scan_slice(run) : run->phase == RUN_ACT ? sweep_run_act_slice(run) : true;
         if (!over)

@@ -7,7 +7,7 @@
 #include "core/tally.h"
 #include "reaper/internal.h"
 
-#define RUN_MAX (60 * USEC_PER_SEC) /* no run waits longer for what it has asked for */
+#define RUN_MAX (60 * USEC_PER_SEC) /* no run waits longer for the ends that it has requested */
 #define HOUR    (3600 * USEC_PER_SEC)
 
 usec_t layer_lateness(const Reaper *r, const Layer *l) {
@@ -99,7 +99,7 @@ double reaper_item_failures(const Reaper *r) {
         return (double) n;
 }
 
-/* Nothing is stuck that does not run, is not on its way out, and has no time to keep. */
+/* Nothing is stuck that does not run, is not ending, and has no time limit. */
 double reaper_stuck(const Reaper *r) {
         return judge_count(r->manager, RULES_STUCK);
 }

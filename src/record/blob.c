@@ -28,7 +28,7 @@ int blob_begin(Recorder *r, const char *id, Blob *ret) {
         return 0;
 }
 
-/* Nothing is kept of it. */
+/* Removes the contents. */
 static void blob_give_up(Blob *b) {
         Recording *recording = b->fd >= 0 ? recording_find(b->recorder, b->id) : NULL;
 
@@ -60,7 +60,8 @@ static int blob_write(Blob *b, const void *data, size_t size) {
         return k;
 }
 
-/* Beyond the ceiling, and where there is no room, only size and hash are kept: what is looked at must not fail for it. */
+/* Beyond the ceiling, and on a full disk, only size and hash are kept: a recording must not make the recorded
+ * operation fail. */
 void blob_add(Blob *b, const void *data, size_t size) {
         secret_sha256_add(&b->hash, data, size);
         if (b->fd >= 0 && blob_write(b, data, size) < 0)
@@ -73,7 +74,7 @@ void blob_drop(Blob *b) {
         b->dirfd = fd_close(b->dirfd);
 }
 
-/* A content that is there already takes no more room. */
+/* Contents that exist already take no more room. */
 static bool blob_settle(Blob *b, const char *name) {
         if (faccessat(b->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) >= 0) {
                 blob_give_up(b);

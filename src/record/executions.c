@@ -38,7 +38,7 @@ static void input_name(const char *execution, char ret[static 48]) {
         (void) snprintf(ret, 48, "stdin-%s", execution);
 }
 
-/* Input beyond the ceiling is not kept at all: half of it would be another input. */
+/* Input beyond the ceiling is not kept at all, because half of it would be another input. */
 static bool input_fits(Recorder *r, Recording *recording, int dirfd, int fd, const char *name, size_t size) {
         char cut[64];
         struct stat st;
@@ -175,7 +175,7 @@ static void executions_next_source(EndJob *j, json_t *content) {
         j->source++;
 }
 
-/* A source that is not there (no input; the stderr of a terminal) has no key. */
+/* A source that does not exist (no input; the stderr of a terminal) has no key. */
 static void executions_step(EndJob *j, Execution *x, Recording *recording) {
         static char buffer[SLICE];
         ssize_t n;
@@ -219,7 +219,7 @@ static int executions_on_turn(sd_event_source *source, uint64_t usec, void *user
         return r->jobs ? turn_again(source) : 0;
 }
 
-/* Most output is small: what fits is kept before anybody can remove the sandbox. */
+/* Most output is small: it is copied here, before a caller can remove the sandbox. */
 static void finish_soon(Recorder *r) {
         for (int i = 0; i < 8 && r->jobs; i++)
                 executions_work(r);

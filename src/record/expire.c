@@ -36,7 +36,7 @@ int record_remove(Recorder *r, const char *id) {
         if (k >= 0)
                 k = unlinkat(r->dirfd, id, AT_REMOVEDIR) < 0 ? -errno : 0;
         if (found && k >= 0)
-                recording_free(r, found); /* else what is left of it is still held */
+                recording_free(r, found); /* otherwise its remains are still charged */
         return k;
 }
 
@@ -50,7 +50,7 @@ static unsigned record_expire_rank(const LedgerEntry *e) {
         return record_expire_owner(e)->is_over ? 1 : 0;
 }
 
-/* One that cannot be removed ends it: the others could not be either. */
+/* Stops when a recording cannot be removed: the others could not be either. */
 void record_make_room(Recorder *r, const Recording *spare, uint64_t more) {
         uint64_t total = r->manager->settings->recording.total_bytes, budget = total - MIN_OF(more, total);
         const LedgerEntry *e;

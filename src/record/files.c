@@ -49,7 +49,7 @@ void record_file_data(RecordedFile *f, const void *data, size_t size) {
                 blob_add(&f->blob, data, size);
 }
 
-/* In the words of the API, which a replay will use. */
+/* In the terms of the API, which a replay uses. */
 static void add_flags(json_t *line, const FileRequest *g) {
         const struct {
                 const char *key;

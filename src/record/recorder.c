@@ -12,7 +12,7 @@
 #include "record/internal.h"
 
 
-/* The first line, as soon as it is somebody's. */
+/* Writes the first line as soon as the sandbox has an owner. */
 static void recorder_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         Recorder *r = userdata;
 
@@ -31,7 +31,7 @@ static int recorder_open_directory(Recorder *r, Error *reterr) {
         return r->dirfd < 0 ? error_set(reterr, -errno, "cannot open '%s' for recordings: %m", path) : 0;
 }
 
-/* What earlier lives of the daemon have put there. */
+/* Loads the recordings of earlier daemons. */
 static int recorder_load(Recorder *r, Error *reterr) {
         _cleanup_directory_ DIR *directory = directory_open(r->dirfd, ".");
         const struct dirent *entry;
@@ -90,7 +90,7 @@ Recorder *recorder_free(Recorder *r) {
         return NULL;
 }
 
-/* Of a sandbox that is gone: its first line says whose it was. */
+/* For a sandbox that is gone: the first line has its tenant. */
 static bool recorder_may_see(const Principal *who, int log_fd) {
         _cleanup_json_ json_t *line = recording_first_line(log_fd);
 

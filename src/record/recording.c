@@ -75,7 +75,7 @@ static json_t *recording_describe(const Sandbox *sb) {
 
 /* In memory. */
 
-#define CUT            "cut" /* a file that says that the log has ended early */
+#define CUT            "cut" /* a file that marks a log that has ended early */
 #define BLOCK          UINT64_C(4096)
 #define FIRST_LINE_MAX (1 << 20)
 
@@ -141,7 +141,7 @@ static void recording_count_file(Recording *recording, int dirfd, const char *na
         struct stat st;
 
         if (strncmp(name, "in-", 3) == 0) {
-                (void) unlinkat(dirfd, name, 0); /* nobody goes on with it */
+                (void) unlinkat(dirfd, name, 0); /* an unfinished file of an earlier daemon */
                 return;
         }
         if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -173,7 +173,7 @@ int recording_load(Recorder *r, const char *id) {
         int k;
 
         if (!directory)
-                return 0; /* a file, or a link: none of ours */
+                return 0; /* a file, or a link: not a recording */
         log = openat(dirfd, "log", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         line = log < 0 ? NULL : recording_first_line(log);
         tenant = json_string_value(json_object_get(line, "tenant"));
@@ -209,13 +209,13 @@ static int recording_append(const Recorder *r, const char *id, const char *text,
         return fd < 0 ? -errno : fd_write_all(fd, text, size);
 }
 
-/* For what there is room in any case. */
+/* Charges a line that is written even if there is no room. */
 static void recording_charge_line(Recorder *r, Recording *recording, size_t size) {
         (void) ledger_charge(r->manager, &recording->charge, ledger_tenant(&recording->charge), LEDGER_RECORDING,
                         recording->charge.amount + recording_blocks(recording->log_bytes + size) - recording_blocks(recording->log_bytes));
 }
 
-/* The last line: a replay must not take what follows a hole for what came next. */
+/* Writes the last line: a replay must not take records after a gap for the next ones. */
 static void recording_end_early(Recorder *r, Recording *recording, const char *why) {
         _cleanup_close_ int dirfd = recording_open_dir(r, recording->id), mark = -EBADF;
         _cleanup_json_ json_t *line = json_pack("{s:s, s:s}", "type", "cut", "reason", why);
@@ -247,7 +247,7 @@ void recording_line(Recorder *r, const Sandbox *sb, json_t *line) {
         if (!recording || recording->cut)
                 return;
         if (recording->log_bytes == 0)
-                recording_charge_line(r, recording, size); /* it says whose all of it is */
+                recording_charge_line(r, recording, size); /* it has the tenant that all is charged to */
         else if (recording_resize(r, recording, recording->log_bytes, recording->log_bytes + size, &error) < 0) {
                 recording_end_early(r, recording, error.text);
                 return;

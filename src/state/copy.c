@@ -13,14 +13,14 @@
 #include "base/log.h"
 #include "state/internal.h"
 
-#define QUICKLY_WRITTEN (UINT64_C(4) << 20) /* by the copy itself */
+#define QUICKLY_WRITTEN (UINT64_C(4) << 20) /* the copy itself writes so much quickly */
 
 typedef struct StateCopy {
         Work work;
         Sandbox *sandbox;
         char scratch[SNAPSHOT_ID_LENGTH + 1];
         CopyDone done;
-        bool held; /* the sandbox, by this copy */
+        bool held; /* the sandbox is held by this copy */
 } StateCopy;
 
 static int copy_release(void *object, Error *reterr) {
@@ -63,7 +63,7 @@ static int copy_sync(void *object, Error *reterr) {
 static void copy_on_held(Sandbox *sb, const Error *error, void *userdata) {
         StateCopy *c = userdata;
 
-        c->held = !error && sb->activity == ACTIVITY_HELD; /* a paused one stands still by itself */
+        c->held = !error && sb->activity == ACTIVITY_HELD; /* a paused sandbox needs no hold */
         sequence_heard(&c->work.run, error);
 }
 

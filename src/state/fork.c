@@ -21,30 +21,30 @@
 
 typedef struct ForkChild {
         Fork *fork;
-        SandboxSpec spec; /* until it is asked for */
+        SandboxSpec spec; /* until the sandbox is requested */
         char name[SANDBOX_NAME_MAX + 1]; /* "": none */
         Acquisition *acquisition;
         Sandbox *sandbox; /* NULL: none yet */
         bool asked;
-        Error error; /* its own, where each stands for itself */
+        Error error; /* if each sandbox has its own result */
 } ForkChild;
 
 struct Fork {
         Work work;
         char tenant[ACCESS_NAME_MAX + 1];
         Principal who;
-        Sandbox *of; /* until it is being copied */
-        char snapshot[SNAPSHOT_ID_LENGTH + 1]; /* "": of a live one, */
-        char scratch[SNAPSHOT_ID_LENGTH + 1];  /* whose copy this is */
+        Sandbox *of; /* until it is copied */
+        char snapshot[SNAPSHOT_ID_LENGTH + 1]; /* "": forks a live sandbox, … */
+        char scratch[SNAPSHOT_ID_LENGTH + 1];  /* … with this copy of its disk */
         ForkChild *children;
-        Sandbox **list; /* as it is told */
-        Error *errors;  /* likewise, where each stands for itself */
+        Sandbox **list; /* the sandboxes for the callback */
+        Error *errors;  /* likewise, if each has its own result */
         size_t n, n_heard;
         usec_t wait_usec;
-        bool asked, asking; /* for them; within fork_acquire() */
-        Error error;        /* of the first that failed, unless each stands for itself */
+        bool asked, asking; /* the sandboxes are requested; inside fork_acquire() */
+        Error error;        /* the first failure, unless each has its own result */
         ForkDone done;
-        ForkEachDone each;  /* instead */
+        ForkEachDone each;  /* used instead of `done` */
 };
 
 static void fork_free(Work *w) {
@@ -62,7 +62,7 @@ static void fork_free(Work *w) {
         free(f);
 }
 
-/* Also what undoes a copy. */
+/* Also undoes a copy. */
 static int fork_remove(void *object, Error *reterr) {
         Fork *f = object;
 
@@ -82,7 +82,7 @@ static int fork_copy(void *object, Error *reterr) {
                 return error_set(reterr, r, "cannot make a name: %m");
         r = disk_copy(f->work.state, f->of, f->scratch, work_on_done, f, reterr);
         if (r < 0)
-                f->scratch[0] = '\0'; /* there is none to remove */
+                f->scratch[0] = '\0'; /* nothing to remove */
         return r < 0 ? r : STEP_WAITS;
 }
 
@@ -92,7 +92,7 @@ static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
         return sb->spec.snapshot && strcmp(sb->spec.snapshot, f->snapshot) == 0;
 }
 
-/* One with a name stays when no request waits for it any more; but it is ours. */
+/* A sandbox with a name is made even if no request waits for it any more, so it is looked up by its name. */
 static void fork_delete_child(Fork *f, ForkChild *c) {
         Sandbox *sb;
 
@@ -163,7 +163,8 @@ static void fork_stop_acquiring(void *object) {
         work_on_done(/* error= */ NULL, object);
 }
 
-/* Those that are there, in their order; all of them, unless each stands for itself. */
+/* The sandboxes that were made, in the order of the request. One that is missing is an error, unless each has
+ * its own result. */
 static int fork_list(void *object, Error *reterr) {
         Fork *f = object;
         int r = STEP_DONE;
@@ -184,7 +185,7 @@ static int fork_list(void *object, Error *reterr) {
         return r;
 }
 
-/* A copy that failed is everybody's failure. */
+/* A copy that failed is the error of all. */
 static void fork_end(void *object, const Error *error) {
         Fork *f = object;
 
@@ -245,8 +246,8 @@ static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t
                 return NULL;
         }
         f->each = each;
-        f->who = (Principal) { .kind = PRINCIPAL_ADMIN }; /* what they may have has been checked, */
-        if (who->tenant) { /* and a key may go while this goes on */
+        f->who = (Principal) { .kind = PRINCIPAL_ADMIN }; /* the caller's rights have been checked, … */
+        if (who->tenant) { /* … and its key may be removed meanwhile */
                 (void) snprintf(f->tenant, sizeof(f->tenant), "%s", who->tenant);
                 f->who.tenant = f->tenant;
         }
@@ -282,7 +283,7 @@ static int state_fork_begin(State *s, const Principal *who, Sandbox *of, Snapsho
                 r = sequence_start(&f->work.run, &fork_sequence, f, reterr);
         if (r > 0)
                 *ret = f;
-        else if (r < 0 && f->asked) { /* that is the answer, and no refusal */
+        else if (r < 0 && f->asked) { /* the failure is reported by the callback */
                 fork_end(f, reterr);
                 r = 0;
         } else if (r < 0)

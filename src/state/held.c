@@ -5,7 +5,7 @@
  *      being removed: row (pending) → tree removed → row deleted
  *
  * So a start that finds a pending row removes what there is of it. A tree without a row is not removed here: it may
- * be the only copy of somebody's work. */
+ * be the only copy of a user's work. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static HeldName *held_find_name(const HeldTable *all, const char *tenant, const 
         return n;
 }
 
-/* Without memory it is not counted for now. */
+/* If there is no memory, it is not counted for now. */
 void held_charge(HeldTable *all, HeldTree *t) {
         (void) ledger_charge(all->state->manager, &t->charge, t->tenant, all->kind->charge, all->kind->holds(t));
 }
@@ -156,7 +156,7 @@ HeldTree *held_next(const HeldTable *all, const Principal *who, usec_t after_at,
         return NULL;
 }
 
-/* Making: the steps before and after what makes the tree. */
+/* Making: the steps before and after the creation of the tree. */
 
 int held_write_down(void *object, Error *reterr) {
         HeldMaking *k = object;
@@ -209,7 +209,7 @@ typedef struct HeldRemoval {
         HeldTable *all;
         char id[SNAPSHOT_ID_LENGTH + 1];
         HeldTree *tree; /* NULL: only its id is known */
-        bool asked;     /* it is out of the table, and ours */
+        bool asked;     /* it is out of the table, and only this removal has it */
         HeldDone done;
 } HeldRemoval;
 
@@ -236,7 +236,7 @@ static int removal_mark(void *object, Error *reterr) {
 static int removal_unmark(void *object, Error *why) {
         HeldRemoval *r = object;
 
-        if (!r->asked && r->tree) /* else the next start tries again */
+        if (!r->asked && r->tree) /* otherwise the next start tries again */
                 (void) removal_mark_as(r, /* pending= */ false);
         return STEP_DONE;
 }
@@ -304,7 +304,7 @@ void held_drop(HeldTable *all, const char *id) {
                 log_warning("%s %s: cannot be removed now; the next start retries: %s", all->kind->noun, id, error.text);
 }
 
-/* Which of them are there, and how full they are. */
+/* Which of the trees exist, and how full they are. */
 
 typedef struct HeldCensus {
         Work work;
@@ -329,7 +329,7 @@ static void census_close(HeldTable *all, const Error *error, bool log_missing) {
         HeldTree *t, *next;
 
         HASH_ITER(hh, all->by_id, t, next) {
-                if (!error && t->unseen) /* without a list nobody knows */
+                if (!error && t->unseen) /* without a list nothing is known to be missing */
                         t->missing = true;
                 t->unseen = false;
                 if (t->missing && log_missing)
@@ -365,7 +365,7 @@ int held_measure(HeldTable *all, HeldDone done, void *userdata, Error *reterr) {
         return r;
 }
 
-/* The start: what was in the middle of something goes; of the rest it is asked whether it is there. */
+/* The start: removes trees that were being made or removed, and checks that the others exist. */
 
 typedef struct HeldLoad {
         HeldTable *all;
@@ -379,7 +379,7 @@ static int held_load_row(StoreReader *reader, void *row) {
         int r;
 
         if (t->pending && l->all->state->manager->doubts_store)
-                return 0; /* it may have been finished since this store was copied: it stays, unseen, until the store is not in doubt any more */
+                return 0; /* it may be finished in a newer copy of the store: kept, and not listed, until the store is not in doubt */
         if (t->pending)
                 return strv_push(&l->unfinished, t->id);
         t = malloc(kind->size);
@@ -404,7 +404,8 @@ int held_load(HeldTable *all, Error *reterr) {
         strv_done(&l.unfinished);
         if (r < 0)
                 return error_set(reterr, r, "cannot read the %ss: %m", all->kind->noun);
-        if (all->by_id && held_measure(all, /* done= */ NULL, /* userdata= */ NULL, &error) < 0) /* else maybe no place for them either, which asking would make */
+        /* Without rows there may be no place for the trees either, and the request would make it. */
+        if (all->by_id && held_measure(all, /* done= */ NULL, /* userdata= */ NULL, &error) < 0)
                 census_close(all, &error, /* log_missing= */ false);
         return 0;
 }

@@ -27,13 +27,13 @@ static int readmit_volume(const Quarantined *q, const SandboxSpec *spec, HeldTre
         return 0;
 }
 
-/* What a sandbox made of it gets is what a create with these words would have. */
+/* A sandbox made of the snapshot gets the settings that a create with this spec has. */
 static int readmit_snapshot(SandboxSpec *spec, HeldTree **ret) {
         Snapshot *n = snapshot_new();
 
         if (!n)
                 return -ENOMEM;
-        n->sandbox = strdup(""); /* nobody knows */
+        n->sandbox = strdup(""); /* not known */
         n->spec = *spec;
         n->spec.persistent = true;
         *spec = (SandboxSpec) { .hub_fd = -EBADF };
@@ -41,7 +41,7 @@ static int readmit_snapshot(SandboxSpec *spec, HeldTree **ret) {
         return n->sandbox ? 0 : -ENOMEM;
 }
 
-/* Never pending: what is, a start removes. */
+/* The row must not stay pending, because a start removes pending ones. */
 static int readmit_write_down(HeldTable *all, HeldTree *t, Error *reterr) {
         HeldMaking k = { .all = all, .tree = t };
         int r = held_write_down(&k, reterr);

@@ -24,8 +24,8 @@ typedef struct StateRestore {
         Sandbox *sandbox;
         char snapshot[SNAPSHOT_ID_LENGTH + 1];
         char scratch[SNAPSHOT_ID_LENGTH + 1];
-        char *before;    /* what its disk began as, until now */
-        bool ran;        /* until it was parked for this */
+        char *before;    /* the former origin of the disk */
+        bool ran;        /* it was not parked before */
         bool swapped;
         SandboxDone done;
 } StateRestore;
@@ -49,7 +49,7 @@ bool state_restores(const State *s, const Sandbox *sb) {
         return false;
 }
 
-/* Also what undoes a copy. */
+/* Also undoes a copy. */
 static int restore_remove(void *object, Error *reterr) {
         StateRestore *r = object;
 
@@ -61,7 +61,7 @@ static int restore_copy(void *object, Error *reterr) {
         StateRestore *r = object;
         TreeRef from = tree_ref(TREE_SNAPSHOT, r->snapshot), to = tree_ref(TREE_SCRATCH, r->scratch);
 
-        (void) sandbox_swap_begin(r->sandbox); /* a parked one; any other goes on as it is meanwhile */
+        (void) sandbox_swap_begin(r->sandbox); /* only a parked sandbox; any other continues to run meanwhile */
         return work_make(&r->work, r->sandbox->spec.tenant, &to, &from, r->sandbox->spec.limits.disk_bytes, reterr);
 }
 
@@ -94,7 +94,7 @@ static void restore_on_up(Sandbox *sb, const Error *error, void *userdata) {
         sequence_heard(&r->work.run, error ? &told : NULL);
 }
 
-/* From here on it is in the provider's hands. */
+/* From here on the provider has the disk. */
 static int restore_boot(void *object, Error *reterr) {
         StateRestore *r = object;
 
@@ -107,14 +107,14 @@ static int restore_boot(void *object, Error *reterr) {
         return STEP_WAITS;
 }
 
-/* Unless its disk could not be put back, or somebody else has something under way with it. */
+/* Boots unless the disk could not be put back, or another operation on the sandbox is in progress. */
 static int restore_boot_again(void *object, Error *why) {
         StateRestore *r = object;
 
         return r->swapped || sandbox_swap_begin(r->sandbox) < 0 ? STEP_DONE : restore_boot(object, why);
 }
 
-/* Its row says where its disk comes from. */
+/* Writes the origin of the disk to the row. */
 static void restore_note_origin(StateRestore *r) {
         Sandbox *sb = sandbox_unless_gone(r->sandbox);
         int k;
@@ -166,13 +166,13 @@ static void restore_end(void *object, const Error *error) {
         void *userdata = r->work.userdata;
         Error told = work_error(error);
 
-        if (!sb || sandbox_is_ending(sb)) /* whatever else went wrong, went wrong for that */
+        if (!sb || sandbox_is_ending(sb)) /* this is the cause of any other failure */
                 (void) error_set(&told, -ESTALE, "the sandbox has ended");
         if (told.code >= 0)
                 snapshot_set_last(r->work.state, sb->id, r->snapshot);
         work_end(&r->work);
         if (done)
-                done(sb, told.code < 0 ? &told : NULL, userdata); /* none without an error */
+                done(sb, told.code < 0 ? &told : NULL, userdata); /* no error: NULL */
 }
 
 static const SequenceStep restore_steps[] = {
@@ -195,7 +195,7 @@ static int restore_check(State *s, const Sandbox *sb, const Snapshot *n, Error *
                 return r;
         if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
-        if (!restore_text_equal(sb->spec.tenant, n->tree.tenant)) /* whoever sees both */
+        if (!restore_text_equal(sb->spec.tenant, n->tree.tenant)) /* for a caller that sees both */
                 return error_set(reterr, -EINVAL, "snapshot %s belongs to tenant '%s', and the sandbox to tenant '%s': a sandbox can be restored from its own tenant's snapshots only", n->tree.id,
                                 n->tree.tenant, sb->spec.tenant ? sb->spec.tenant : "");
         if (n->tree.missing)

@@ -56,7 +56,7 @@ void snapshot_set_last(State *s, const char *sandbox, const char *snapshot) {
         if (!last) {
                 last = calloc(1, sizeof(*last));
                 if (!last)
-                        return; /* a line less in a picture */
+                        return; /* only a line in a picture is missing */
                 (void) snprintf(last->sandbox, sizeof(last->sandbox), "%s", sandbox);
                 HASH_ADD_STR(s->lasts, sandbox, last);
         }

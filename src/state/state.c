@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "state/internal.h"
 
-/* What goes on. */
+/* Operations in progress. */
 
 void work_begin(Work *w, State *s, void *userdata, void (*free_work)(Work *w)) {
         w->state = s;

@@ -17,8 +17,8 @@
 
 typedef struct Taking {
         HeldMaking making;
-        Sandbox *sandbox; /* until it is being copied */
-        bool copied;      /* or that was asked for: there may be a copy to remove */
+        Sandbox *sandbox; /* until it is copied */
+        bool copied;      /* or the copy was requested: there may be one to remove */
 } Taking;
 
 static int take_copy(void *object, Error *reterr) {
@@ -29,7 +29,7 @@ static int take_copy(void *object, Error *reterr) {
         return r < 0 ? r : STEP_WAITS;
 }
 
-/* Also of a copy that has failed: nobody knows how far it came. */
+/* Also after a failed copy, which may be incomplete. */
 static int take_drop_copy(void *object, Error *why) {
         Taking *t = object;
 
@@ -53,7 +53,8 @@ static int take_verify(void *object, Error *reterr) {
         return work_ask(&t->making.work, TREE_VERIFY, &ref, NULL, /* bytes= */ 0, reterr);
 }
 
-/* How much it holds is a number for people, and asking takes longer than the rest: it is told later. */
+/* The size of a snapshot is only for display, and measuring takes longer than all other steps: it is reported
+ * later. */
 
 typedef struct Measuring {
         Work work;
@@ -155,7 +156,7 @@ int sandbox_fork_spec(const Sandbox *sb, SandboxSpec *ret, Error *reterr) {
 
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
-        (void) shape_text_set(&spec.name, NULL); /* one has it */
+        (void) shape_text_set(&spec.name, NULL); /* names are unique */
         (void) shape_text_set(&spec.snapshot, NULL);
         r = shape_text_set(&spec.parent, sb->id);
         spec.address = 0;

@@ -25,7 +25,7 @@ static void volume_free(HeldTree *t) {
         free(v);
 }
 
-/* What may be written, as of a sandbox's disk. */
+/* The limit of the volume counts, as for a sandbox's disk. */
 static uint64_t volume_holds(const HeldTree *t) {
         return ((const Volume *) t)->limit;
 }
@@ -74,7 +74,7 @@ static void volume_add_user(Volume *v, const char *sandbox) {
                 return;
         u = calloc(1, sizeof(*u));
         if (!u)
-                return; /* the spawner's mount holds it all the same */
+                return; /* the spawner's mount keeps it in use all the same */
         (void) snprintf(u->sandbox, sizeof(u->sandbox), "%s", sandbox);
         HASH_ADD_STR(v->users, sandbox, u);
 }

@@ -44,7 +44,7 @@ static const ShapeField tenant_table_fields[] = {
         FIELD("created_at",       uint64, Tenant, created_at),
         FIELD("profile",          chars,  Tenant, profile),
 };
-/* A new table with a tenant's things belongs here: test/unit/test-store-file.c compares. */
+/* A new table with objects of tenants must be added here; test/unit/test-store-file.c checks that. */
 enum { TENANT_ALL, TENANT_FORGET_USAGE, TENANT_FORGET_HOURS, TENANT_FORGET_NOTES, TENANT_LEFT };
 #define LEFT(table) "SELECT count(*) FROM " table " WHERE tenant = ?1"
 static const char *const tenant_queries[] = {
@@ -81,5 +81,5 @@ int store_tenant_delete(Store *s, const char *name) {
 
         for (unsigned i = TENANT_FORGET_USAGE; i < TENANT_LEFT && r >= 0; i++)
                 r = query_run(s, &tenant_table, i, VALUES(TEXT(name)), /* ret_value= */ NULL);
-        return r == -ENOENT ? -EBUSY : r; /* SQLite has one word for both ends of a reference */
+        return r == -ENOENT ? -EBUSY : r; /* SQLite has the same error for both ends of a reference */
 }

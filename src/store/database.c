@@ -16,21 +16,22 @@
 
 #define FREE_PAGES_MAX    4096  /* 16 MiB */
 #define CHECKED_PAGES_MAX 32768 /* 128 MiB */
-#define LOG_BYTES (UINT64_C(16) << 20) /* as journal_size_limit: twice of what it has when it is copied back; so 8 MiB are the reserve */
-#define LOG_SHARE 16                   /* on a small disk, that part of it */
+#define LOG_BYTES (UINT64_C(16) << 20) /* as journal_size_limit: twice its size at a checkpoint, so 8 MiB of it are the reserve */
+#define LOG_SHARE 16                   /* on a small disk, 1/16 of it */
 
-/* EXCLUSIVE: one process, the one that got here first; and the index of the log is then plain memory instead of a shared
- * file: 5 µs less per commit, of about 14, measured on the development machine. It has to stand before WAL.
+/* EXCLUSIVE: only the first process gets access, and the index of the log is plain memory instead of a shared
+ * file: 5 µs less per commit, of about 14, measured on the development machine. It has to be set before WAL.
  *
- * NORMAL: a commit is written to the log and not forced to the disk. The kernel has it, so it survives the death of the
- * process however it dies; the death of the machine can take the last commits, whole ones and in order (store_sync() is
- * for those that must not be lost). FULL would add an fsync to each, which is as long as ten commits, or a hundred.
+ * NORMAL: a commit is written to the log and not synced. The kernel has it, so it survives any death of the
+ * process; a crash of the machine can lose the last commits, but only whole ones, in order (store_sync() is for
+ * those that must not be lost). FULL would add an fsync to each, which takes as long as ten to a hundred
+ * commits.
  *
- * The log is copied back every 2000 pages, about every 150 sandboxes. That takes 10 ms; half as often, it takes twice as
- * long, and twice as often, the mean of all commits grows by a third. The file of the log stays, so that it does not have
- * to grow again each time. Pages of deleted rows are used again, so the database is as large as its fullest moment;
- * shrink() is for the day after. There is no auto_vacuum: it writes a map of pages along with every page that is taken or
- * given back. */
+ * A checkpoint runs every 2000 pages, about every 150 sandboxes. It takes 10 ms; with half as many, each takes
+ * twice as long, and with twice as many, the mean time of a commit grows by a third. The file of the log is
+ * kept, so that it does not have to grow again each time. Pages of deleted rows are reused, so the database is
+ * as large as at its fullest moment, until shrink() at a later start. There is no auto_vacuum: it writes a map
+ * of pages along with every page that is allocated or freed. */
 static const char settings[] =
         "PRAGMA locking_mode = EXCLUSIVE;"
         "PRAGMA synchronous = NORMAL;"
@@ -49,7 +50,7 @@ static int first_text(void *userdata, int n, char **values, char **names) {
         return 0;
 }
 
-/* SQLite answers with the mode it is left in, which is no error to it. */
+/* SQLite reports the resulting mode, and does not fail if it is another one. */
 static int enter_wal(sqlite3 *db) {
         _cleanup_free_ char *mode = NULL;
         int rc = sqlite3_exec(db, "PRAGMA journal_mode = WAL", first_text, &mode, NULL);
@@ -59,8 +60,8 @@ static int enter_wal(sqlite3 *db) {
         return mode && strcmp(mode, "wal") == 0 ? 0 : -EROFS;
 }
 
-/* Looks at every page, so that damage is met here, with words, and not in the middle of a request. Takes 2 ms per MiB;
- * what is too large for that is looked at as it is read. */
+/* Checks every page, so that damage is found here, with an error message, and not in the middle of a request.
+ * Takes 2 ms per MiB; a larger database is only checked as it is read. */
 static int check_pages(sqlite3 *db, const char *path, Error *reterr) {
         _cleanup_free_ char *finding = NULL;
         int64_t n_pages;
@@ -79,8 +80,8 @@ static int check_pages(sqlite3 *db, const char *path, Error *reterr) {
         return error_set(reterr, -EUCLEAN, DATABASE_DAMAGED, path, finding ? finding : "no memory");
 }
 
-/* When most of the file is empty, it is written anew. It costs as much as what is left in it, and goes through the log like
- * everything else, so that it can be interrupted. */
+/* Rewrites the file when most of it is empty. That costs as much as the remaining data, and goes through the
+ * log like all other writes, so that it can be interrupted. */
 static int shrink(sqlite3 *db) {
         int64_t n_free, n_pages;
         int r;
@@ -98,7 +99,7 @@ static int shrink(sqlite3 *db) {
 static int database_prepare(sqlite3 *db, const char *path, const Migrations *migrations, Error *reterr) {
         int r;
 
-        /* Ask for it before anything is read: in this mode the first read takes the lock. */
+        /* Before anything is read: in this locking mode the first read takes the lock. */
         r = sqlite_result(db, sqlite3_exec(db, settings, NULL, NULL, NULL));
         if (r >= 0)
                 r = enter_wal(db);
@@ -112,7 +113,7 @@ static int database_prepare(sqlite3 *db, const char *path, const Migrations *mig
                 return r;
         r = shrink(db);
         if (r >= 0)
-                /* Not before the migrations: one of them may have to rebuild a table that others refer to. */
+                /* After the migrations: one of them may have to rebuild a table that others refer to. */
                 r = sqlite_result(db, sqlite3_exec(db, "PRAGMA foreign_keys = ON", NULL, NULL, NULL));
         return r < 0 ? sqlite_error(reterr, r, db, path) : 0;
 }
@@ -125,10 +126,10 @@ static int connect_file(const char *path, const Migrations *migrations, sqlite3 
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL));
         if (r < 0)
                 r = sqlite_error(reterr, r, db, path);
-        else if (sqlite3_db_readonly(db, "main") == 1) /* SQLite's answer to any open(2) that fails, also for want of descriptors */
+        else if (sqlite3_db_readonly(db, "main") == 1) /* SQLite's answer if open(2) fails for any reason, also for lack of descriptors */
                 r = error_set(reterr, -EROFS, "'%s' cannot be opened for writing: see to its rights, its file system, and the limit of open files", path);
         else {
-                (void) sqlite3_busy_timeout(db, 1000); /* a predecessor that is just leaving */
+                (void) sqlite3_busy_timeout(db, 1000); /* an earlier daemon may be about to exit */
                 (void) sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
                 r = database_prepare(db, path, migrations, reterr);
         }
@@ -165,8 +166,8 @@ static int remove_leftovers(const char *path) {
         return 0;
 }
 
-/* Made under another name and moved in place when it has its tables: a file of this name that is empty or half made is then
- * damage and not a start that was interrupted, and can be refused. */
+/* The file is made under another name and renamed when it has its tables. So a file of this name that is empty
+ * or incomplete is damaged, and not the result of an interrupted start, and can be refused. */
 static int create_file(const char *path, const Migrations *migrations, Error *reterr) {
         char fresh[PATH_MAX];
         sqlite3 *db = NULL;
@@ -177,7 +178,7 @@ static int create_file(const char *path, const Migrations *migrations, Error *re
         r = remove_leftovers(fresh);
         if (r < 0)
                 return error_set(reterr, r, "cannot remove '%s': %m", fresh);
-        fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* environments are secrets; SQLite would say 0644 */
+        fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* environments are secrets; SQLite would use 0644 */
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make database '%s': %m", fresh);
         (void) fd_close(fd);
@@ -193,7 +194,7 @@ static int create_file(const char *path, const Migrations *migrations, Error *re
         return r < 0 ? error_set(reterr, r, "cannot sync the directory of '%s': %m", path) : 0;
 }
 
-/* Nobody has a lock on the log, which closing another descriptor of it would end. */
+/* No process has a lock on the log; closing another descriptor of it would release such a lock. */
 static int database_open_log(const char *path, int flags) {
         char log[PATH_MAX];
         int fd;
@@ -217,7 +218,8 @@ int database_reserve(const char *path) {
         return 0;
 }
 
-/* What the database has by now is of no use to anybody, and must not be taken for the log of another file. The blocks stay. */
+/* Overwrites the log with zeroes, so that it cannot be taken for the log of another file. Its contents are in
+ * the database by now. The blocks stay allocated. */
 static void database_clear_log(const char *path) {
         static const char zeroes[65536];
         _cleanup_close_ int fd = database_open_log(path, O_WRONLY);
@@ -233,15 +235,15 @@ static void database_clear_log(const char *path) {
 void database_close(const char *path, sqlite3 *db) {
         int keep = 1;
         bool empty = db && sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL) == SQLITE_OK &&
-                     sqlite3_exec(db, "PRAGMA journal_size_limit = -1", NULL, NULL, NULL) == SQLITE_OK && /* which would cut it */
+                     sqlite3_exec(db, "PRAGMA journal_size_limit = -1", NULL, NULL, NULL) == SQLITE_OK && /* otherwise the log would be truncated */
                      sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep) == SQLITE_OK;
 
         if (sqlite3_close(db) == SQLITE_OK && empty)
                 database_clear_log(path);
 }
 
-/* The log of a database that is not there: what it belongs to has been moved or lost, and a fresh file of this name would be
- * taken for it. One of zeroes is nobody's. */
+/* Refuses a log without its database, which has been moved or lost: a new file of this name would take it for
+ * its own log. A log of zeroes belongs to no database. */
 static int refuse_lone_log(const char *path, Error *reterr) {
         char log[PATH_MAX];
         _cleanup_close_ int fd = database_open_log(path, O_RDONLY);

@@ -18,7 +18,7 @@ static int driver_write(Store *s, const StoreTable *t, TableOp op, const void *r
         return statement_run(s, st, table_bind(driver_layout(s, t), op, st, row), /* ret_value= */ NULL);
 }
 
-/* An update of what is not there is an error, also to the transaction it is part of. */
+/* An update of a row that does not exist is an error, and fails the transaction it is part of. */
 static int driver_write_half(Store *s, const StoreTable *t, const void *row) {
         int r = driver_write(s, t, TABLE_UPDATE, row);
 

@@ -31,7 +31,7 @@ static const ShapeField event_table_fields[] = {
 enum { EVENT_SINCE, EVENT_INSERT, EVENT_TRIM };
 static const char *const event_queries[] = {
         [EVENT_SINCE]  = "WHERE sandbox = ?1 AND serial > ?2 AND at >= ?3 ORDER BY serial",
-        /* The last number of the sandbox's own is one step away in the index. */
+        /* The last number of the sandbox is found in one step in the index. */
         [EVENT_INSERT] = ("INSERT INTO event (sandbox, serial, at, type, execution, text, number)"
                           " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce("
                           "  (SELECT number FROM event WHERE sandbox = ?1 ORDER BY serial DESC LIMIT 1), 0))"
@@ -50,8 +50,8 @@ int store_counter_set(Store *s, const char *name, uint64_t value) {
         return store_put(s, &counter_table, &(const CounterRow) { name, value });
 }
 
-/* Serials are given from memory, and only that a thousand of them may be given is written: a page less in most
- * transactions. After a restart those that were reserved and not given are passed over. */
+/* Serials are counted in memory; only a reservation of a thousand of them is written, which saves a page in
+ * most transactions. After a restart the rest of the reservation is skipped. */
 static int serial_take(Store *s, uint64_t *ret) {
         int r;
 
@@ -72,8 +72,8 @@ static int serial_take(Store *s, uint64_t *ret) {
         return 0;
 }
 
-/* Events of one sandbox are numbered without a gap and go one by one from the oldest, so the number of the newest tells
- * whether there is one too many. */
+/* Events of a sandbox are numbered without a gap and deleted one by one from the oldest, so the newest number
+ * tells whether there is one too many. */
 static int event_insert(Store *s, const StoreEvent *event) {
         int64_t number = 0;
         int r = query_write(s, &event_table, EVENT_INSERT, event, NO_VALUES, &number);

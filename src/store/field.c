@@ -10,18 +10,18 @@
 #include "base/macro.h"
 #include "base/strv.h"
 
-/* Text and bytes are bound without a copy: they outlive the step that follows. */
+/* Text and bytes are bound without a copy: they are valid until after the step that follows. */
 
 int field_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
         return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
 }
 
-/* No bytes are a blob too, and not NULL. */
+/* An empty value is a blob too, and not NULL. */
 int field_bind_blob(sqlite3_stmt *st, int parameter, const void *data, size_t size) {
         return size > 0 ? sqlite3_bind_blob64(st, parameter, data, size, SQLITE_STATIC) : sqlite3_bind_zeroblob(st, parameter, 0);
 }
 
-/* NULL where there is none. */
+/* NULL for an SQL NULL. */
 static int field_text(sqlite3_stmt *st, int column, const char **ret) {
         int type = sqlite3_column_type(st, column);
         const char *text = NULL;
@@ -72,7 +72,7 @@ static size_t *field_count(const ShapeField *field, const void *row) {
         return (size_t *) (void *) ((char *) (uintptr_t) row + field->count);
 }
 
-/* SQLite's own bytes, good until the next row. */
+/* Returns SQLite's own bytes, which are valid until the next row. */
 static int field_load_view(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
         if (sqlite3_column_type(st, column) != SQLITE_BLOB)
                 return -EBADMSG;
@@ -94,10 +94,10 @@ static int field_bind_strv(sqlite3_stmt *st, int parameter, const Strv *v) {
                 return SQLITE_NOMEM;
         for (size_t i = 0; i < v->n; i++)
                 p = stpcpy(p, v->items[i]) + 1;
-        return sqlite3_bind_blob64(st, parameter, data, size, free); /* freed in every case */
+        return sqlite3_bind_blob64(st, parameter, data, size, free); /* SQLite frees it, also on an error */
 }
 
-/* max: how many strings may be there, later on. */
+/* max: the room for strings that may be added later. */
 static int field_load_strv(sqlite3_stmt *st, int column, size_t max, Strv *v) {
         const char *data, *end;
 
@@ -157,7 +157,7 @@ static int field_load_list(sqlite3_stmt *st, int column, const ShapeField *field
         if (!items)
                 return -ENOMEM;
         *(char **) shape_at(field, row) = items;
-        *field_count(field, row) = list.n / of->n_fields; /* whole or not, it goes with the rest */
+        *field_count(field, row) = list.n / of->n_fields; /* complete or not, it is freed with the object */
         for (size_t i = 0; r >= 0 && i < list.n; i++)
                 r = field_take_word(of->fields + i % of->n_fields, items + i / of->n_fields * of->size, list.items[i]);
         return r;
@@ -217,7 +217,7 @@ int field_load(sqlite3_stmt *st, int column, const ShapeField *field, void *row)
         switch (field->kind) {
         case SHAPE_TEXT:
         case SHAPE_JSON: return field_load_text(st, column, at);
-        case SHAPE_BORROWED: return field_text(st, column, at); /* SQLite's, and good until the next row */
+        case SHAPE_BORROWED: return field_text(st, column, at); /* SQLite's own bytes, valid until the next row */
         case SHAPE_CHARS: return field_load_chars(st, column, field, at);
         case SHAPE_BYTES: return field_load_bytes(st, column, field, at);
         case SHAPE_STRV:

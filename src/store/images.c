@@ -25,7 +25,7 @@ const ShapeNames making_status_names = SHAPE_WORDS(making_statuses);
 SHAPE_NAMED(making_kind_name, making_kind_from_name, int, making_kind_names);
 SHAPE_NAMED(making_status_name, making_status_from_name, int, making_status_names);
 
-/* A digest says what is in it; what was found out about it here may be told again. */
+/* A digest identifies the contents; the facts about it that were found here may be written again. */
 static const ShapeField image_table_fields[] = {
         FIELD("digest",        chars,  Image, digest),
         FIELD("env",           strv,   Image, config.env, .max = IMAGE_STRINGS_MAX),

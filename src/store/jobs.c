@@ -7,7 +7,7 @@
 #include "store/driver.h"
 #include "store/statement.h"
 
-#define LOOKED_AT_MAX 20000 /* rows, by one request for a page */
+#define LOOKED_AT_MAX 20000 /* rows that a request for a page reads at most */
 
 static const char *const job_statuses[_JOB_STATUS_MAX] = {
         [JOB_QUEUED]       = "queued",
@@ -97,7 +97,7 @@ static const ShapeField job_table_fields[] = {
         FIELD("capture",           strv,   Job, capture),
 };
 enum { JOB_PAGE, JOB_PAGE_OF_TENANT, JOB_PAGE_OF_TASK, JOB_PAGE_OF_DEAD, JOB_FIND, JOB_FIND_KEY, JOB_NEXT, JOB_COUNT_DEAD };
-/* Whichever index leads to them, these are the ones that are wanted. */
+/* The same filter for every index. */
 #define JOB_RANGE  "WHERE job.serial < ?5 AND job.serial >= ?7"
 #define JOB_FILTER " AND (?1 IS NULL OR job.tenant = ?1) AND (?2 IS NULL OR instr(?2, ',' || job_state.status || ',') > 0)" \
                    " AND (?3 IS NULL OR job.agent_type = ?3) AND (?4 IS NULL OR job.task_id = ?4)"                       \
@@ -146,7 +146,7 @@ static const char *const job_id_queries[] = {
         [JOB_UNTOLD]  = "WHERE webhook_status = 'pending'",
         [JOB_EXPIRED] = "WHERE ended_at > 0 AND ended_at < ?1 AND webhook_status <> 'pending' ORDER BY ended_at LIMIT ?2",
         [JOB_PREFIX]  = ("WHERE id >= ?1 AND id < ?1 || 'g' AND (?2 IS NULL OR (SELECT tenant FROM job WHERE job.id = job_state.id) = ?2)"
-                         " ORDER BY id LIMIT ?3"), /* 'g': behind every hexadecimal digit */
+                         " ORDER BY id LIMIT ?3"), /* 'g' sorts after every hexadecimal digit */
 };
 TABLE(job_id_table, Job, "job_state", 1, 0, QUERIES(job_id_queries));
 
@@ -193,7 +193,7 @@ int store_job_get_by_key(Store *s, const char *tenant, const char *key, Job *ret
         return query_find(s, &job_table, JOB_FIND_KEY, VALUES(TEXT(tenant ? tenant : ""), TEXT(key)), ret);
 }
 
-/* ",queued,running,": what is in the list has commas around it. */
+/* ",queued,running,": each status is between commas. */
 static void list_statuses(unsigned statuses, char *ret, size_t size) {
         size_t used = (size_t) snprintf(ret, size, ",");
 
@@ -202,7 +202,7 @@ static void list_statuses(unsigned statuses, char *ret, size_t size) {
                         used += (size_t) snprintf(ret + used, size - used, "%s,", job_status_name(i));
 }
 
-/* The index that leads to the fewest. */
+/* The index that selects the fewest rows. */
 static unsigned job_best_query(const JobFilter *f) {
         if (f->task_id)
                 return JOB_PAGE_OF_TASK;

@@ -10,9 +10,10 @@
 
 #define APPLICATION_ID 0x636f7665 /* "cove" */
 
-/* Habits of the tables: names of columns are names of members; times are microseconds since 1970; enums are their names;
- * lists of strings are blobs in which a NUL ends each string. What is asked for and what becomes of it are two tables,
- * because an update writes its row as a whole, and the first half can be large (environment, arguments, metadata). */
+/* Conventions of the tables: names of columns are names of members; times are microseconds since 1970; enums
+ * are stored as names; lists of strings are blobs in which a NUL ends each string. A request and its state are
+ * two tables, because an update writes a whole row, and the request can be large (environment, arguments,
+ * metadata). */
 
 static const char initial[] =
         "CREATE TABLE tenant ("
@@ -143,7 +144,7 @@ static const char initial[] =
 static const char *const migrations[] = {
         initial,
 
-        /* Profiles, pools, admission: what the core has learned beside sandboxes and executions. */
+        /* Profiles, pools and admission. */
         "ALTER TABLE key ADD COLUMN may_loosen INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE sandbox ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE sandbox ADD COLUMN claimed_at INTEGER NOT NULL DEFAULT 0;"
@@ -155,13 +156,13 @@ static const char *const migrations[] = {
         schema_cleanup,
         schema_network,
         schema_secrets,
-        /* Ports that everybody may look at. */
+        /* Ports that are public. */
         "CREATE TABLE preview ("
         "  sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE,"
         "  port INTEGER NOT NULL,"
         "  PRIMARY KEY (sandbox, port)"
         ") STRICT, WITHOUT ROWID;",
-        /* Policies of agent executions: what holds is what was so when they were asked for. */
+        /* Policies of agent executions, as they were at the request. */
         "ALTER TABLE job ADD COLUMN network INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE job ADD COLUMN network_group TEXT;"
         "ALTER TABLE job ADD COLUMN policy TEXT;",
@@ -178,7 +179,7 @@ static const char *const migrations[] = {
         "  created_at INTEGER NOT NULL,"
         "  UNIQUE (tenant, name)"
         ") STRICT;",
-        /* What a surface remembers of its sandboxes, and when they were woken. */
+        /* The dialect of the surface that made the sandbox, and the time of the last resume. */
         "ALTER TABLE sandbox ADD COLUMN dialect TEXT;"
         "ALTER TABLE snapshot ADD COLUMN dialect TEXT;"
         "ALTER TABLE sandbox_state ADD COLUMN resumed_at INTEGER NOT NULL DEFAULT 0;",

@@ -37,7 +37,7 @@ static const ShapeField denial_table_fields[] = {
 enum { DENIAL_PAGE, DENIAL_INSERT, DENIAL_TRIM };
 static const char *const denial_queries[] = {
         [DENIAL_PAGE]   = "WHERE sandbox = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3",
-        /* The number counts from the last one, or from the given one. */
+        /* The number follows the last one, or the given one. */
         [DENIAL_INSERT] = ("INSERT INTO denial (sandbox, number, at, kind, protocol, host, address, port, method, path, rule,"
                            " reason, text, cure, count) VALUES (?1, 1 + coalesce("
                            "  (SELECT number FROM denial WHERE sandbox = ?1 ORDER BY number DESC LIMIT 1), ?2),"

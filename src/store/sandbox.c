@@ -17,7 +17,7 @@ static const ShapeField sandbox_state_table_fields[] = {
         FIELD("ready_at",        uint64, Sandbox, ready_at),
         FIELD("ended_at",        uint64, Sandbox, ended_at),
         FIELD("expires_at",      uint64, Sandbox, expires_at),
-        FIELD("timeout_usec",    uint64, Sandbox, spec.timeout_usec), /* these two can be asked for again */
+        FIELD("timeout_usec",    uint64, Sandbox, spec.timeout_usec), /* both can be changed later */
         FIELD("on_timeout",      named,  Sandbox, spec.on_timeout, .names = &on_timeout_names),
         FIELD("guards_missing",  uint64, Sandbox, guards_missing),
         FIELD("id_base",         uint32, Sandbox, id_base),
@@ -41,14 +41,15 @@ static const ShapeField sandbox_table_fields[] = {
         FIELD("claimed_at", uint64, Sandbox, claimed_at),
         FIELDS(sandbox_spec_shape, Sandbox, spec, .only = SPEC_OF_SANDBOX),
 };
-/* What hangs on it goes by ON DELETE CASCADE. */
+/* Dependent rows are removed by ON DELETE CASCADE. */
 TABLE(sandbox_table, Sandbox, "sandbox", 1, INSERTS | UPDATES | DELETES, .grows = true, .state = &sandbox_state_table, IN_ORDER("sandbox.serial"));
 
 int store_sandbox_update_all(Store *s, const Sandbox *sb) {
         return store_update_all(s, &sandbox_table, sb);
 }
 
-/* Executions. What is written is an Execution, and its sandbox's id is the sandbox's; what is read is an ExecutionRow, with the id. */
+/* Executions. A write takes an Execution, and the id of its sandbox is bound from there; a read returns an
+ * ExecutionRow, with that id. */
 typedef struct ExecutionRow {
         Execution execution;
         const char *sandbox;
@@ -98,7 +99,7 @@ TABLE(execution_state_table, ExecutionRow, "execution_state", 2, INSERTS | UPDAT
 static const ShapeField execution_table_fields[] = {
         FIELD("sandbox",      custom, ExecutionRow, execution.sandbox, .sql = &execution_owner),
         FIELD("number",       uint64, Execution, number),
-        FIELD("args",         strv,   Execution, spec.args), /* nobody adds to them later */
+        FIELD("args",         strv,   Execution, spec.args), /* no room to add more */
         FIELD("env",          strv,   Execution, spec.env, .max = SANDBOX_ENV_MAX),
         FIELD("cwd",          text,   Execution, spec.cwd),
         FIELD("has_user",     bool,   Execution, spec.has_user),

@@ -5,7 +5,7 @@ const char schema_alerts[] =
         "CREATE TABLE alert ("
         "  id TEXT PRIMARY KEY,"
         "  name TEXT NOT NULL,"
-        "  subject TEXT," /* what an event is about, so that the same one is found again */
+        "  subject TEXT," /* what an event is about, to find the alert of the same event again */
         "  severity TEXT NOT NULL,"
         "  status TEXT NOT NULL,"
         "  event INTEGER NOT NULL,"
@@ -30,9 +30,9 @@ const char schema_alerts[] =
         "  id INTEGER PRIMARY KEY,"
         "  alert TEXT,"
         "  channel TEXT NOT NULL,"
-        "  message TEXT NOT NULL," /* JSON: what happened, and the alert as it was then */
+        "  message TEXT NOT NULL," /* JSON: the event, and the alert at that time */
         "  created_at INTEGER NOT NULL,"
-        "  starts INTEGER NOT NULL," /* how often a daemon has begun to deliver it */
+        "  starts INTEGER NOT NULL," /* how often a daemon has started to deliver it */
         "  failed INTEGER NOT NULL," /* given up */
         "  error TEXT"
         ") STRICT;";

@@ -3,7 +3,7 @@
 
 const char schema_artifacts[] =
         "CREATE TABLE artifact ("
-        "  serial INTEGER PRIMARY KEY AUTOINCREMENT," /* the order in which they came; a cursor never meets one again */
+        "  serial INTEGER PRIMARY KEY AUTOINCREMENT," /* the order of creation; never reused, so that a cursor stays valid */
         "  id TEXT NOT NULL UNIQUE,"
         "  owner_kind TEXT NOT NULL,"
         "  owner_id TEXT NOT NULL,"

@@ -3,21 +3,21 @@
 
 const char schema_builds[] =
         "CREATE TABLE build ("
-        "  serial INTEGER PRIMARY KEY," /* the order in which they were asked for */
+        "  serial INTEGER PRIMARY KEY," /* the order of the requests */
         "  id TEXT NOT NULL UNIQUE,"
-        "  tenant TEXT NOT NULL," /* '': everybody's */
+        "  tenant TEXT NOT NULL," /* '': for all tenants */
         "  name TEXT NOT NULL," /* of the template, without a tag */
         "  tags BLOB NOT NULL,"
-        "  cpu_milli INTEGER NOT NULL," /* for sandboxes of it; 0: nothing was said */
+        "  cpu_milli INTEGER NOT NULL," /* for its sandboxes; 0: not set */
         "  memory_bytes INTEGER NOT NULL,"
-        "  making TEXT," /* NULL: has not begun */
+        "  making TEXT," /* NULL: not started */
         "  status TEXT NOT NULL,"
         "  error TEXT,"
-        "  digest TEXT," /* what it made */
+        "  digest TEXT," /* of the result */
         "  created_at INTEGER NOT NULL,"
         "  ended_at INTEGER NOT NULL"
         ") STRICT;"
-        /* Whoever gets the name of a tenant that is gone must not inherit. */
+        /* A new tenant with the name of a deleted one must not inherit. */
         "CREATE TRIGGER build_of_tenant AFTER DELETE ON tenant BEGIN"
         "  DELETE FROM build WHERE tenant = old.name;"
         "END;"

@@ -27,7 +27,7 @@ const char schema_images[] =
         ") STRICT, WITHOUT ROWID;"
 
         "CREATE TABLE template ("
-        "  tenant TEXT NOT NULL," /* '': everybody's */
+        "  tenant TEXT NOT NULL," /* '': for all tenants */
         "  name TEXT NOT NULL,"
         "  tag TEXT NOT NULL,"
         "  digest TEXT NOT NULL REFERENCES image (digest),"
@@ -35,21 +35,21 @@ const char schema_images[] =
         "  PRIMARY KEY (tenant, name, tag)"
         ") STRICT, WITHOUT ROWID;"
         "CREATE INDEX template_digest ON template (digest);"
-        /* Whoever gets the name of a tenant that is gone must not inherit. */
+        /* A new tenant with the name of a deleted one must not inherit. */
         "CREATE TRIGGER template_of_tenant AFTER DELETE ON tenant BEGIN"
         "  DELETE FROM template WHERE tenant = old.name;"
         "END;"
 
         "CREATE TABLE layer ("
-        "  chain TEXT PRIMARY KEY," /* its tree's name */
+        "  chain TEXT PRIMARY KEY," /* the name of its tree */
         "  parent TEXT,"
         "  diff_id TEXT,"
-        "  digest TEXT," /* of the blob that it was unpacked from, or packed to */
+        "  digest TEXT," /* of the blob that it was unpacked from, or packed into */
         "  media_type TEXT,"
         "  blob_bytes INTEGER NOT NULL,"
-        "  bytes INTEGER NOT NULL," /* what it adds to its parent */
+        "  bytes INTEGER NOT NULL," /* its size without its parent */
         "  created_at INTEGER NOT NULL,"
-        "  removing INTEGER NOT NULL" /* its tree is being removed, or was when we were cut off */
+        "  removing INTEGER NOT NULL" /* its tree is being removed, or was when the daemon ended */
         ") STRICT, WITHOUT ROWID;"
 
         "CREATE TABLE image_snapshot (" /* trees that belong to images and to steps of builds */
@@ -71,7 +71,7 @@ const char schema_images[] =
         "END;"
 
         "CREATE TABLE making ("
-        "  serial INTEGER PRIMARY KEY," /* the order in which they were asked for */
+        "  serial INTEGER PRIMARY KEY," /* the order of the requests */
         "  id TEXT NOT NULL UNIQUE,"
         "  tenant TEXT NOT NULL,"
         "  kind TEXT NOT NULL,"

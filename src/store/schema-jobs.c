@@ -3,7 +3,7 @@
 
 const char schema_jobs[] =
         "CREATE TABLE job ("
-        "  serial INTEGER PRIMARY KEY," /* the order in which they came */
+        "  serial INTEGER PRIMARY KEY," /* the order of the requests */
         "  id TEXT NOT NULL UNIQUE,"
         "  created_at INTEGER NOT NULL,"
         "  tenant TEXT,"

@@ -1,4 +1,4 @@
-/* Networks: settings, usage, denials and learned connections of each sandbox, and the decisions of people. */
+/* Networks: settings, usage, denials and learned connections of each sandbox, and the decisions of operators. */
 #include "store/schema.h"
 
 const char schema_network[] =
@@ -14,7 +14,7 @@ const char schema_network[] =
         "  down_bytes INTEGER NOT NULL,"
         "  requests INTEGER NOT NULL,"
         "  denied INTEGER NOT NULL,"
-        "  base_up_bytes INTEGER NOT NULL," /* of it, what was before the gate began to count */
+        "  base_up_bytes INTEGER NOT NULL," /* the part from before the gate began to count */
         "  base_down_bytes INTEGER NOT NULL,"
         "  base_requests INTEGER NOT NULL,"
         "  base_denied INTEGER NOT NULL"
@@ -39,7 +39,7 @@ const char schema_network[] =
         "  PRIMARY KEY (sandbox, number)"
         ") STRICT, WITHOUT ROWID;"
 
-        "CREATE TABLE learned (" /* each thing once */
+        "CREATE TABLE learned (" /* each connection once */
         "  sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE,"
         "  protocol TEXT NOT NULL,"
         "  host TEXT NOT NULL,"
@@ -52,10 +52,10 @@ const char schema_network[] =
         ") STRICT, WITHOUT ROWID;"
 
         "CREATE TABLE approval ("
-        "  serial INTEGER PRIMARY KEY," /* the order in which they were asked for */
+        "  serial INTEGER PRIMARY KEY," /* the order of the requests */
         "  id TEXT NOT NULL UNIQUE,"
         "  ask TEXT NOT NULL," /* the gate's name for it */
-        "  sandbox TEXT NOT NULL," /* may be gone */
+        "  sandbox TEXT NOT NULL," /* may be deleted */
         "  tenant TEXT NOT NULL,"
         "  profile TEXT,"
         "  object TEXT NOT NULL,"

@@ -3,7 +3,7 @@
 
 const char schema_secrets[] =
         "CREATE TABLE secret ("
-        "  tenant TEXT NOT NULL," /* '': nobody's */
+        "  tenant TEXT NOT NULL," /* '': of no tenant */
         "  name TEXT NOT NULL,"
         "  sealed BLOB NOT NULL,"
         "  created_at INTEGER NOT NULL,"
@@ -11,18 +11,19 @@ const char schema_secrets[] =
         "  PRIMARY KEY (tenant, name)"
         ") STRICT, WITHOUT ROWID;"
 
-        /* Whoever gets the name of a tenant that is gone must not inherit. */
+        /* A new tenant with the name of a deleted one must not inherit. */
         "CREATE TRIGGER secret_of_tenant AFTER DELETE ON tenant BEGIN"
         "  DELETE FROM secret WHERE tenant = old.name;"
         "END;"
 
-        /* Shows whether a key is the one. */
+        /* To check that a key is the right one. */
         "CREATE TABLE vault ("
         "  id INTEGER PRIMARY KEY CHECK (id = 1),"
         "  sealed BLOB NOT NULL"
         ") STRICT;"
 
-        /* What a sandbox was given, as it was then: to be hidden in what it prints, also when the secret has changed since. */
+        /* The values that a sandbox was given, so that they are hidden in its output even after the secret has
+         * changed. */
         "CREATE TABLE secret_given ("
         "  sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE,"
         "  number INTEGER NOT NULL,"

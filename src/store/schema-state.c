@@ -6,7 +6,7 @@ const char schema_state[] =
         "ALTER TABLE sandbox ADD COLUMN layer TEXT;"
         "ALTER TABLE sandbox ADD COLUMN base TEXT;"
         "ALTER TABLE sandbox ADD COLUMN digest TEXT;"
-        "ALTER TABLE sandbox ADD COLUMN snapshot TEXT;" /* may be gone */
+        "ALTER TABLE sandbox ADD COLUMN snapshot TEXT;" /* may be deleted */
         "ALTER TABLE sandbox ADD COLUMN parent TEXT;"   /* likewise */
         "ALTER TABLE sandbox ADD COLUMN volumes BLOB NOT NULL DEFAULT x'';"
         "ALTER TABLE sandbox ADD COLUMN record INTEGER NOT NULL DEFAULT 0;"
@@ -18,13 +18,13 @@ const char schema_state[] =
         "  id TEXT NOT NULL UNIQUE,"
         "  name TEXT,"
         "  tenant TEXT NOT NULL,"
-        "  sandbox TEXT NOT NULL,"  /* may be gone */
+        "  sandbox TEXT NOT NULL,"  /* may be deleted */
         "  parent TEXT,"            /* likewise */
         "  comment TEXT,"
         "  pending INTEGER NOT NULL,"
         "  bytes INTEGER NOT NULL,"
         "  created_at INTEGER NOT NULL,"
-        /* What a sandbox that is made of it gets. */
+        /* The settings of a sandbox that is made of the snapshot. */
         "  template_name TEXT,"
         "  profile TEXT,"
         "  agent_type TEXT,"

@@ -63,7 +63,7 @@ int store_secret_delete(Store *s, const char *tenant, const char *name) {
         return r < 0 ? r : found ? 0 : -ENOENT;
 }
 
-/* -ENOENT: there was none. */
+/* -ENOENT: there is none. */
 static int secret_read_wanted(Store *s, unsigned query, StoreValues values, SecretEach each, void *userdata) {
         StoreReader reader = { secret_row, (void (*)(void)) each, userdata };
         int r = query_read(s, &secret_table, query, values, &reader);

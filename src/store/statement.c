@@ -8,13 +8,14 @@
 #include "base/macro.h"
 #include "store/tables.h"
 
-/* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */
+/* For a result that is not listed, its low byte, the primary code, is looked up; if that is not listed either,
+ * it is an I/O error. */
 static const struct {
         int rc, code;
 } results[] = {
         { SQLITE_CONSTRAINT_PRIMARYKEY, -EEXIST    },
         { SQLITE_CONSTRAINT_UNIQUE,     -EEXIST    },
-        { SQLITE_CONSTRAINT_FOREIGNKEY, -ENOENT    }, /* what the row hangs on is not there */
+        { SQLITE_CONSTRAINT_FOREIGNKEY, -ENOENT    }, /* the referenced row does not exist */
         { SQLITE_IOERR_NOMEM,           -ENOMEM    },
         { SQLITE_CONSTRAINT,            -EINVAL    },
         { SQLITE_BUSY,                  -EBUSY     },
@@ -92,7 +93,7 @@ static const char *const transaction_texts[_TRANSACTION_MAX] = {
         [TRANSACTION_ROLLBACK] = "ROLLBACK",
 };
 
-/* sql NULL: no memory. */
+/* sql is NULL if there was no memory. */
 static int statement_prepare(Store *s, const char *sql, sqlite3_stmt **ret) {
         return sql ? sqlite_result(s->db, sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL)) : -ENOMEM;
 }

@@ -11,7 +11,7 @@
 
 #define RESERVE_EVERY 256 /* commits */
 
-/* Where the disk was full already, or the file system cannot: again now and then. */
+/* If the disk is full, or the file system does not support it, this is tried again from time to time. */
 static void store_reserve(Store *s) {
         int r;
 
@@ -65,7 +65,7 @@ int store_begin(Store *s) {
 
         s->in_transaction = true;
         s->began = s->timing ? clock_usec() : 0;
-        (void) statement_run(s, s->transaction[TRANSACTION_BEGIN], SQLITE_OK, /* ret_value= */ NULL); /* what fails sticks */
+        (void) statement_run(s, s->transaction[TRANSACTION_BEGIN], SQLITE_OK, /* ret_value= */ NULL); /* a failure is kept until the commit */
         return 0;
 }
 
@@ -74,7 +74,7 @@ int store_commit(Store *s) {
 
         assert(s->in_transaction);
 
-        r = statement_run(s, s->transaction[TRANSACTION_COMMIT], SQLITE_OK, /* ret_value= */ NULL); /* or what went wrong before */
+        r = statement_run(s, s->transaction[TRANSACTION_COMMIT], SQLITE_OK, /* ret_value= */ NULL); /* or the result of an earlier failure */
         if (r < 0) {
                 store_rollback(s);
                 return r;
@@ -108,7 +108,7 @@ void store_rollback(Store *s) {
                 return;
         s->in_transaction = false;
         s->failed = 0;
-        s->serial_reserved = s->serial_next; /* the reservation may have been part of it; what was given stays given */
+        s->serial_reserved = s->serial_next; /* the reservation may have been rolled back too; serials in use stay used */
         if (!sqlite3_get_autocommit(s->db))
                 (void) statement_run(s, s->transaction[TRANSACTION_ROLLBACK], SQLITE_OK, /* ret_value= */ NULL);
 }
@@ -151,8 +151,8 @@ int transaction_leave(Store *s, bool own, int r) {
         return own ? store_commit(s) : r;
 }
 
-/* What is committed is in the log or, copied back and synced, in the file: it is enough to sync the log. SQLite syncs the
- * directory along with it the first time. */
+/* A committed transaction is in the log or, after a checkpoint with a sync, in the file, so it is enough to
+ * sync the log. SQLite syncs the directory along with it the first time. */
 int store_sync(Store *s) {
         sqlite3_file *log = NULL;
         int rc;

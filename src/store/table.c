@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 
-/* Of the columns of an object within, those with one of these flags; 0: all. */
+/* The flags that select the columns of an inner object; 0: all columns. */
 static unsigned table_within(const ShapeField *f, unsigned only) {
         return f->only ? f->only : f->flags & only ? 0 : only;
 }
@@ -95,7 +95,7 @@ void store_row_done(const StoreTable *t, void *row) {
                 table_done_fields(t->fields, t->n_fields, /* only= */ 0, row);
 }
 
-/* Names of tables and columns are our own literals: nothing has to be quoted. */
+/* Names of tables and columns are literals of cove: nothing has to be quoted. */
 
 static const char *column_name(const TableLayout *l, size_t i) {
         return l->columns[i].field->column;
@@ -181,7 +181,7 @@ static void print_columns(FILE *f, const TableLayout *l, const char *before) {
                 fprintf(f, "%s%s.%s", i > 0 ? ", " : before, l->table->name, column_name(l, i));
 }
 
-/* LEFT: a row whose other half is missing shall fail to load, not be left out. */
+/* LEFT: a row whose other half is missing fails to load, instead of being left out. */
 static void print_join(FILE *f, const TableLayout *l, const TableLayout *state) {
         const char *name = l->table->name, *other = state->table->name;
 

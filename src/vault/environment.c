@@ -25,7 +25,7 @@ int vault_take_environment(const Strv *names, Strv *ret) {
                         free(assignment);
                         return r;
                 }
-                secret_wipe(value, strlen(value)); /* what /proc shows is this memory */
+                secret_wipe(value, strlen(value)); /* this memory is shown in /proc */
                 (void) unsetenv(names->items[i]);
         }
         return 0;
@@ -40,7 +40,7 @@ bool environment_is_listed(const Vault *v, const char *name) {
         return false;
 }
 
-/* What was listed at the start was taken out; what was listed since is still there. */
+/* Variables that were listed at the start are out of the environment; those listed since are still in it. */
 const char *environment_get(const Vault *v, const char *name) {
         const char *value;
 

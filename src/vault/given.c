@@ -38,7 +38,7 @@ int vault_mask_remember(Vault *v, Sandbox *sb, const void *value, size_t size, E
         if (r >= 0 && (size < MASK_MIN || mask_has(sb->mask, value, size)))
                 return 0;
         if (!vault_is_open(v, reterr))
-                return -EKEYREVOKED; /* after a restart it would be shown */
+                return -EKEYREVOKED; /* without a sealed copy it would be shown after a restart */
         if (r >= 0 && !mask_fits(sb->mask, value, size))
                 return error_set(reterr, -E2BIG,
                                 "a value of %zu bytes cannot be hidden in what this sandbox prints beside the %zu that it was given already: at most %d can, and %zu KiB of "

@@ -10,7 +10,7 @@
 #include "core/secret.h"
 #include "vault/internal.h"
 
-/* 64 digits and perhaps a newline, or the bare bytes. */
+/* 64 hexadecimal digits, with or without a newline, or 32 raw bytes. */
 static int key_parse(char *text, size_t size, uint8_t *ret) {
         if (size == SEAL_KEY_SIZE) {
                 memcpy(ret, text, SEAL_KEY_SIZE);
@@ -38,7 +38,7 @@ int key_read_fd(int fd, uint8_t *ret, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot read --secret-key-fd %d: %m", fd) : 0;
 }
 
-/* On disk before anything is sealed with it. */
+/* On disk before any secret is sealed with it. */
 static int key_make_file(int dirfd) {
         uint8_t key[SEAL_KEY_SIZE];
         char text[2 * SEAL_KEY_SIZE + 2];

@@ -15,7 +15,7 @@ typedef struct Missing {
         unsigned n;
 } Missing;
 
-/* All of them in one sentence, as long as there is room. */
+/* Lists all of them in one sentence, as far as there is room. */
 static void resolve_add_missing(Missing *m, const char *assignment, const char *text) {
         char variable[256];
         size_t used;
@@ -57,7 +57,7 @@ int vault_check_env(Vault *v, const char *tenant, const Strv *env, VaultMissing 
         return (int) m.n;
 }
 
-/* The text of the reference is the variable's name and what replaces it. */
+/* Replaces the reference after the variable's name by the value. */
 static int resolve_replace(char **assignment, const char *value, size_t size) {
         size_t n = strcspn(*assignment, "=") + 1;
         char *text = malloc(n + size + 1);
@@ -79,7 +79,7 @@ static int resolve_one(Vault *v, Sandbox *sb, const char *tenant, char **assignm
 
         if (r < 0)
                 return r;
-        r = vault_mask_remember(v, sb, value, size, reterr); /* before anybody can print it */
+        r = vault_mask_remember(v, sb, value, size, reterr); /* before the sandbox can print it */
         if (r < 0)
                 (void) error_prefix(reterr, r, "%.*s", (int) strcspn(*assignment, "="), *assignment);
         else if ((r = resolve_replace(assignment, value, size)) < 0)

@@ -11,7 +11,7 @@
 _Static_assert(SEAL_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "not the cipher we mean");
 _Static_assert(SEAL_EXTRA == NONCE_SIZE + TAG_SIZE, "not the cipher we mean");
 
-/* A hash of the three words, each with the NUL that ends it: of one size, whatever they are. */
+/* A hash of the words, each with its final NUL. Its size does not depend on them. */
 static void hash_place(const SealPlace *place, uint8_t ret[static crypto_generichash_BYTES]) {
         const char *const words[] = { "cove-vault-1", place->kind, place->owner, place->name };
         crypto_generichash_state state;

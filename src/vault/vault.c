@@ -48,7 +48,7 @@ static int vault_read_key(Vault *v, int key_fd, bool make, Error *reterr) {
         return v->key_by_fd ? key_read_fd(key_fd, v->key, reterr) : key_read_file(v->manager->config.state_dir, make, v->key, reterr);
 }
 
-/* With nothing sealed, any key is the right one. */
+/* If nothing is sealed, any key is accepted. */
 static int try_open(Vault *v, int key_fd, Error *reterr) {
         Store *store = v->manager->store;
         uint64_t n = 0;
@@ -155,7 +155,8 @@ static int check_value(const void *value, size_t size, Error *reterr) {
         return 0;
 }
 
-/* One more may come, or it is one that is there. */
+/* A callback that does nothing: check_count() only asks whether the secret exists, and may be replaced although
+ * there are as many as allowed. */
 static int nothing(const SecretRow *row, void *userdata) {
         return 0;
 }

@@ -13,26 +13,27 @@
 #include "core/rows.h"
 #include "core/secret.h"
 
-/* Keys at rest. A key has 160 random bits, so nothing that makes guessing slow (a salt, many rounds) is needed to protect
- * its hash: there is no list of likely keys to try, and nobody finds a text for a given BLAKE2b.
+/* Keys at rest. A key has 160 random bits, so its hash needs no protection against guessing (a salt, many
+ * rounds): there is no list of likely keys to try, and BLAKE2b cannot be inverted.
  *
- * Keys in use. What was given is hashed, and its hash looked up in a table like any other. Such a look-up takes longer
- * the more of a stored hash it has in common, and that is no secret: whoever knew the whole stored hash would still have
- * to find a text for it. Nothing compares the secret itself, and the time does not depend on how many keys there are. */
+ * Keys in use. The given key is hashed, and the hash is looked up in an ordinary table. The time of the lookup
+ * depends on how much of a stored hash the given one matches, which is no secret: an attacker with the whole
+ * stored hash would still have to find a key that has it. The secret itself is never compared, and the time
+ * does not depend on the number of keys. */
 
 #define KEY_PREFIX        CREDENTIAL_KEY
 #define KEY_PREFIX_SHOWN  10 /* of 44: leaves 136 bits */
 #define KEY_ID_PREFIX     "key_"
 #define KEY_ID_DIGITS     16
-#define SECRET_LENGTH_MAX 256 /* longer cannot be one of ours and is not hashed */
+#define SECRET_LENGTH_MAX 256 /* a longer text is no key of cove and is not hashed */
 #define KEYS_MAX          10000
 #define TENANTS_MAX       10000
 #define USED_WRITE_EVERY  (60 * USEC_PER_SEC)
 
 typedef struct KeyEntry {
         Key key;
-        usec_t used_written; /* last_used_at, as the store has it */
-        UT_hash_handle hh;   /* by hash; in the order in which they were made */
+        usec_t used_written; /* last_used_at in the store */
+        UT_hash_handle hh;   /* by hash; in the order of creation */
 } KeyEntry;
 
 typedef struct TenantEntry {
@@ -216,7 +217,7 @@ static int core_access_check_key(const Access *a, const KeyRequest *q, Error *re
                 return error_set(reterr, -EINVAL, "there is no tenant '%.80s': create the tenant first", tenant);
         if (q->profile && q->scope == SCOPE_ADMIN)
                 return error_set(reterr, -EINVAL, "an admin key may do everything and cannot be bound to profile '%.80s': use scope 'use'", q->profile);
-        if (tenant && q->scope == SCOPE_ADMIN) /* with it, the tenant could make itself a key to everything */
+        if (tenant && q->scope == SCOPE_ADMIN) /* with an admin key, the tenant could make itself a key to everything */
                 return error_set(reterr, -EINVAL,
                                 "an admin key sees everything and cannot belong to tenant '%s': use scope 'use'", tenant);
         if (HASH_COUNT(a->keys) >= KEYS_MAX)
@@ -239,7 +240,7 @@ static void core_access_key_make(Key *key, const KeyRequest *q, char ret_secret[
         secret_hash(ret_secret, ACCESS_KEY_LENGTH, key->hash);
 }
 
-/* A key that was answered, or whose end was, stays that way whatever becomes of the machine. */
+/* The creation or removal of a key is on disk before it is answered, so that a crash cannot undo it. */
 static int key_write(Access *a, const Key *key) {
         int r;
 
@@ -248,7 +249,7 @@ static int key_write(Access *a, const Key *key) {
                 return r;
         r = store_sync(a->store);
         if (r < 0)
-                store_may_lose(store_key_delete(a->store, key->id), "that a key was not made"); /* nobody has it */
+                store_may_lose(store_key_delete(a->store, key->id), "that a key was not made"); /* the caller did not get it */
         return r;
 }
 
@@ -345,7 +346,8 @@ const Tenant *access_tenant(const Access *a, const char *name) {
         return entry ? &entry->tenant : NULL;
 }
 
-/* 48 bits, so that it can be that of a group of trees; with 10,000 tenants two of them meet once in five million times. */
+/* 48 bits, because it is also the number of a group of trees. Among 10,000 tenants, two share a number with a
+ * probability of 1 in 5 million. */
 uint64_t tenant_number(const Tenant *t) {
         uint8_t hash[SECRET_HASH_SIZE];
         char text[sizeof(t->name) + 32];
@@ -381,7 +383,7 @@ static int tenant_add_left(const char *what, uint64_t n, void *userdata) {
         return 0;
 }
 
-/* Things belong to a name: the next tenant of that name would have them. */
+/* Objects belong to the name of a tenant: the next tenant of that name would own them. */
 static int tenant_check_left(Access *a, const char *name, Error *reterr) {
         TenantLeft left = { 0 };
         int r = store_tenant_left(a->store, name, tenant_add_left, &left);

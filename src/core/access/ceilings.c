@@ -26,7 +26,7 @@ void allowance_ceilings(const Manager *m, SandboxLimits *ret) {
                 ret->cpu_milli = machine_cpu_milli();
 }
 
-/* The one whose limits hold for the spec; NULL: none. */
+/* The profile whose limits hold for the spec; NULL: none. */
 static const Profile *ceilings_profile(const Manager *m, const Principal *who, const SandboxSpec *spec) {
         bool is_named = spec->profile && *spec->profile;
         const char *name = is_named ? spec->profile : who->profile ? who->profile : core_settings(m->settings).limits->profile;
@@ -34,7 +34,7 @@ static const Profile *ceilings_profile(const Manager *m, const Principal *who, c
         return *name ? profile_find(m->settings, name) : NULL;
 }
 
-/* All cores of the machine are as good as no limit on them. */
+/* A limit of all cores of the machine counts as no limit on cores. */
 static void ceilings_of(const Manager *m, const Principal *who, const SandboxSpec *spec, const Profile *p, SandboxLimits *ret) {
         if (p && !principal_may_loosen(who))
                 *ret = p->limits;
@@ -59,7 +59,8 @@ static bool ceilings_is_bound(const Principal *who) {
         return who->profile && !principal_may_loosen(who);
 }
 
-/* The one whose policy the caller has to take; NULL: any policy will do. Who is bound takes that of his profile also where the sandbox has another. */
+/* The profile whose policy the caller has to take; NULL: any policy is allowed. If the sandbox's profile has no
+ * policy, the policy of the profile that the caller is bound to holds. */
 static const Profile *ceilings_policy(const Manager *m, const Principal *who, const SandboxSpec *spec) {
         const Profile *p = ceilings_profile(m, who, spec);
 

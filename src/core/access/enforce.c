@@ -50,7 +50,7 @@ void sandbox_enforce_forget(Sandbox *sb) {
         sb->enforce = NULL;
 }
 
-/* The deepest that the path is below decides; denied ones always. */
+/* The deepest listed path that contains the path decides; a denied one always does. */
 bool enforce_is_writable(const Enforce *e, const char *path) {
         bool writable = !(e->rules.flags & RULES_SEALED);
         size_t deepest = 0;
@@ -150,7 +150,8 @@ bool enforce_language_allowed(const Enforce *e, const char *language) {
         return e->languages.n == 0;
 }
 
-/* By its name, in the directories where a template has its programs: elsewhere anything could be called so. */
+/* The name of a program, if it is in a directory where a template has its programs. Elsewhere any file could
+ * have that name. */
 static const char *system_name(const char *program) {
         static const char *const places[] = { "/usr/local/bin/", "/usr/bin/", "/bin/" };
 
@@ -162,7 +163,7 @@ static const char *system_name(const char *program) {
         return NULL;
 }
 
-/* "python3.11" and "python" are as good as "python3". */
+/* "python3.11" and "python" count as "python3". */
 static bool is_version_of(const char *name, const char *program) {
         size_t n = strlen(program);
 
@@ -176,7 +177,7 @@ int enforce_check_program(const Enforce *e, const char *program, Error *reterr) 
         char languages[NAMES_TEXT_MAX], programs[NAMES_TEXT_MAX];
 
         if (e->languages.n == 0 || !(e->rules.flags & RULES_NO_PROCESSES))
-                return 0; /* where any program can start any other, looking at the first would be a show */
+                return 0; /* where any program can start any other, a check of the first is useless */
         for (size_t i = 0; name && i < e->programs.n; i++)
                 if (is_version_of(name, e->programs.items[i]))
                         return 0;

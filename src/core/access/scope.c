@@ -1,4 +1,4 @@
-/* Names of scopes. Apart from access.c, because the store needs them, and access.c uses the store. */
+/* Names of scopes. Separate from access.c, because the store needs them and access.c uses the store. */
 #include "core/access.h"
 
 static const char *const scopes[_SCOPE_MAX] = {

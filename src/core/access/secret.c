@@ -24,7 +24,7 @@ void secret_random_hex(char *ret, size_t n) {
 
         assert(n % 2 == 0 && n / 2 <= sizeof(bytes));
 
-        randombytes_buf(bytes, n / 2); /* ends the process rather than give predictable ones */
+        randombytes_buf(bytes, n / 2); /* ends the process rather than return predictable bytes */
         (void) sodium_bin2hex(ret, n + 1, bytes, n / 2);
         sodium_memzero(bytes, sizeof(bytes));
 }
@@ -80,7 +80,7 @@ void secret_wipe(void *data, size_t size) {
         sodium_memzero(data, size);
 }
 
-/* A mapping of its own, so that locking it locks nothing else, and unlocking nothing of others. */
+/* Returns a mapping of its own, so that locking and unlocking affect no other data. */
 void *secret_alloc(size_t size) {
         void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -118,7 +118,7 @@ int secret_reserve(uint8_t **data, size_t *room, size_t needed) {
         return 0;
 }
 
-/* One that is there already was left by somebody who was ended in the middle, and has never been used. */
+/* An existing file was left by a process that ended in the middle of this, and was never used. */
 static int secret_write_fresh(int dirfd, const char *name, const char *text, size_t size) {
         _cleanup_close_ int fd = -EBADF;
         int r;

@@ -9,18 +9,18 @@
 #include "core/settings.h"
 #include "core/tally.h"
 
-#define RETRY_UNKNOWN     5u /* seconds, while nobody has been served yet */
+#define RETRY_UNKNOWN     5u /* seconds, as long as no interval is known */
 #define RETRY_MAX         60u
-#define INTERVAL_SHARE    8 /* of a new interval between two places in the mean */
+#define INTERVAL_SHARE    8 /* the mean takes 1/8 of each new interval between two grants */
 
 typedef struct Lane Lane;
 typedef struct AdmissionLine AdmissionLine;
 
 struct AdmissionWait {
         Lane *lane;
-        CapAsk ask; /* its texts are the line's and the lane's */
+        CapAsk ask; /* its texts belong to the line and the lane */
         unsigned priority;
-        uint64_t number; /* in the order in which they came */
+        uint64_t number; /* in the order of arrival */
         usec_t since;
         AdmissionDone done;
         AdmissionOffer offer;
@@ -29,15 +29,15 @@ struct AdmissionWait {
         AdmissionWait *prev, *next;
 };
 
-/* Those of one tenant who want the same profile. */
+/* The waits of one tenant for the same profile. */
 struct Lane {
         AdmissionLine *line;
         char *profile;
-        AdmissionWait *waits; /* by priority, then as they came */
+        AdmissionWait *waits; /* by priority, then by arrival */
         Lane *prev, *next;
 };
 
-/* Those of one tenant. */
+/* The waits of one tenant. */
 struct AdmissionLine {
         Admission *admission;
         char *tenant;
@@ -52,12 +52,12 @@ struct Admission {
         Manager *manager;
         uint64_t memory_bytes;
         AdmissionLine *lines;   /* by tenant */
-        AdmissionLine *turn;    /* whose turn it is, first to last */
+        AdmissionLine *turn;    /* in the order of their turns */
         uint64_t n_waiting, last_number;
         uint64_t n_granted, n_timed_out, n_refused;
         usec_t last_grant, mean_interval;
         sd_event_source *wake;
-        bool awake;    /* something has become free, and nobody has looked yet */
+        bool awake;    /* a place has become free, and was not looked at yet */
         bool pumping, again;
         AdmissionReclaim reclaim;
         void *reclaim_userdata;
@@ -79,7 +79,7 @@ int admission_new(Manager *m, Admission **ret) {
         r = sd_event_add_defer(m->event, &a->wake, admission_on_wake, a);
         if (r >= 0)
                 r = sd_event_source_set_enabled(a->wake, SD_EVENT_OFF);
-        if (r >= 0) /* before anything that has come in meanwhile */
+        if (r >= 0) /* before requests that have come in meanwhile */
                 r = sd_event_source_set_priority(a->wake, SD_EVENT_PRIORITY_IMPORTANT);
         if (r < 0) {
                 admission_free(a);
@@ -98,7 +98,7 @@ void admission_set_reclaim(Admission *a, AdmissionReclaim reclaim, void *userdat
         a->reclaim_userdata = userdata;
 }
 
-/* Lines and lanes: there as long as somebody stands in them. */
+/* Lines and lanes: they exist as long as requests wait in them. */
 
 static AdmissionLine *line_find(const Admission *a, const char *tenant) {
         AdmissionLine *line;
@@ -165,7 +165,7 @@ static void lane_release(Lane *lane) {
         line_release(line);
 }
 
-/* Behind all that have the same priority. */
+/* Inserts behind all waits of the same priority. */
 static void lane_insert(Lane *lane, AdmissionWait *w) {
         AdmissionWait *before = lane->waits ? lane->waits->prev : NULL; /* the last one */
 
@@ -179,7 +179,7 @@ static void lane_insert(Lane *lane, AdmissionWait *w) {
         lane->line->admission->n_waiting++;
 }
 
-/* Out of its lane; lane and line go too when it was the last. */
+/* Takes the wait out of its lane; an empty lane and an empty line are freed. */
 static void wait_leave(AdmissionWait *w) {
         Lane *lane = TAKE_PTR(w->lane);
 
@@ -195,7 +195,7 @@ static void wait_free(AdmissionWait *w) {
         free(w);
 }
 
-/* The last that is heard of it. */
+/* Reports the result, and frees the wait. */
 static void wait_finish(AdmissionWait *w, const Error *error) {
         wait_leave(w);
         w->done(w, error, w->userdata);
@@ -212,7 +212,7 @@ Admission *admission_free(Admission *a) {
         return NULL;
 }
 
-/* Whether somebody may go. */
+/* Whether a request may be served. */
 
 static CapAsk ask_of(const SandboxSpec *spec) {
         return (CapAsk) {
@@ -228,7 +228,8 @@ static bool goes_before(const AdmissionWait *w, const AdmissionWait *other) {
         return w->priority != other->priority ? w->priority > other->priority : w->number < other->number;
 }
 
-/* The first of those whose profile has room; whatever else is in their way, nobody of their tenant overtakes it. */
+/* The first wait whose profile has room. If another limit holds it up, no other wait of its tenant overtakes
+ * it. */
 static AdmissionWait *line_next(const AdmissionLine *line) {
         AdmissionWait *best = NULL;
         const Lane *lane;
@@ -240,14 +241,14 @@ static AdmissionWait *line_next(const AdmissionLine *line) {
         return best;
 }
 
-/* What stands in the way of the asker itself, the daemon's cap aside. */
+/* Checks the limits of the asker itself, without the daemon's cap. */
 static int check_own(const Admission *a, const CapAsk *ask, Error *ret_why) {
         int r = cap_check_tenant(a->manager, ask, ret_why);
 
         return r < 0 ? r : cap_check_profile(a->manager, ask->profile, ret_why);
 }
 
-/* 0, or why a newcomer is not served before those who stand there. */
+/* 0, or the reason why a new request is not served before those that wait. */
 static int admission_check_line(const Admission *a, const CapAsk *ask, unsigned priority, Error *ret_why) {
         const AdmissionLine *line = line_find(a, ask->tenant);
         const AdmissionWait *first = line ? line_next(line) : NULL;
@@ -297,11 +298,11 @@ static int admission_on_timeout(sd_event_source *source, uint64_t usec, void *us
                         (double) (clock_usec() - w->since) / (double) USEC_PER_SEC);
         a->n_timed_out++;
         wait_finish(w, &why);
-        admission_wake(a); /* others may have stood behind it */
+        admission_wake(a); /* others may have waited behind it */
         return 0;
 }
 
-/* One tenant has half of the queue at most, so that there is room for others. */
+/* A tenant has at most half of the queue, so that there is room for others. */
 static int admission_check_queue(const Admission *a, const char *tenant, unsigned most, Error *reterr) {
         uint64_t own = *tenant ? admission_waiting(a, tenant) : 0;
 
@@ -355,7 +356,7 @@ int admission_wait(Admission *a, const SandboxSpec *spec, unsigned priority, use
                 return error_set(reterr, r, "cannot wait: %m");
         }
         if (tally_of_pooled(a->manager).live > 0)
-                admission_wake(a); /* they may be given up */
+                admission_wake(a); /* pooled sandboxes may be given up */
         *ret = w;
         return 0;
 }
@@ -392,7 +393,7 @@ static void grant(AdmissionWait *w) {
         wait_finish(w, /* error= */ NULL);
 }
 
-/* Whoever is next that nothing of its own is in the way of. */
+/* The first wait in turn that no limit of its own holds up. */
 static AdmissionWait *next_of_all(const Admission *a) {
         const AdmissionLine *line;
 
@@ -405,7 +406,7 @@ static AdmissionWait *next_of_all(const Admission *a) {
         return NULL;
 }
 
-/* The line stays while the offer is looked at, whoever leaves it. */
+/* Keeps the line alive during the callback, which may remove any wait. */
 static bool offer(AdmissionWait *w) {
         AdmissionLine *line = w->lane->line;
         bool taken;
@@ -421,7 +422,8 @@ static bool offer(AdmissionWait *w) {
         return true;
 }
 
-/* The daemon is full. Whoever can be served by a warm one is; for the others warm ones are given up, as many as wait. */
+/* Called when the daemon is full. Serves a wait that a pooled sandbox fits; for the others, ends as many pooled
+ * sandboxes as there are waits. */
 static bool offer_pooled(Admission *a) {
         uint64_t wanted = 0, ending;
         AdmissionLine *line;
@@ -453,7 +455,7 @@ static bool admission_serve_one(Admission *a) {
         return true;
 }
 
-/* A callback may come back to us: then there is another round. */
+/* A callback may call this again: then there is another round. */
 void admission_pump(Admission *a) {
         if (a->pumping) {
                 a->again = true;
@@ -475,7 +477,7 @@ void admission_wake(Admission *a) {
                 a->awake = true;
 }
 
-/* Telling. */
+/* Statistics. */
 
 unsigned admission_retry_after(const Admission *a) {
         double seconds;
@@ -486,7 +488,8 @@ unsigned admission_retry_after(const Admission *a) {
         return seconds < 1 ? 1 : seconds > RETRY_MAX ? RETRY_MAX : (unsigned) (seconds + 0.5);
 }
 
-/* The heads of the lanes are enough: with a priority nobody came before those behind them by much, and this is asked often. */
+/* Looks only at the heads of the lanes, because it is called often. A wait behind a head of higher priority may
+ * be older, but not by much. */
 static usec_t admission_oldest(const Admission *a) {
         usec_t oldest = USEC_INFINITY;
         const AdmissionLine *line;

@@ -9,15 +9,16 @@
 #include "core/settings.h"
 #include "core/tally.h"
 
-/* How many sandboxes a machine holds when nobody has said it.
+/* The number of sandboxes that a machine holds if none is configured:
  *
- *      three quarters of the memory / what one of them uses
+ *      three quarters of the memory / the use of one sandbox
  *
- * What one uses is not its limit: that is for the worst case, and the sum of all limits may well be many times the memory. A
- * sandbox with nothing in it, or with a shell, was seen to hold less than 1 MB, one with a Python program that has loaded a few
- * modules 10, and it seldom runs for the whole life of its sandbox. So: a sixty-fourth of the profiles' mean limit, which for the five built-in ones (512 MB) is 8 MB, and at least 4 MB.
- * That is 768 for 8 GB, 6144 for 64 GB. A machine on which they use more is protected by the clean-up under pressure, and by whoever
- * then writes limits.maxSandboxes. */
+ * The use is not the limit, which is for the worst case: the sum of all limits may well be many times the
+ * memory. Measured: an empty sandbox, or one with a shell, holds less than 1 MB; one with a Python program that
+ * has loaded a few modules holds 10 MB, and such a program seldom runs for the whole life of its sandbox. So
+ * the use is taken as 1/64 of the mean limit of the profiles, and at least 4 MB. For the five built-in profiles
+ * (512 MB) it is 8 MB: 768 sandboxes for 8 GB, 6144 for 64 GB. A machine on which sandboxes use more is
+ * protected by the cleanup under pressure, and by an operator who sets limits.maxSandboxes. */
 #define MEMORY_SHARE(bytes) ((bytes) / 4 * 3)
 #define USED_OF_LIMIT       64
 #define USED_MIN            (UINT64_C(4) << 20)
@@ -25,14 +26,14 @@
 
 #define FIRST_WORDS "Maximum sandbox limit reached"
 
-/* 0: not told. Of cgroup v2 and v1, as a container sees its own. */
+/* The limit of cgroup v2 or v1, as a container sees its own; 0: unknown. */
 static uint64_t cgroup_memory_bytes(void) {
         static const char *const places[] = { "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes" };
 
         for (size_t i = 0; i < ELEMENTSOF(places); i++) {
                 unsigned long long bytes = 0;
                 FILE *f = fopen(places[i], "re");
-                bool got = f && fscanf(f, "%llu", &bytes) == 1; /* "max" is none */
+                bool got = f && fscanf(f, "%llu", &bytes) == 1; /* "max" means no limit */
 
                 if (f)
                         (void) fclose(f);
@@ -88,7 +89,7 @@ static int check_number(const Manager *m, const Tenant *tenant, const char *name
                         (unsigned long long) live, (unsigned long long) max, name);
 }
 
-/* Something that can be used up; `unit` of it make one that a person speaks of. */
+/* A limited resource; `unit` is the size of the unit in messages. */
 typedef struct Means {
         const char *what;
         double unit;
@@ -134,7 +135,7 @@ int cap_check_tenant(const Manager *m, const CapAsk *ask, Error *ret_why) {
         int r;
 
         if (!ask->tenant || !*ask->tenant)
-                return 0; /* whoever belongs to no tenant has no quota */
+                return 0; /* a caller without a tenant has no quota */
         tenant = access_tenant(m->access, ask->tenant);
         held = tally_of_tenant(m, ask->tenant);
         r = tenant ? caps_check_quota(m, tenant, &held, ask, ret_why) : 0;

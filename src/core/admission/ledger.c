@@ -15,7 +15,7 @@ typedef struct LedgerSlot {
 
 typedef struct LedgerRow {
         Ledger *ledger;
-        uint64_t n; /* entries of all kinds; with the last one it goes */
+        uint64_t n; /* entries of all kinds; the row is freed with the last one */
         LedgerSlot slots[_LEDGER_MAX];
         UT_hash_handle hh;
         char tenant[]; /* "": none */
@@ -53,7 +53,7 @@ bool ledger_is_on_disk(LedgerKind kind) {
         return kind <= LEDGER_TEMPLATE;
 }
 
-/* Written to the daemon's disk as fast as somebody sends it. */
+/* Kinds that are written to the daemon's disk as fast as a client sends them. */
 static bool ledger_needs_space(LedgerKind kind) {
         return kind == LEDGER_RECORDING || kind == LEDGER_SPOOL;
 }
@@ -147,7 +147,7 @@ void ledger_release(LedgerEntry *e) {
         slot->count--;
         DL_DELETE(slot->entries, e);
         if (ledger_is_on_disk(e->kind))
-                admission_wake(row->ledger->manager->admission); /* somebody may wait for the room */
+                admission_wake(row->ledger->manager->admission); /* a request may wait for the room */
         *e = (LedgerEntry) { 0 };
         if (--row->n == 0)
                 ledger_row_free(row);
@@ -198,7 +198,7 @@ void ledger_add(Manager *m, LedgerPot **pots, const char *tenant, LedgerKind kin
         uint64_t amount;
 
         if (!pot)
-                return; /* without memory it is not counted, and counted at the next start */
+                return; /* without memory it is not counted until the next start */
         amount = change < 0 ? pot->entry.amount - MIN_OF((uint64_t) -change, pot->entry.amount) : pot->entry.amount + (uint64_t) change;
         if (amount == 0 || ledger_charge(m, &pot->entry, pot->tenant, kind, amount) < 0)
                 ledger_pot_free(pots, pot);
@@ -255,7 +255,7 @@ uint64_t ledger_limit(const Manager *m, const char *tenant, LedgerKind kind) {
         return ledger_is_on_disk(kind) ? t->disk_bytes_max : kind == LEDGER_MEMORY ? t->memory_bytes_max : kind == LEDGER_SANDBOXES ? t->sandboxes_max : 0;
 }
 
-/* The answers of all, and those of one tenant, which gets no more than half: others can go on asking. */
+/* Limits the answers of all together, and those of one tenant to half of that, so that others can still ask. */
 static int ledger_check_answer(const Manager *m, const char *tenant, uint64_t more, Error *reterr) {
         uint64_t limit = core_settings(m->settings).limits->answer_bytes;
         uint64_t all = ledger_of_all(m).amounts[LEDGER_ANSWER], own = ledger_of_tenant(m, tenant).amounts[LEDGER_ANSWER];
@@ -270,7 +270,7 @@ static int ledger_check_answer(const Manager *m, const char *tenant, uint64_t mo
                         (unsigned long long) more >> 20);
 }
 
-/* Likewise of connections: whoever holds many streams keeps nobody else from having one. */
+/* Limits the connections of a tenant to half of them, so that many streams of one tenant leave room for others. */
 static int ledger_check_requests(const Manager *m, const char *tenant, uint64_t more, Error *reterr) {
         uint64_t limit = MAX_OF(m->requests_max / 2, 1u), own = ledger_of_tenant(m, tenant).amounts[LEDGER_REQUESTS];
 
@@ -282,7 +282,8 @@ static int ledger_check_requests(const Manager *m, const char *tenant, uint64_t 
                         tenant, (unsigned long long) own, m->requests_max);
 }
 
-/* Of what somebody has to answer. A tenant may have as many as are left: so whatever others hold, there is room for one more tenant. */
+/* Limits the calls that wait for an answer. A tenant may have at most as many as are left over, so there is
+ * always room for one more tenant. */
 static int ledger_check_calls(const Manager *m, const char *tenant, uint64_t more, Error *reterr) {
         uint64_t all = ledger_total(m, LEDGER_CALLS), own = ledger_of_tenant(m, tenant).amounts[LEDGER_CALLS];
         uint64_t left = all < LEDGER_CALLS_MAX ? LEDGER_CALLS_MAX - all : 0;
@@ -421,7 +422,7 @@ bool ledger_fits(const Manager *m, const char *tenant, LedgerKind kind, uint64_t
         return budget == 0 || (total <= budget && more <= budget - total) || (own ? own->slots[kind].amount : 0) + more <= budget / n;
 }
 
-/* Counting anew. */
+/* Recounting. */
 
 static int ledger_verify_slot(const LedgerRow *row, LedgerKind k, Error *reterr) {
         uint64_t amount = 0, count = 0;

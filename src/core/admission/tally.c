@@ -11,7 +11,7 @@
 
 struct Tally {
         char key[TALLY_KEY_MAX + 1];
-        uint64_t n; /* in the table, whatever their status; with the last one it goes */
+        uint64_t n; /* sandboxes in the table, in any status; the tally is freed with the last one */
         TallySums sums;
         UT_hash_handle hh;
 };
@@ -68,7 +68,8 @@ static Tally *tally_find(Tally *table, const char *name, bool fold) {
         return t;
 }
 
-/* NULL: it has no name, or there is no memory; then it is not counted here, and never taken off either. */
+/* NULL: the sandbox has no name, or there is no memory. Then it is not counted here, and never subtracted
+ * either. */
 static Tally *need(Tally **table, const char *name, bool fold) {
         Tally *t = tally_find(*table, name, fold);
 
@@ -117,7 +118,7 @@ Sandbox *tally_first_ended(const Manager *m) {
         return m->tallies->ended;
 }
 
-/* What a sandbox with this status adds; sign is 1 or -1. Unsigned numbers wrap, which is what is wanted. */
+/* Adds the share of a sandbox with this status; sign is 1 or -1. Unsigned numbers wrap, as intended. */
 static void tally_add(TallySums *s, const Sandbox *sb, SandboxStatus status, int sign) {
         uint64_t one = (uint64_t) (int64_t) sign;
 
@@ -133,7 +134,7 @@ static void tally_add(TallySums *s, const Sandbox *sb, SandboxStatus status, int
         s->nofile += one * sb->spec.limits.nofile;
 }
 
-/* Exactly one of them has it. */
+/* Each sandbox is counted in exactly one of them. */
 static TallySums *tally_owner(Sandbox *sb) {
         Tallies *t = sb->manager->tallies;
 
@@ -206,7 +207,7 @@ void tally_executions(Sandbox *sb, int change) {
                 add_executions(&sb->tally_profile->sums, change);
 }
 
-/* Counting anew. */
+/* Recounting. */
 
 typedef enum Counted { COUNT_ALL, COUNT_POOLED, COUNT_NOBODY, COUNT_TENANT, COUNT_PROFILE } Counted;
 

@@ -13,7 +13,7 @@
 typedef struct SandboxDisk {
         TreeCall *making, *removing, *measuring;
         sd_event_source *retry;
-        bool awaited; /* the sandbox's end waits until it is known what became of making it */
+        bool awaited; /* the end of the sandbox waits until the creation of its disk is answered */
         bool gone;
         bool measured;
         uint64_t bytes;
@@ -59,7 +59,7 @@ static void disk_on_made(const TreeAnswer *answer, const Error *error, void *use
                 return;
         }
         if (sb->status != SANDBOX_INITIALIZING)
-                return; /* its end goes on when the provider has answered */
+                return; /* the provider's answer to the destroy continues its end */
         if (error && error->code != -EEXIST) {
                 (void) error_set(&own, error->code == -ECONNRESET ? -EAGAIN : error->code, "cannot make the sandbox's disk: %s", error->text);
                 disk_fail(sb, own.code, own.text);
@@ -100,7 +100,7 @@ static int disk_on_retry(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* Without a depot there is nothing that could be removed now; the next start with one sweeps. */
+/* Without a depot nothing can be removed; the next start with a depot sweeps. */
 static bool disk_is_gone(int r) {
         return r >= 0 || r == -EOPNOTSUPP;
 }
@@ -118,7 +118,7 @@ static void disk_on_removed(const TreeAnswer *answer, const Error *error, void *
         d->gone = !error || disk_is_gone(error->code);
         if (!d->gone && disk_retry_later(sb, error->text))
                 return;
-        d->gone = true; /* who cannot even wait for a second leaves it to the next start */
+        d->gone = true; /* if even the timer for a retry fails, the next start removes the disk */
         sandbox_on_destroyed(sb->manager, sb->id, NULL);
 }
 
@@ -129,7 +129,7 @@ bool sandbox_disk_remove(Sandbox *sb) {
         int r;
 
         if (!d || d->gone || sandbox_status_is_ended(sb->status))
-                return false; /* none, or it went when the sandbox ended */
+                return false; /* no disk, or it was removed when the sandbox ended */
         if (d->making) {
                 d->awaited = true;
                 return true;
@@ -181,7 +181,7 @@ static void on_stray(const TreeRef *ref, uint64_t bytes, void *userdata) {
                 return;
         }
         if (!sb || m->doubts_store)
-                return; /* nobody knows it, or not for sure: quarantine.h */
+                return; /* unknown, or not known for sure: quarantine.h */
         log_notice("the disk of sandbox %s, which has ended, is removed", ref->name);
         if (trees_remove(m, ref, /* done= */ NULL, /* userdata= */ NULL, NULL, &error) < 0)
                 log_warning("the disk of sandbox %s cannot be removed: %s", ref->name, error.text);

@@ -8,7 +8,7 @@
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
 #define FLOOR_BYTES (UINT64_C(1) << 20)
-#define FLOOR_SHARE 64 /* on a small disk, that part of it */
+#define FLOOR_SHARE 64 /* on a small disk, 1/64 of it */
 
 static void space_look(Manager *m, usec_t every) {
         usec_t now = clock_usec();
@@ -17,13 +17,13 @@ static void space_look(Manager *m, usec_t every) {
         if (m->space.looked_at != 0 && now - m->space.looked_at < every)
                 return;
         if (statvfs(m->config.state_dir, &v) < 0)
-                return; /* whatever it is, the next write will tell */
+                return; /* the next write reports the error */
         m->space.looked_at = now;
         m->space.free_bytes = (uint64_t) v.f_bavail * v.f_frsize;
         m->space.total_bytes = (uint64_t) v.f_blocks * v.f_frsize;
 }
 
-/* The reserve is what running work may still write. On a small disk that would be all of it: there it is half. */
+/* The reserve is space for the writes of running work, and at most half of the disk. */
 static uint64_t space_reserve(const Manager *m) {
         return MIN_OF(core_settings(m->settings).limits->disk_reserve_bytes, m->space.total_bytes / 2);
 }
@@ -43,7 +43,7 @@ static bool space_has(const Manager *m, uint64_t more) {
 static int space_check(Manager *m, uint64_t more, usec_t every, Error *reterr) {
         space_look(m, every);
         if (!space_has(m, more))
-                space_look(m, /* every= */ 0); /* nobody is refused for what was true a moment ago */
+                space_look(m, /* every= */ 0); /* no request is refused on an outdated value */
         if (space_has(m, more))
                 return 0;
         return error_set(reterr, -ENOSPC,

@@ -17,7 +17,7 @@
 #include "core/reap.h"
 #include "core/run-names.h"
 
-#define PATH_BYTES 320 /* a name of the file system, and the directory in front */
+#define PATH_BYTES 320 /* a file name of maximum length, and its directory */
 
 static bool is_stray_socket(Manager *m, const char *name);
 
@@ -82,7 +82,7 @@ Strays *strays_free(Strays *s) {
         return NULL;
 }
 
-/* 0: it is not there, so there is nothing in it. */
+/* 0: it does not exist, so there is nothing in it. */
 static int enter_place(Strays *s) {
         int fd = open_place(s->manager, s->place);
 

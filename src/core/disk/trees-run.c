@@ -30,13 +30,13 @@ struct TreeRun {
         TreeRunEvents events;
         void *userdata;
         RunPipe reports, failure;
-        char line[LINE_MAX_BYTES]; /* the report that is not complete yet */
+        char line[LINE_MAX_BYTES]; /* the incomplete report */
         size_t line_size;
-        char text[FAILURE_MAX]; /* what it wrote to 2; more is dropped */
+        char text[FAILURE_MAX]; /* what it wrote to stderr; more is dropped */
         size_t text_size;
         char *result;
-        bool rubbish; /* a line that is too long, or is no text */
-        bool telling, released; /* whoever is told of progress may forget the call */
+        bool rubbish; /* a line that is too long, or not text */
+        bool telling, released; /* a callback for progress may release the call */
 };
 
 static void pipe_close(RunPipe *p) {
@@ -99,7 +99,8 @@ static void take_failure(TreeRun *run, const char *data, size_t size) {
                 run->text[run->text_size++] = data[i];
 }
 
-/* Up to a pipe's worth, so that who writes for ever holds up nobody. False: no more will come. */
+/* Reads at most a pipe's worth, so that a program that writes forever does not block the loop. False: no more
+ * will come. */
 static bool trees_run_drain(TreeRun *run, RunPipe *p, bool tell) {
         char buffer[4096];
 
@@ -154,7 +155,7 @@ static int pipe_open(Manager *m, TreeRun *run, RunPipe *p, sd_event_io_handler_t
         return r < 0 ? r : 0;
 }
 
-/* "ERRNO a sentence"; whatever else it is, it is shown as it came, less what is no text. */
+/* Reads "ERRNO a sentence". Any other output is shown as it is, without the bytes that are not text. */
 static void trees_run_read_failure(TreeRun *run, Error *ret) {
         char *text = run->text, *end;
         unsigned long code;
@@ -192,7 +193,7 @@ void tree_run_end(TreeRun *run, int wait_status, const Error *error) {
         Error own = { 0 };
 
         if (!error) {
-                (void) trees_run_drain(run, &run->reports, /* tell= */ false); /* it has ended, what it wrote lies there */
+                (void) trees_run_drain(run, &run->reports, /* tell= */ false); /* it has ended, and its output is in the pipes */
                 (void) trees_run_drain(run, &run->failure, /* tell= */ false);
                 trees_run_judge(run, wait_status, &own);
                 error = own.code < 0 ? &own : NULL;

@@ -8,7 +8,7 @@
 #include "core/disk/trees-internal.h"
 #include "core/store.h"
 
-/* Calls by token, so that an answer that comes late meets nobody rather than somebody else. */
+/* Calls by token, so that a late answer finds no call, rather than a wrong one. */
 struct TreeCalls {
         TreeCall *by_token;
         uint64_t last;
@@ -92,7 +92,7 @@ void tree_call_cancel(TreeCall *call) {
                 (void) p->trees->cancel(p, call->token);
 }
 
-/* What the provider tells. */
+/* Answers of the provider. */
 
 void trees_on_item(Manager *m, uint64_t token, const TreeRef *ref, uint64_t bytes) {
         TreeCall *call = trees_find(m, token);
@@ -101,7 +101,7 @@ void trees_on_item(Manager *m, uint64_t token, const TreeRef *ref, uint64_t byte
                 call->item(ref, bytes, call->userdata);
 }
 
-/* The call is gone before its asker hears of it, who may ask the next thing from there. */
+/* Removes the call before the callback, which may make the next call. */
 void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, const Error *error) {
         const TreeAnswer answer = { .wait_status = wait_status, .bytes = bytes };
         TreeCall *call = trees_find(m, token);
@@ -121,7 +121,7 @@ void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, 
                 done(&answer, error, userdata);
 }
 
-/* Shorter. */
+/* Shorthands. */
 
 TreeRef tree_ref(TreeKind kind, const char *name) {
         TreeRef ref = { .kind = (uint8_t) kind };
@@ -176,11 +176,11 @@ void trees_set_quota(Manager *m, const char *tenant) {
         ask_for_group(m, tenant, /* ref= */ NULL);
 }
 
-/* From when on all trees of this store were born into a group. */
+/* The time from which all trees of this store were created in a group. */
 static usec_t grouped_since(Manager *m) {
         if (m->grouped_since == 0 && store_counter_get(m->store, "grouped_since", &m->grouped_since) >= 0 && m->grouped_since == 0) {
                 m->grouped_since = clock_wall_usec();
-                store_may_lose(store_counter_set(m->store, "grouped_since", m->grouped_since), "since when trees are born into groups"); /* then more are asked for at the next start */
+                store_may_lose(store_counter_set(m->store, "grouped_since", m->grouped_since), "since when trees are born into groups"); /* if it is lost, the next start asks for more of them */
         }
         return m->grouped_since;
 }

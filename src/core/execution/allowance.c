@@ -33,8 +33,8 @@ int allowance_time(const Principal *who, const TimeAsked *asked, usec_t ceiling,
                         allowance_seconds(ceiling), whose);
 }
 
-/* How long one execution in the sandbox may be asked to run; 0: as long as anybody likes. What its profile allows, or what it was made
- * with, where that is more. */
+/* The longest time that one execution in the sandbox may be asked to run; 0: no limit. It is what the profile
+ * allows, or what the sandbox was made with if that is longer. */
 static usec_t allowance_ceiling(const Sandbox *sb) {
         const Profile *p = sb->spec.profile && *sb->spec.profile ? profile_find(sb->manager->settings, sb->spec.profile) : NULL;
         usec_t own = sb->spec.limits.exec_timeout_usec;
@@ -48,7 +48,7 @@ static usec_t allowance_ceiling(const Sandbox *sb) {
         return ceilings.exec_timeout_usec == 0 ? 0 : MAX_OF(ceilings.exec_timeout_usec, own);
 }
 
-/* That of the caller's own profile counts in every sandbox, whoever made it. */
+/* The limit of the caller's own profile counts in every sandbox, also in one that another caller made. */
 static usec_t allowance_bound(const Sandbox *sb, const Principal *who, usec_t ceiling) {
         const Profile *p = who->profile ? profile_find(sb->manager->settings, who->profile) : NULL;
         usec_t own = p ? p->limits.exec_timeout_usec : 0;
@@ -56,7 +56,7 @@ static usec_t allowance_bound(const Sandbox *sb, const Principal *who, usec_t ce
         return own > 0 && (ceiling == 0 || own < ceiling) ? own : ceiling;
 }
 
-/* Without a policy that can be read nothing runs: whoever starts the execution says so. */
+/* Without a readable policy nothing runs; the start of the execution reports that. */
 static int allowance_policy(Sandbox *sb, const TimeAsked *asked, usec_t *time, Error *reterr) {
         const Enforce *e = sandbox_enforce(sb);
         Error error = { 0 };
@@ -73,7 +73,7 @@ static int allowance_policy(Sandbox *sb, const TimeAsked *asked, usec_t *time, E
         return error_set(reterr, r, "%s", error.text);
 }
 
-/* What its creator has set holds; the built-in default is for a command that somebody waits for. */
+/* A limit that the creator has set holds; the built-in default is for a command that a caller waits for. */
 static usec_t allowance_open(const Sandbox *sb) {
         usec_t own = sb->spec.limits.exec_timeout_usec;
 

@@ -9,7 +9,7 @@
 #include "core/template.h"
 
 #define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 128)
-#define STRINGS_MAX     (UINT32_C(2) << 20) /* what execve takes with an 8 MiB stack */
+#define STRINGS_MAX     (UINT32_C(2) << 20) /* the limit of execve with an 8 MiB stack */
 #define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 #define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define PROGRAMS_OF_USER "/home/user/.local"
@@ -19,15 +19,15 @@ static uint32_t user_of(const Execution *x) {
         return x->spec.has_user ? x->spec.uid : x->sandbox->spec.uid;
 }
 
-/* The user of template base installs programs into the home directory. Commands find them without a login shell too, whose profile says the same
- * (jail/furniture.c). */
+/* The user of template base installs programs into the home directory. Commands find them without a login shell
+ * too; the profile of a login shell says the same (jail/furniture.c). */
 static bool command_has_own_programs(const Execution *x) {
         const SandboxSpec *spec = &x->sandbox->spec;
 
         return user_of(x) != 0 && user_of(x) == spec->uid && !spec->layer && strcmp(sandbox_spec_base(spec), TEMPLATE_BASE) == 0;
 }
 
-/* The sandbox's own, over what everybody has; the execution's over both. */
+/* The sandbox's variables override the defaults; the execution's override both. */
 static int command_make_environment(const Execution *x, Strv *ret) {
         bool root = user_of(x) == 0, own = command_has_own_programs(x);
         const char *const defaults[] = {

@@ -22,8 +22,8 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND      127
 #define EXIT_SIGNAL_BASE    128
-#define ENDED_MAX           1000 /* executions that a sandbox remembers; the oldest ended ones go */
-#define KEPT_RUNNING        ((size_t) 64 << 10) /* bytes of its arguments, and of its environment: PID 1 has all of them */
+#define ENDED_MAX           1000 /* executions that a sandbox remembers; beyond that the oldest ended ones are removed */
+#define KEPT_RUNNING        ((size_t) 64 << 10) /* bytes of arguments, and of environment, that are kept; PID 1 has all of them */
 #define KEPT_ENDED          ((size_t) 4 << 10)
 
 void execution_spec_done(ExecutionSpec *spec) {
@@ -66,10 +66,11 @@ Execution *execution_free(Execution *x) {
         return NULL;
 }
 
-/* What is shown of it. A sandbox remembers a thousand, and a command may have megabytes of both. */
+/* Cuts what is kept for display: a sandbox remembers a thousand executions, and a command may have megabytes of
+ * both. */
 void execution_trim(Execution *x) {
         if (execution_ended(x))
-                strv_done(&x->spec.env); /* nobody asks any more */
+                strv_done(&x->spec.env); /* not used after the end */
         strv_cut(&x->spec.args, execution_ended(x) ? KEPT_ENDED : KEPT_RUNNING);
         strv_cut(&x->spec.env, KEPT_RUNNING);
 }
@@ -101,7 +102,7 @@ void execution_set_idle(Execution *x, bool idle) {
         sandbox_update_running(x->sandbox);
 }
 
-/* Watches: a journal is looked at by inotify for as long as somebody follows. */
+/* Watches: inotify watches a journal for as long as a caller follows it. */
 
 static int on_journal(sd_event_source *source, const struct inotify_event *event, void *userdata) {
         execution_tell(userdata);
@@ -260,7 +261,7 @@ static void execution_began(Execution *x) {
         sandbox_tell(sb, x);
 }
 
-/* The row first: what runs is known. */
+/* Writes the row first, so that what runs is known. */
 static int execution_ask(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
         Sandbox *sb = x->sandbox;
         int r = record_start(x, reterr);
@@ -294,7 +295,7 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         x->spec = *spec;
         x->started_at = clock_wall_usec();
 
-        r = command_environment(x, &env, reterr); /* first: a secret that is missing is not a start that failed */
+        r = command_environment(x, &env, reterr); /* first: a missing secret is not a failed start */
         if (r >= 0)
                 r = open_journals(x, fds, &n_fds, reterr);
         if (r >= 0)
@@ -302,7 +303,7 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
         if (r < 0) {
-                memset(&x->spec, 0, sizeof(x->spec)); /* still the caller's */
+                memset(&x->spec, 0, sizeof(x->spec)); /* it still belongs to the caller */
                 journal_remove(x);
                 execution_free(x);
                 return r;
@@ -340,7 +341,7 @@ static void forget_oldest(Sandbox *sb) {
                 }
 }
 
-/* Whether it is in the store. */
+/* True: the end is in the store. */
 static bool execution_record_end(Execution *x) {
         Store *store = x->sandbox->manager->store;
         int r;
@@ -384,7 +385,7 @@ static void observe(Execution *x) {
                 observe_security(x->sandbox->manager, kind, x->sandbox, "%s: %s", x->id, x->message ? x->message : kind);
 }
 
-/* Everything about it is in its fields; from here on it does not change. */
+/* All fields are set; the execution does not change after this. */
 static bool execution_conclude(Execution *x) {
         Sandbox *sb = x->sandbox;
         bool written;
@@ -401,7 +402,7 @@ static bool execution_conclude(Execution *x) {
         execution_tell(x);
         sandbox_tell(sb, x);
         execution_unfollow(x);
-        observe(x); /* after those who wait for it */
+        observe(x); /* after the callers that wait for it */
         execution_trim(x);
         forget_oldest(sb);
         return written;
@@ -451,7 +452,8 @@ void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
         }
 }
 
-/* The kernel counts its own kills; a shell passes its child's on as 137. Looked at only when it may be so. */
+/* The kernel counts its own kills. A shell reports a killed child as 137. The counter is read only when the
+ * exit status suggests a kill. */
 uint64_t sandbox_memory_kills(Sandbox *sb) {
         SandboxUsage usage = { 0 };
 
@@ -531,7 +533,7 @@ int execution_signal(Execution *x, int signal_number) {
 
         if (signal_number == SIGKILL && x->kill_reason == EXECUTION_REASON_NONE && !execution_ended(x)) {
                 x->kill_reason = EXECUTION_REASON_CANCELLED;
-                store_may_lose(store_execution_update(x->sandbox->manager->store, x), "why a command is killed"); /* its end may be told to another daemon */
+                store_may_lose(store_execution_update(x->sandbox->manager->store, x), "why a command is killed"); /* another daemon may report its end */
         }
         r = p->ops->signal(p, x->sandbox, x->number, signal_number);
         if (execution_ended(x))
@@ -543,7 +545,7 @@ void execution_kill(Execution *x, ExecutionReason why) {
         if (execution_ended(x))
                 return;
         x->kill_reason = why;
-        store_may_lose(store_execution_update(x->sandbox->manager->store, x), "why a command is killed"); /* its end may be told to another daemon */
+        store_may_lose(store_execution_update(x->sandbox->manager->store, x), "why a command is killed"); /* another daemon may report its end */
         (void) execution_signal(x, SIGKILL);
 }
 

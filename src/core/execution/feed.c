@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "core/manager.h"
 
-/* Opens what rests. -ENODATA: it is gone. */
+/* Opens the output of a resting stream again. -ENODATA: it is gone. */
 static int feed_wake(Feed *f, ExecutionStream stream) {
         FeedJournal *j = f->journals + stream;
         int fd;
@@ -43,7 +43,8 @@ static uint64_t feed_final_size(Feed *f, Execution *x, ExecutionStream stream) {
         return f->journals[stream].fd >= 0 ? execution_output_size(x, stream, f->journals[stream].fd) : 0;
 }
 
-/* One that rests watches on while there is something to read: so the execution is not forgotten for others. */
+/* A resting feed keeps its watch as long as there is output to read, so that the execution is not removed to
+ * make room for others. */
 static void feed_take_end(Feed *f, Execution *x) {
         bool rests = false;
 
@@ -69,7 +70,7 @@ static void feed_on_changed(Execution *x, void *userdata) {
         Feed *f = userdata;
 
         if (feed_ended(f))
-                return; /* that is known */
+                return; /* already known */
         f->pid = x->pid;
         if (execution_ended(x))
                 feed_take_end(f, x);
@@ -155,7 +156,7 @@ ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
         else
                 n = mask_pread(f->mask, j->fd, j->end, /* final= */ true, buffer, size, j->offset);
         if (n == 0 && feed_ended(f))
-                j->limit = j->offset; /* shorter than it was said to be: then this is its end */
+                j->limit = j->offset; /* if the file is shorter than reported, this is its end */
         return n;
 }
 
@@ -165,7 +166,7 @@ bool feed_drained(const Feed *f, ExecutionStream stream) {
         return feed_ended(f) && ((j->fd < 0 && !j->rests) || j->offset >= j->limit);
 }
 
-/* 1: the reader took some of a piece. */
+/* 1: the reader took a part of a piece. */
 static int feed_pass_on(Feed *f, ExecutionStream stream) {
         uint8_t data[FEED_PIECE_MAX];
         ssize_t n = feed_peek(f, stream, data, MIN_OF(f->reader->piece_max, sizeof(data)));
@@ -185,7 +186,7 @@ int feed_pump(Feed *f) {
                 r = f->reader->start(f, f->userdata);
         }
         if (r < 0 || f->over || (!f->started && f->execution))
-                return r; /* its first words may be here before the word that it has started */
+                return r; /* its first output may arrive before the report that it has started */
         while (some) {
                 if (f->reader->full && f->reader->full(f, f->userdata))
                         return 1;

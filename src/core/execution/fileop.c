@@ -24,31 +24,31 @@
 struct FileOp {
         FileOpHandlers handlers;
         void *userdata;
-        Provider *provider; /* NULL: does nothing for it any more */
+        Provider *provider; /* NULL: the provider does nothing more for it */
         void *provider_data;
-        int data_fd;         /* our end of the pipe, which does not wait; -EBADF: no more is written */
+        int data_fd;         /* our nonblocking end of the pipe; -EBADF: no more is written */
         sd_event *event;
-        sd_event_source *writable; /* of it, while somebody waits for that */
+        sd_event_source *writable; /* of data_fd, while the caller waits for room */
         const char *rest;    /* of fileop_write_all(); NULL: the caller writes */
         size_t rest_size;
         FileOperation operation;
-        uint64_t limit; /* entries that may come; 0: any number */
+        uint64_t limit; /* the most entries that may come; 0: any number */
         uint64_t n_entries;
         bool detailed;
-        bool stands; /* a watch, after its END */
-        unsigned busy; /* handlers may be running: the memory stays until they have returned */
+        bool stands; /* a watch that has reported its END */
+        unsigned busy; /* running handlers: the memory stays until they have returned */
         bool freed;
-        const CoreRecorder *recorder; /* of recorded */
-        RecordedFile *recorded;       /* NULL: it is not */
+        const CoreRecorder *recorder; /* the recorder of `recorded` */
+        RecordedFile *recorded;       /* NULL: not recorded */
 };
 
-/* What the provider may say, by operation: it may pass on what a guest has made up. */
+/* The answers that a provider may give, by operation. They are checked, because a guest may have made them up. */
 static const struct {
-        uint8_t entries;   /* exactly so many; ANY_NUMBER */
+        uint8_t entries;   /* the exact number, or ANY_NUMBER */
         bool descriptor;   /* with a regular file's entry */
-        bool relative;     /* paths are below what was asked for */
+        bool relative;     /* paths are below the requested one */
         bool events;
-        bool changes;      /* what is inside */
+        bool changes;      /* changes files inside */
 } rules[_FILE_OPERATION_MAX] = {
 #define ANY_NUMBER UINT8_MAX
         [FILE_STAT]   = { .entries = 1 },
@@ -108,7 +108,7 @@ static void fileop_finish(FileOp *op, int error, const char *path, uint64_t coun
                 op->handlers.end(op, error, path, count, op->userdata);
 }
 
-/* Not upwards, and nowhere else. */
+/* False for absolute paths and for paths with "." or "..". */
 static bool is_relative(const char *path) {
         for (const char *p = path; *p;) {
                 size_t n = strcspn(p, "/");
@@ -126,7 +126,7 @@ static bool path_is_right(const FileOp *op, const char *path) {
         return rules[op->operation].relative ? is_relative(path) : path[0] == '/';
 }
 
-/* A file whose reading cannot make us wait for the sandbox. */
+/* True if the file can be read without waiting for the sandbox. */
 static bool descriptor_is_right(int fd, uint64_t *ret_size) {
         struct statfs fs;
         struct stat st;
@@ -154,7 +154,7 @@ static bool entry_is_right(const FileOp *op, FileEntry *e, int fd) {
         return fd < 0;
 }
 
-/* What the provider tells. A handler may free the operation. */
+/* Answers of the provider. A handler may free the operation. */
 
 static void fileop_enter(FileOp *op) {
         op->busy++;
@@ -222,7 +222,7 @@ void fileop_set_provider_data(FileOp *op, void *data) {
 /* What the core asks. */
 
 static int fileop_check_state(const Sandbox *sb, Error *reterr) {
-        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->activity == ACTIVITY_CONNECTING; /* its PID 1 is there; nobody but ourselves asks */
+        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->activity == ACTIVITY_CONNECTING; /* PID 1 is there; only the core itself asks */
 
         if (!sandbox_can_run(sb) && !unfinished)
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_state_text(sb));
@@ -239,7 +239,7 @@ static int fileop_check_request(const FileRequest *q, Error *reterr) {
         return 0;
 }
 
-/* Our end does not wait; the worker's may. */
+/* Our end is nonblocking; the worker's end may block. */
 static int fileop_make_pipe(int *ret_read, int *ret_write) {
         int fds[2];
 
@@ -249,7 +249,7 @@ static int fileop_make_pipe(int *ret_read, int *ret_write) {
         *ret_write = fds[1];
         if (fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0)
                 return -errno;
-        (void) fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES); /* there may be a ceiling on all pipes of a user together */
+        (void) fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES); /* may fail: all pipes of a user may have a common limit */
         return 0;
 }
 
@@ -269,7 +269,7 @@ static int fileop_ask(FileOp *op, Sandbox *sb, const FileRequest *request) {
         return r;
 }
 
-/* What we ourselves put in while it is made is no caller's. */
+/* Files that the core itself writes while the sandbox is made are not recorded. */
 static void fileop_record(FileOp *op, Sandbox *sb, const FileRequest *request) {
         op->recorder = recorder_of(sb);
         if (op->recorder && rules[op->operation].changes && sb->status != SANDBOX_INITIALIZING)
@@ -311,7 +311,7 @@ int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *
         return 0;
 }
 
-/* A worker that has given up tells its own end. */
+/* A worker that has given up reports its own end. */
 static int fileop_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         FileOp *op = userdata;
         int r = 0;

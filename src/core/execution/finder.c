@@ -18,32 +18,32 @@
 #define ROOT       0u
 #define NODES_MAX  (UINT32_C(1) << 28)
 #define HEADS_MIN  16
-#define HEADS_RUN  4 /* for each run, so that lists are short */
+#define HEADS_RUN  4 /* per run, so that the lists are short */
 #define NODE_NEXT  1u /* the next node is a child */
 #define NODE_MORE  2u /* there are edges to others */
 #define NODE_END   4u /* a word ends here */
 
 typedef struct FinderNode {
-        uint32_t fall;   /* the longest end of what leads here that leads somewhere, too */
-        uint16_t ending; /* the longest word that ends here */
+        uint32_t fall;   /* the node of the longest proper suffix of this node's text that is in the trie */
+        uint16_t ending; /* length of the longest word that ends here */
         uint16_t flags;
 } FinderNode;
 
 typedef struct FinderRun {
         uint32_t from;  /* the node that it leaves, at this depth */
         uint32_t first, last;
-        uint32_t next;  /* in its list of the hash table */
+        uint32_t next;  /* in its hash list */
         uint16_t depth;
 } FinderRun;
 
 struct Finder {
-        uint8_t *letters; /* that lead to nodes; locked */
+        uint8_t *letters; /* the letter that leads to each node; locked */
         size_t letters_room;
         FinderNode *nodes;
         size_t n, nodes_room;
-        FinderRun *runs; /* by their first nodes; 0 is no run */
+        FinderRun *runs; /* by their first nodes; entry 0 is not used */
         size_t n_runs, runs_room;
-        uint32_t *heads; /* of lists of runs, a power of two */
+        uint32_t *heads; /* of hash lists; their number is a power of two */
         size_t n_heads;
         uint32_t root[256];
         uint64_t number;
@@ -128,7 +128,7 @@ static void link_run(Finder *f, uint32_t i) {
         f->heads[head] = i;
 }
 
-/* Anew for all: they may be linked otherwise now. */
+/* Links all runs again, after the hash table has grown. */
 static void link_runs(Finder *f) {
         memset(f->heads, 0, f->n_heads * sizeof(*f->heads));
         for (uint32_t i = 1; i < f->n_runs; i++)
@@ -203,7 +203,7 @@ int finder_add(Finder *f, const void *word, size_t size) {
         return 1;
 }
 
-/* Falling back: from the root downwards, since it leads to nodes that are less deep. */
+/* Computes where a node falls back to, from the root downwards, since that node is always less deep. */
 
 static void prepare_node(Finder *f, uint32_t node, uint32_t parent, size_t depth) {
         uint32_t fall = ROOT, to = ROOT;
@@ -222,7 +222,7 @@ static void prepare_node(Finder *f, uint32_t node, uint32_t parent, size_t depth
 }
 
 int finder_prepare(Finder *f) {
-        uint32_t begin[FINDER_WORD_MAX] = { 0 }; /* lists of runs, by the depth that they leave */
+        uint32_t begin[FINDER_WORD_MAX] = { 0 }; /* heads of lists of runs, by the depth that they leave */
         _cleanup_free_ uint32_t *by_depth = NULL, *open = NULL;
         size_t n = 0;
 
@@ -300,6 +300,6 @@ static size_t depth_of(const Finder *f, uint32_t node) {
 
 size_t finder_pending(const Finder *f, FinderState state) {
         while (state != ROOT && !(f->nodes[state].flags & (NODE_NEXT | NODE_MORE)))
-                state = f->nodes[state].fall; /* nothing is longer */
+                state = f->nodes[state].fall; /* no longer word begins here */
         return state == ROOT ? 0 : depth_of(f, state);
 }

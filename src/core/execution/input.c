@@ -27,8 +27,8 @@ typedef struct Piece {
 
 typedef struct ExecutionInput {
         Execution *execution;
-        int fd;     /* -EBADF: not here yet */
-        bool asked; /* for it, and it has not been given back */
+        int fd;     /* -EBADF: not received yet */
+        bool asked; /* the descriptor was requested, and was not closed again */
         bool close_after;
         size_t queued;
         Piece *pieces;
@@ -62,7 +62,7 @@ static ExecutionInput *input_of(Execution *x) {
         return x->input;
 }
 
-/* The end of the program is the end of its input: whoever waits hears how far it came. */
+/* The end of the program is the end of its input: callers that wait hear how much was written. */
 void execution_input_free(Execution *x) {
         ExecutionInput *in = x->input;
 
@@ -148,7 +148,7 @@ void execution_on_stdin(Execution *x, int error, int fd) {
                 }
         }
         (void) fd_close(fd);
-        in->asked = false; /* who writes next asks again */
+        in->asked = false; /* the next write asks again */
         while (x->input == in && in->pieces)
                 finish_piece(in, in->pieces, r < 0 ? r : -EIO);
 }
@@ -221,7 +221,7 @@ int execution_close_stdin(Execution *x) {
                 return 0;
         x->stdin_closed = true;
         r = store_execution_update(x->sandbox->manager->store, x);
-        if (r < 0) { /* what is refused has not happened */
+        if (r < 0) { /* a refused call changes nothing */
                 x->stdin_closed = false;
                 return r;
         }

@@ -31,24 +31,24 @@
 #include "core/quarantine.h"
 
 #define SPARE_PREFIX    "spare-"
-#define ASIDE_PREFIX    "aside-" /* in quarantine, and in the way of another of its name */
+#define ASIDE_PREFIX    "aside-" /* in quarantine, and renamed because its name is needed */
 #define SPARES_MAX      4096 /* empty files */
 #define SPARES_STOCK    16   /* made ahead */
-#define SPARE_BYTES_MAX (UINT64_C(1) << 20) /* to empty a larger one takes as long as to delete it */
+#define SPARE_BYTES_MAX (UINT64_C(1) << 20) /* a larger file takes as long to empty as to delete */
 #define LOOK_USEC       USEC_PER_SEC
-#define LOOK_SOON_USEC  (50 * USEC_PER_MSEC) /* when little is free */
-#define LOOK_MAX        512 /* in one turn */
+#define LOOK_SOON_USEC  (50 * USEC_PER_MSEC) /* when little space is free */
+#define LOOK_MAX        512 /* files in one turn of the loop */
 #define GRANT_MIN       (UINT64_C(64) << 10)
-#define GRANT_OF_DISK   8 /* one part of so many of what is free, for one stream */
+#define GRANT_OF_DISK   8 /* one stream gets one part in so many of the free space */
 #define GRANT_OF_QUOTA  4
-#define GROWTH_MIN      (UINT64_C(1) << 20) /* of one that is ended for it, between two looks */
+#define GROWTH_MIN      (UINT64_C(1) << 20) /* of an execution that is ended for it, between two looks */
 #define NAME_BYTES      (SANDBOX_ID_LENGTH + EXECUTION_ID_MAX + 8)
 
 typedef struct Journals {
         int box_fd;
-        Execution *growing; /* of live sandboxes, the one that was looked at longest ago first: what a command has left behind may write, too */
-        sd_event_source *look; /* at what they hold, while there are any */
-        size_t n_spares;  /* they are called "spare-0" and so on */
+        Execution *growing; /* of live sandboxes, in the order of the last look; what a command leaves behind may write after its end */
+        sd_event_source *look; /* timer of the looks, while there are such executions */
+        size_t n_spares;  /* their names are "spare-0" and so on */
         sd_event_source *stock; /* runs when the loop is idle */
         sd_event_source *anchor;
 } Journals;
@@ -106,8 +106,9 @@ static int on_nothing(sd_event_source *source, const struct inotify_event *event
         return 0;
 }
 
-/* All followers of journals share one inotify instance, which the loop would close with the last of them; and the kernel lets that wait until nobody can
- * look at a removed watch any more, for up to 20 ms. So there is always one more. */
+/* All followers of journals share one inotify instance, which the loop closes with the last of them. In the
+ * kernel, that close waits until no reader can see a removed watch any more, for up to 20 ms. The anchor is a
+ * watch that keeps the instance open. */
 static int add_anchor(Manager *m) {
         return sd_event_add_inotify_fd(m->event, &m->journals->anchor, m->journals->box_fd, IN_DELETE_SELF, on_nothing, NULL);
 }
@@ -163,8 +164,8 @@ void journals_free(Manager *m) {
         m->journals = NULL;
 }
 
-/* A name begins with its sandbox's id and its execution's. Spares of a daemon that was killed are nobody's, and so are
- * journals of an execution that it had not written down yet. */
+/* The name of a journal begins with the ids of its sandbox and its execution. Spares of a killed daemon have no
+ * owner, and neither have journals of an execution whose row was not written yet. */
 static Execution *find_owner(Manager *m, const char *name) {
         char id[SANDBOX_ID_LENGTH + 1] = "", execution[EXECUTION_ID_MAX] = "";
         size_t n = strlen(name);
@@ -182,8 +183,9 @@ static Execution *find_owner(Manager *m, const char *name) {
         return manager_find_execution(sb, execution);
 }
 
-/* Made before the execution is written down, and written to after: an empty one says nothing, and a spare is nobody's. Any other is somebody's output,
- * which this store does not know of. */
+/* A journal is created before the row of its execution is written, and written to after that. So an empty file
+ * without an owner holds no output, and a spare has no owner. Any other file is output of an execution that
+ * this store does not know. */
 static int sweep_name(Manager *m, const char *name) {
         struct stat st;
 
@@ -210,11 +212,12 @@ bool journal_is_stray(Manager *m, const char *name) {
 }
 
 int journals_sweep(Manager *m) {
-        (void) sd_event_source_set_enabled(m->journals->stock, SD_EVENT_ON); /* after this, when there is time */
+        (void) sd_event_source_set_enabled(m->journals->stock, SD_EVENT_ON); /* spares are made after this, when the loop is idle */
         return each_name(m, sweep_name);
 }
 
-/* Of an execution that another copy of the store knew: the number is given again, its output is kept. */
+/* The journal belongs to an execution that another copy of the store knew. The number is used again, and the
+ * old output is kept under another name. */
 static void put_aside(Manager *m, const char *name) {
         Quarantined *q = quarantine_find(m, QUARANTINE_JOURNAL, name);
         char aside[NAME_BYTES + sizeof(ASIDE_PREFIX)];
@@ -228,7 +231,7 @@ static void put_aside(Manager *m, const char *name) {
         quarantine_drop(m, q);
 }
 
-/* Not for appending: the writer is one process, with one offset. */
+/* Not opened for appending: one process writes, with one offset. */
 int journal_create(const Execution *x, ExecutionStream stream) {
         Journals *j = x->sandbox->manager->journals;
         char name[NAME_BYTES], spare[NAME_BYTES];
@@ -252,8 +255,9 @@ int journal_create(const Execution *x, ExecutionStream stream) {
         return fd;
 }
 
-/* Only when nobody can be left who writes to it, or reads: an answer under way would go on with what the next execution writes, of
- * whatever tenant. A lease for writing is given only to the one who alone has the file open. */
+/* Only if no process can still write to it or read it: a response in progress would go on with the output of
+ * the next execution, which may be another tenant's. The kernel grants a write lease only to the process that
+ * alone has the file open. */
 static bool make_spare(Journals *j, const char *name) {
         _cleanup_close_ int fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
         char spare[NAME_BYTES];
@@ -301,7 +305,7 @@ int journal_open(const Execution *x, ExecutionStream stream) {
         return fd;
 }
 
-/* What PID 1 says of an ended one is believed only as far as the file goes. */
+/* The size that PID 1 reports at the end is trusted only as far as the file reaches. */
 uint64_t journal_size(const Execution *x, ExecutionStream stream, int journal_fd) {
         struct stat st;
 
@@ -391,13 +395,13 @@ static void core_journal_make_room(Manager *m) {
         LedgerEntry *e;
 
         if (m->recovering)
-                return; /* not everybody's are counted yet */
+                return; /* not all journals are counted yet */
         while ((e = ledger_victim(m, LEDGER_JOURNAL, m->config.journal_total_bytes, journal_rank))) {
                 Execution *x = journal_owner(e);
 
                 log_debug("sandbox %s: journals of %s go to make room", x->sandbox->id, x->id);
                 journal_remove(x);
-                store_may_lose(store_execution_update(m->store, x), "that journals are gone"); /* which whoever opens them sees */
+                store_may_lose(store_execution_update(m->store, x), "that journals are gone"); /* a client that opens them notices */
         }
 }
 
@@ -424,7 +428,7 @@ void journal_ended(Execution *x) {
 
 /* While they grow. */
 
-/* No more than one part of what is left of `all`; a little in any case, so that an error can be read. */
+/* At most one part of what is left of `all`, but always enough for an error message. */
 static uint64_t journal_part(uint64_t grant, uint64_t all, uint64_t used, unsigned parts) {
         uint64_t part = all > used ? (all - used) / parts : 0;
 
@@ -456,7 +460,7 @@ void journal_began(Execution *x) {
         Manager *m = x->sandbox->manager;
 
         if (x->spec.channel)
-                return; /* its output goes elsewhere */
+                return; /* its output does not go to journals */
         if (!m->journals->growing)
                 journals_look_later(m, LOOK_SOON_USEC);
         journal_charge(x, 0);

@@ -14,7 +14,7 @@
 struct Mask {
         unsigned n_ref;
         Finder *finder;
-        uint8_t *hashes; /* of values, each SECRET_HASH_SIZE; locked */
+        uint8_t *hashes; /* of the values, SECRET_HASH_SIZE each; locked */
         size_t hashes_room, n_values;
         size_t bytes;
 };
@@ -78,7 +78,7 @@ bool mask_has(const Mask *m, const void *value, size_t size) {
         return has_hash(m, hash);
 }
 
-/* In parts of about the same size, where it is long. */
+/* A long pattern is added in parts of about the same size. */
 static int add_pattern(Mask *m, const void *data, size_t size) {
         size_t n = (size + FINDER_WORD_MAX - 1) / FINDER_WORD_MAX;
         int r = 0;
@@ -91,8 +91,8 @@ static int add_pattern(Mask *m, const void *data, size_t size) {
         return r;
 }
 
-/* As it stands in the base64 of a text that has it `shift` bytes behind a multiple of three: only the characters that say nothing
- * of what is before and behind it. */
+/* The base64 of a text in which the value begins `shift` bytes behind a multiple of three: only the characters
+ * that do not depend on the bytes before and after the value. */
 static int add_base64(Mask *m, const uint8_t *value, size_t size, size_t shift) {
         size_t whole = shift + size, first = (shift * 8 + 5) / 6, last = whole * 8 / 6;
         uint8_t padded[MASK_BASE64_MAX + 2] = { 0 };
@@ -127,7 +127,7 @@ static int add_lines(Mask *m, const char *value, size_t size) {
                 at += length + 1;
                 while (length > 0 && line[length - 1] == '\r')
                         length--;
-                if (length >= MASK_LINE_MIN && memcmp(line, "-----", 5) != 0) /* everybody's keys have those */
+                if (length >= MASK_LINE_MIN && memcmp(line, "-----", 5) != 0) /* these lines are the same in all keys */
                         r = add_pattern(m, line, length);
         }
         if (terminal)
@@ -146,7 +146,7 @@ static bool has_base64(size_t bare) {
         return bare >= MASK_BASE64_MIN && bare <= MASK_BASE64_MAX;
 }
 
-/* How many bytes are looked for at most. */
+/* The most bytes that are searched for. */
 static size_t value_cost(const char *value, size_t size) {
         size_t cost = size, n_lines = 0, bare = bare_size(value, size);
 
@@ -191,16 +191,17 @@ int mask_add(Mask *m, const void *value, size_t size) {
         return 1;
 }
 
-/* Looking. */
+/* Searching. */
 
-/* Backwards, since a value is known by its end. Returns the first byte that is not hidden and may be part of what begins in the last `pending` ones. */
+/* Works backwards, since the finder reports the end of a value. Returns the first byte that is not hidden and
+ * may be part of a value that begins in the last `pending` bytes. */
 static size_t hide(uint8_t *data, size_t size, const uint16_t *ends, size_t pending) {
         size_t shown = size, left = 0;
 
         for (size_t i = size; i-- > 0;) {
                 left = MAX_OF(left, (size_t) ends[i]);
                 if (left > 0) {
-                        data[i] = HIDDEN; /* also where another value may begin: that hides it too */
+                        data[i] = HIDDEN; /* also where another value may begin, which is hidden by that too */
                         left--;
                 } else if (i >= size - pending)
                         shown = i;
@@ -269,7 +270,7 @@ ssize_t mask_pread(const Mask *m, int fd, uint64_t end, bool final, void *buffer
         if (n < 0)
                 return n;
         if ((uint64_t) n < to - from)
-                to = end = from + (uint64_t) n; /* shorter than it was said to be */
+                to = end = from + (uint64_t) n; /* shorter than reported */
         if (end <= offset)
                 return 0;
         r = mask_apply(m, text, (size_t) n, &shown);

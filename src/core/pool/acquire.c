@@ -17,22 +17,23 @@
 struct Acquisition {
         Manager *manager;
         PrincipalKind kind;
-        SandboxSpec spec; /* until there is a sandbox for it */
+        SandboxSpec spec; /* until the sandbox exists */
         AcquireDone done;
         void *userdata;
         AcquireResult result;
         usec_t asked_at, asked_wall;
         AdmissionWait *wait;
-        Sandbox *sandbox;               /* NULL: there is none yet */
-        bool unnamed;                   /* nobody but the asker can find it */
-        bool asking;                    /* the call that asked has not returned */
+        Sandbox *sandbox;               /* NULL: not yet */
+        bool unnamed;                   /* only its caller can find the sandbox */
+        bool asking;                    /* the call of the caller has not returned */
         bool asked_pools;
         bool over;
-        struct NameWait *name;          /* while it waits */
-        Acquisition *prev, *next;       /* who waits for the same name */
+        struct NameWait *name;          /* while it waits for a name */
+        Acquisition *prev, *next;       /* other waits for the same name */
 };
 
-/* Who waits and wants a name: when somebody else makes a sandbox of that name, it is theirs too, room or not. */
+/* The waits that want a name. If another caller makes a sandbox of that name, it is theirs too, even if there
+ * is no other room. */
 typedef struct NameWait {
         char key[ACCESS_NAME_MAX + SANDBOX_NAME_MAX + 3];
         Acquisition *waits;
@@ -49,7 +50,7 @@ int acquisitions_new(Manager *m) {
 }
 
 void acquisitions_free(Manager *m) {
-        free(m->acquisitions); /* who waited has gone with its surface */
+        free(m->acquisitions); /* the surfaces have cancelled their waits */
         m->acquisitions = NULL;
 }
 
@@ -97,7 +98,7 @@ static void acquisition_free(Acquisition *a) {
         free(a);
 }
 
-/* The end of it. */
+/* The end of an acquisition. */
 
 static void acquire_finish(Acquisition *a, Sandbox *sb, const Error *error) {
         a->over = true;
@@ -122,7 +123,7 @@ static unsigned priority_of(const SandboxSpec *spec) {
         return spec->critical ? 1 : 0;
 }
 
-/* Whoever waited is told of with how long it was: sb NULL, in vain. */
+/* Reports the time in the queue; `sb` is NULL if the wait failed. */
 static void tell_queue(Acquisition *a, Sandbox *sb) {
         if (a->result.waited_usec > 0)
                 observe_step(a->manager, STEP_QUEUE, sb, NULL, a->asked_wall, a->result.waited_usec);
@@ -143,7 +144,7 @@ static void acquire_stop_waiting(Acquisition *a) {
         admission_cancel(w);
 }
 
-/* The ways to one. Each says whether it has led anywhere; then the acquisition may be gone. */
+/* The ways to get a sandbox. Each returns true if it was taken; then the acquisition may be freed already. */
 
 static bool take_existing(Acquisition *a) {
         Sandbox *sb = manager_find_named(a->manager, &a->spec);
@@ -163,7 +164,7 @@ static bool take_existing(Acquisition *a) {
         return true;
 }
 
-/* Others who wanted the same name have it now. */
+/* Serves the other callers that wanted the same name. */
 static void share_name(Manager *m, const Sandbox *sb) {
         char key[sizeof(((NameWait *) NULL)->key)];
         NameWait *n;
@@ -224,7 +225,7 @@ static void acquire_make(Acquisition *a) {
                 acquire_fail(a, r, &error);
                 return;
         }
-        sandbox_ref_set(&a->sandbox, sb); /* the provider tells later: it is still there, and so are we */
+        sandbox_ref_set(&a->sandbox, sb); /* the provider answers later, so both objects are still there */
         tell_queue(a, sb);
         share_name(m, sb);
 }

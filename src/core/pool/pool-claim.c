@@ -21,7 +21,7 @@ static PoolMinute *this_minute(Pool *pool) {
         return m;
 }
 
-/* It may have been paused, or be about to end, by somebody who looks after everything. */
+/* An operator may have paused the sandbox, or it may be about to end. */
 static PoolEntry *first_idle(Pool *pool) {
         PoolEntry *e = pool->entries[ENTRY_IDLE];
 
@@ -53,7 +53,7 @@ static void set_owner(Sandbox *sb, const SandboxSpec *spec, usec_t claimed_at) {
         journals_charge(sb);
 }
 
-/* Either all of it has happened, or nothing: then it is nobody's still. */
+/* On failure nothing is changed, and the sandbox is still unclaimed. */
 static int pool_claim(Sandbox *sb, SandboxSpec *spec, usec_t now) {
         SandboxSpec before = sb->spec;
         int r;
@@ -97,7 +97,7 @@ static Sandbox *claim_from(Pool *pool, SandboxSpec *spec) {
         return sb;
 }
 
-/* The one that is for such callers; else any whose sandboxes are just like that. */
+/* The pool of such callers; else any pool that fits. */
 static Pool *find_pool(const Pools *p, const SandboxSpec *spec) {
         const char *profile = spec->profile ? spec->profile : "";
         Pool *other = NULL;

@@ -38,7 +38,7 @@ void pool_entry_forget(PoolEntry *e) {
         free(e);
 }
 
-/* By the watch, it takes itself out. */
+/* The watch of the sandbox removes the entry. */
 void pool_entry_end(PoolEntry *e, const char *reason) {
         e->ending = true;
         sandbox_end(e->sandbox, SANDBOX_TERMINATED, /* delete= */ true, reason);
@@ -64,7 +64,7 @@ static void pool_entry_on_gone(PoolEntry *e) {
         pools_refill(pool->pools);
 }
 
-/* What it has cost so far was not for whoever comes to own it. */
+/* The CPU time so far is not charged to the later owner. */
 static void forget_costs(Sandbox *sb) {
         Provider *p = sb->manager->provider;
         SandboxUsage usage = { 0 };
@@ -84,7 +84,7 @@ static void become_idle(PoolEntry *e) {
         pool_made(pool, took);
         observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, now > sb->created_at ? now - sb->created_at : 0);
         pools_refill(pool->pools);
-        admission_wake(sb->manager->admission); /* somebody may be waiting for just this */
+        admission_wake(sb->manager->admission); /* a request may wait for just this sandbox */
 }
 
 static void pool_entry_warm(PoolEntry *e);
@@ -101,7 +101,7 @@ static void on_warmed(_unused_ struct Context *x, const Error *error, void *aske
         pool_entry_end(e, "its interpreter cannot be begun");
 }
 
-/* Interpreters, one after the other; then it counts. */
+/* Starts the interpreters, one after the other; then the entry counts as ready. */
 static void pool_entry_warm(PoolEntry *e) {
         const PoolWarmer *w = e->pool->pools->manager->warmer;
         unsigned lacking = e->pool->config.contexts & ~e->warmed;
@@ -131,7 +131,7 @@ static void pool_entry_on_probed(Sandbox *sb, bool healthy, const char *text, _u
         if (e->state == ENTRY_PROBING && !e->warming)
                 pool_entry_warm(e);
         else
-                forget_costs(sb); /* looked at once more */
+                forget_costs(sb); /* a repeated check uses CPU time too */
 }
 
 static void probe(PoolEntry *e) {
@@ -144,7 +144,7 @@ static void probe(PoolEntry *e) {
         pool_entry_end(e, "cannot be probed");
 }
 
-/* What stands for long, is looked at again. */
+/* Checks sandboxes that have been idle for long. */
 void pool_check(Pool *pool) {
         usec_t now = clock_usec();
         unsigned n = 0;
@@ -196,7 +196,7 @@ static int pool_entry_make_spec(const Pool *pool, SandboxSpec *ret) {
 
         if (r < 0)
                 return r;
-        strv_done(&ret->env); /* its owner brings these */
+        strv_done(&ret->env); /* the owner brings its own */
         ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         ret->critical = false;
         r = shape_text_set(&ret->group, NULL);
@@ -227,7 +227,7 @@ int pool_make(Pool *pool) {
         return 0;
 }
 
-/* One that a daemon before us has made, for nobody or for somebody. Whether it is well, is asked again. */
+/* Takes over a sandbox that an earlier daemon has made, claimed or not. An unclaimed one is probed again. */
 int pool_adopt(Pool *pool, Sandbox *sb) {
         PoolEntry *e = pool_entry_new(pool, sb->pooled ? ENTRY_PROBING : ENTRY_USED);
         usec_t now = clock_wall_usec();

@@ -14,9 +14,9 @@
 #include "core/tally.h"
 
 #define AT_ONCE    2
-#define QUIET      (10 * USEC_PER_MSEC)  /* after a claim: its caller is about to run something */
-#define PATIENCE   (100 * USEC_PER_MSEC) /* … but callers one after the other do not keep a pool empty */
-#define SOON       (5 * USEC_PER_MSEC)   /* somebody's is being made: that does not take long */
+#define QUIET      (10 * USEC_PER_MSEC)  /* after a claim: the caller is about to run something */
+#define PATIENCE   (100 * USEC_PER_MSEC) /* … but consecutive claims do not keep a pool empty */
+#define SOON       (5 * USEC_PER_MSEC)   /* a caller's sandbox is being made, which does not take long */
 #define LATER      (50 * USEC_PER_MSEC)  /* there is no place */
 
 static unsigned size_of(const Pool *pool) {
@@ -51,7 +51,7 @@ static bool any_lacks(const Pools *p) {
         return false;
 }
 
-/* Somebody else needs the machine, or the place: when to look again. 0: nobody does. */
+/* When to look again, because the machine or the place is needed for others. 0: at once. */
 static usec_t in_the_way(const Pools *p) {
         const Manager *m = p->manager;
         TallySums all = tally_of_all(m), pooled = tally_of_pooled(m);
@@ -94,7 +94,7 @@ static int pool_refill_on_idle(sd_event_source *source, void *userdata) {
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
         if (p->stopping || p->manager->stopping || n_preparing(p) >= AT_ONCE)
-                return 0; /* when one of them is ready, it goes on */
+                return 0; /* the next one that gets ready continues the refill */
         if (!any_lacks(p)) {
                 p->lacking_since = 0;
                 return 0;
@@ -133,7 +133,7 @@ void pools_refill(Pools *p) {
         if (p->lacking_since == 0)
                 p->lacking_since = clock_usec();
         if (sd_event_source_get_enabled(p->timer, &enabled) > 0 || sd_event_source_get_enabled(p->idle, &enabled) > 0)
-                return; /* is about to */
+                return; /* it is about to run */
         if (clock_usec() - p->asked_at < QUIET)
                 pool_refill_look_in(p, QUIET);
         else

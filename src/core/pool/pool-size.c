@@ -11,11 +11,11 @@
 #include "base/log.h"
 #include "core/pool/pool-internal.h"
 
-#define MAKE_DEFAULT     (50 * USEC_PER_MSEC) /* until one was made */
+#define MAKE_DEFAULT     (50 * USEC_PER_MSEC) /* until the first sandbox was made */
 #define MAKE_SMOOTHING   8
-#define FAILURES_PATIENT 3 /* so many are tried again at once */
+#define FAILURES_PATIENT 3 /* with fewer failures, the next try is made at once */
 #define BLOCK_FIRST      (1 * USEC_PER_SEC)
-#define BLOCK_DOUBLED    6 /* times: a minute */
+#define BLOCK_DOUBLED    6 /* times, which is a minute */
 
 static double halved(double value, usec_t since, usec_t now, usec_t half_life) {
         return half_life == 0 ? 0 : value * exp2(-(double) (now - since) / (double) half_life);
@@ -84,7 +84,7 @@ static bool is_idle_for_long(const PoolEntry *e) {
         return max > 0 && clock_usec() - e->idle_since >= max;
 }
 
-/* Oldest first, so that what is left is the youngest. */
+/* Oldest first, so that the youngest are left. */
 void pool_evict(Pool *pool) {
         PoolEntry *e, *next;
 

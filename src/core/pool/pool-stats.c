@@ -26,7 +26,7 @@ static int by_size(const void *a, const void *b) {
         return (x > y) - (x < y);
 }
 
-/* The smallest that so many percent are not above. */
+/* The smallest value that at least so many percent of the values do not exceed. */
 static uint32_t pool_stats_quantile(const uint32_t *sorted, size_t n, unsigned percent) {
         return sorted[(n * percent + 99) / 100 - 1];
 }

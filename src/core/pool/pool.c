@@ -16,13 +16,14 @@
 
 #define WORKDIR_DEFAULT "/workspace"
 
-/* What is built into a sandbox when it is made. */
+/* The settings that are built into a sandbox when it is made. */
 
 static bool core_pool_text_equal(const char *a, const char *b, const char *nothing) {
         return strcmp(a && *a ? a : nothing, b && *b ? b : nothing) == 0;
 }
 
-/* A disk is made with its sandbox and keeps its name when that gets an owner. What somebody else has given it, or what it began as, is not made ahead. */
+/* A disk is made with its sandbox and keeps its name when the sandbox gets an owner. Volumes, and disks that
+ * begin as a copy of a scratch tree, are not made ahead. */
 static bool has_others_trees(const SandboxSpec *s) {
         return s->n_volumes > 0 || s->scratch[0];
 }
@@ -32,7 +33,7 @@ static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
                         core_pool_text_equal(a->snapshot, b->snapshot, "") && core_pool_text_equal(a->layer, b->layer, "") &&
                         core_pool_text_equal(a->base, b->base, "") && core_pool_text_equal(a->template_name, b->template_name, "host") &&
                         core_pool_text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) && network_shape(a->network) == network_shape(b->network) &&
-                        network_shape(a->network) != SPAWN_NETWORK_LINKED; /* nobody's group */
+                        network_shape(a->network) != SPAWN_NETWORK_LINKED; /* a pooled sandbox has no owner, so no group */
 }
 
 bool pool_fits(const Pool *pool, const SandboxSpec *spec) {
@@ -56,7 +57,7 @@ static int make_shape(Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *
                 ret->limits.disk_bytes = c->disk_bytes;
         if (c->gated && !ret->policy)
                 ret->network = network_mode_gated();
-        if (r >= 0) { /* the pool's own word counts */
+        if (r >= 0) { /* the template in the pool's configuration counts */
                 free(ret->template_name);
                 ret->template_name = strdup(c->template_name[0] ? c->template_name : "host");
                 r = ret->template_name ? 0 : -ENOMEM;
@@ -103,7 +104,7 @@ static void set_shape(Pool *pool, SandboxSpec *shape, const Error *error) {
         (void) snprintf(pool->last_error, sizeof(pool->last_error), "%.*s", (int) sizeof(pool->last_error) - 1, error->text);
 }
 
-/* As settings and templates are now. What was made as something else, goes. */
+/* Applies the current settings and templates. Sandboxes that were made with other ones are ended. */
 void pool_refresh(Pool *pool) {
         _cleanup_(sandbox_spec_done) SandboxSpec shape = { .hub_fd = -EBADF };
         const PoolConfig *c = &pool->config;
@@ -185,7 +186,7 @@ static int configure_all(Pools *p) {
         return 0;
 }
 
-/* Whose it is, if it comes from a pool at all. */
+/* The pool whose shape the sandbox has; NULL: none. */
 static Pool *pool_of(const Pools *p, const Sandbox *sb) {
         for (size_t i = 0; i < p->n; i++)
                 if (pool_fits(p->list[i], &sb->spec) &&
@@ -215,7 +216,7 @@ void pools_start(Pools *p) {
         if (!p || p->started)
                 return;
         for (size_t i = 0; i < p->n; i++)
-                pool_refresh(p->list[i]); /* the keeper of templates is there by now */
+                pool_refresh(p->list[i]); /* the keeper of templates is started by now */
         core_pool_take_stock(p);
         p->started = true;
         pools_refill(p);
@@ -261,7 +262,7 @@ static PoolEntry *least_missed(const Pools *p) {
         return NULL;
 }
 
-/* Somebody waits for a place whom no warm one can serve. */
+/* Called when a request waits for a place and no pooled sandbox fits it. */
 static bool core_pool_give_up(void *userdata) {
         PoolEntry *e = least_missed(userdata);
 

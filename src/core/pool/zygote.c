@@ -31,7 +31,8 @@ static const ZygoteConfig *core_zygote_find_line(const Manager *m, const Sandbox
         return NULL;
 }
 
-/* Root's processes may change who they are, and a zygote's child may not. A group's network is the host's, where it may not go. */
+/* Processes of root may change their identity, and a child of a zygote may not. The network of a group is the
+ * host's, which a child of a zygote may not enter. */
 bool zygote_serves(const Manager *m, const SandboxSpec *spec) {
         return core_zygote_find_line(m, spec, /* language= */ NULL) && !spec->layer && spec->uid != 0 && spec->gid != 0 && provider_has(m->provider, PROVIDER_ZYGOTES) &&
                !m->provider->one_user && network_shape(spec->network) != SPAWN_NETWORK_LINKED;
@@ -105,7 +106,7 @@ int zygote_fork(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, c
         return 0;
 }
 
-/* The channel ends when the answer comes and meets nobody, and the child with it. */
+/* When the answer comes and finds no call, the channel is closed, and the child ends with it. */
 ZygoteCall *zygote_cancel(ZygoteCall *c) {
         return c ? core_zygote_call_free(c) : NULL;
 }

@@ -3,13 +3,13 @@
 #include "base/log.h"
 #include "core/manager.h"
 
-#define JUMP_USEC  (300 * USEC_PER_SEC)  /* nobody corrects by so much step by step */
-#define DOUBT_USEC (3600 * USEC_PER_SEC) /* for somebody to set it right */
+#define JUMP_USEC  (300 * USEC_PER_SEC)  /* an operator or NTP corrects gradually, not in such steps */
+#define DOUBT_USEC (3600 * USEC_PER_SEC) /* time for an operator to correct the clock */
 
 static usec_t boot_usec(void) {
         struct timespec t;
 
-        (void) clock_gettime(CLOCK_BOOTTIME, &t); /* goes on while the machine sleeps */
+        (void) clock_gettime(CLOCK_BOOTTIME, &t); /* counts while the machine sleeps */
         return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
 }
 

@@ -13,12 +13,13 @@ typedef struct SandboxCall {
         struct SandboxCall *prev, *next;
 } SandboxCall;
 
-/* Those that change its row when they are done: they are not begun where it cannot be written. An end is not kept from anybody. */
+/* The calls that change the row when they are done. They are refused while the row cannot be written. An end is
+ * never refused. */
 static const bool calls_change_row[_CALL_MAX] = { [CALL_PAUSE] = true, [CALL_RESUME] = true, [CALL_STOP] = true, [CALL_PARK] = true };
 
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata) {
         SandboxCall *call;
-        int r = done && calls_change_row[kind] ? sandbox_row_try(sb) : 0; /* what nobody waits for is the clock's, and is not put off */
+        int r = done && calls_change_row[kind] ? sandbox_row_try(sb) : 0; /* a call without a callback is a timer's, and is not put off */
 
         if (r < 0)
                 return r;
@@ -48,8 +49,8 @@ bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind) {
         return false;
 }
 
-/* A callback may add and forget calls: the list is looked at anew each time. And it may delete the sandbox, which is gone at once if
- * it has ended, and has no calls then. */
+/* A callback may add and remove calls, so the list is read anew each time. It may also delete the sandbox,
+ * which is freed at once if it has ended; then it has no calls. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {
         SandboxCall *call;
         Error unwritten;
@@ -77,7 +78,7 @@ void sandbox_forget_caller(Sandbox *sb, void *userdata) {
         DL_FOREACH_SAFE(sb->calls, call, next) {
                 if (!userdata || call->userdata != userdata)
                         continue;
-                if (call->kind == CALL_PAUSE || call->kind == CALL_STOP) { /* what was asked for is done, whoever still listens */
+                if (call->kind == CALL_PAUSE || call->kind == CALL_STOP) { /* the operation continues without its caller */
                         call->done = NULL;
                         call->userdata = NULL;
                         continue;
@@ -87,7 +88,7 @@ void sandbox_forget_caller(Sandbox *sb, void *userdata) {
         }
 }
 
-/* The one that was added last: it could not be served. */
+/* Removes the call that was added last, which could not be served. */
 void sandbox_call_withdraw(Sandbox *sb, SandboxCallKind kind, void *userdata) {
         SandboxCall *call, *last = NULL;
 

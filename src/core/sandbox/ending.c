@@ -1,9 +1,9 @@
 /* ending.c: from any live state to the end of a sandbox.
  *
  *      sandbox_end()            status terminating, in the store with the final status; the provider is asked to destroy it
- *      sandbox_on_destroyed()   nothing of it is left in the kernel: its own disk is removed (disk.h), then this is called again:
- *                               executions get their last event, files are removed, and the row becomes an ended one or is
- *                               deleted
+ *      sandbox_on_destroyed()   no object is left in the kernel: the sandbox's own disk is removed (disk.h), then this is called
+ *                               again: executions get their last event, files are removed, and the row becomes an ended one or
+ *                               is deleted
  *
  * A destroy that fails is retried until it works. */
 
@@ -18,7 +18,7 @@
 
 #define RETRY_USEC (1 * USEC_PER_SEC)
 
-/* To take down what has no row. */
+/* Retries the destruction of a sandbox that may have no row. */
 typedef struct EndingRetry {
         Manager *manager;
         char id[SANDBOX_ID_LENGTH + 1];
@@ -32,7 +32,7 @@ void sandbox_end_executions(Sandbox *sb, ExecutionReason why) {
                         execution_end(x, why, /* exit_code= */ -1, /* signal= */ 9, execution_reason_words(why));
 }
 
-/* Row and counter go together, or stay together. */
+/* Row and counter change in one transaction. */
 int sandbox_delete_row(Sandbox *sb) {
         Manager *m = sb->manager;
         int r;
@@ -54,13 +54,13 @@ int sandbox_delete_row(Sandbox *sb) {
 static void finish_end(Sandbox *sb, SandboxStatus status) {
         char *reason = sb->reason ? strdup(sb->reason) : NULL;
 
-        store_may_lose(store_footprint_remove(sb->manager->store, sb->id), "that nothing is left of a sandbox"); /* which is looked for, then */
+        store_may_lose(store_footprint_remove(sb->manager->store, sb->id), "that nothing is left of a sandbox"); /* if it is lost, the next start looks for the objects */
         (void) sandbox_move(sb, (SandboxState) { .status = status, .parked = sb->parked }, reason);
         (void) sandbox_arm_timers(sb);
         free(reason);
 }
 
-/* While there is something to read it from. */
+/* As long as there is something to measure. */
 static void report_usage(Sandbox *sb) {
         SandboxUsage usage = { 0 };
 
@@ -69,7 +69,7 @@ static void report_usage(Sandbox *sb) {
         observe_usage(sb, &usage);
 }
 
-/* Callers of what was under way: its answer is not heard any more. */
+/* Fails the callers of operations in progress, whose answers are ignored from now on. */
 static void ending_overtake(Sandbox *sb) {
         static const SandboxCallKind kinds[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
 
@@ -81,10 +81,11 @@ static void ending_overtake(Sandbox *sb) {
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
         if (sb->gone)
                 return;
-        /* The daemon has ended, and its rooms are closing: what fails in them says nothing about the sandbox, which the next daemon adopts. */
+        /* The daemon has ended, and its rooms are closing: a failure in them says nothing about the sandbox,
+         * which the next daemon adopts. */
         if (sd_event_get_state(sb->manager->event) == SD_EVENT_FINISHED)
                 return;
-        delete |= sb->pooled; /* nobody will ever ask what has become of it */
+        delete |= sb->pooled; /* no caller knows it */
         sb->end_delete |= delete;
         if (sandbox_status_is_ended(sb->status)) {
                 if (delete)
@@ -92,7 +93,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
                 return;
         }
         if (sb->status == SANDBOX_TERMINATING) {
-                if (delete) { /* where it leads is part of the truth */
+                if (delete) { /* the row also says that it will be deleted */
                         free(sb->reason);
                         sb->reason = strdup(reason);
                         sandbox_row_wrote(sb, store_sandbox_update(sb->manager->store, sb), "that it is deleted");
@@ -113,7 +114,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
 
 static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         EndingRetry *retry = userdata;
-        Sandbox *sb = manager_by_id(retry->manager, retry->id); /* its row may have gone meanwhile; what is left of it has not */
+        Sandbox *sb = manager_by_id(retry->manager, retry->id); /* the row may be deleted meanwhile, while objects are left */
 
         if (sb)
                 sandbox_ask_to_destroy(sb);
@@ -157,7 +158,7 @@ static bool fail_creators(Sandbox *sb) {
         return sandbox_call_finish(sb, CALL_CREATE, &error);
 }
 
-/* Its row is gone. */
+/* Called when the row is gone. */
 static void ending_let_go(Sandbox *sb) {
         if (sandbox_call_finish(sb, CALL_DELETE, NULL))
                 sandbox_drop(sb);
@@ -180,12 +181,12 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         delete = sb->end_delete;
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
-        network_gone(sb); /* also for good */
+        network_gone(sb); /* even its address */
         if (delete) {
-                journals_recycle(sb); /* before its row: what has none is never removed */
+                journals_recycle(sb); /* before the row, because files without a row are not removed */
                 r = sandbox_delete_row(sb);
         }
-        if (!fail_creators(sb) || !delete) /* who may take the name at once */
+        if (!fail_creators(sb) || !delete) /* their callers may take the name at once */
                 return;
         if (r >= 0) {
                 ending_let_go(sb);
@@ -206,7 +207,7 @@ int sandboxes_forget(Manager *m, Sandbox **list, size_t n) {
                 if (!sandbox_status_is_ended(list[i]->status))
                         return -EBUSY;
         for (size_t i = 0; i < n; i++)
-                journals_recycle(list[i]); /* before their rows: what has none is never removed */
+                journals_recycle(list[i]); /* before the rows, because files without a row are not removed */
         (void) store_begin(m->store);
         for (size_t i = 0; i < n && r >= 0; i++)
                 r = store_sandbox_delete(m->store, list[i]->id);

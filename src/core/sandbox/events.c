@@ -33,7 +33,7 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
 void sandbox_on_ready(Sandbox *sb) {
         if (sandbox_boot_heard(sb, NULL) || sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL) < 0)
                 return;
-        if (sb->unwritten < 0) { /* the next start would not find one that is ready */
+        if (sb->unwritten < 0) { /* without the row, the next start would remove it */
                 sb->create_error = sb->unwritten;
                 sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "its state 'ready' could not be saved");
                 return;
@@ -70,7 +70,8 @@ static void core_events_wake(Sandbox *sb) {
         (void) sandbox_move(sb, (SandboxState) { .status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY }, NULL);
 }
 
-/* It stands still: what it holds in memory may go elsewhere, as far as the host has room. Nobody waits for it. */
+/* A frozen sandbox does not run, so its memory may be swapped out, as far as the host has room. No caller waits
+ * for that. */
 static void give_memory_back(Sandbox *sb) {
         Provider *p = sb->manager->provider;
         SandboxUsage usage = { 0 };
@@ -104,7 +105,7 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
                 return;
         sandbox_probe_on_frozen(sb);
         if (!core_events_expects(sb, frozen))
-                return; /* of something that has been overtaken since: its callers are told by what overtook it */
+                return; /* the answer to an operation that another one has overtaken, which has answered its callers */
         if (error && sb->activity != ACTIVITY_NONE)
                 (void) sandbox_set_activity(sb, ACTIVITY_NONE);
         if (!error && frozen) {
@@ -154,7 +155,7 @@ static void on_exec_exited(Sandbox *sb, const ProviderEnd *e, void *userdata) {
         Provider *p = sb->manager->provider;
         Execution *x = is_probe(e->number) ? NULL : execution_by_number(sb, e->number);
 
-        if (is_probe(e->number)) { /* nothing of it is in the store; and whoever hears of it may end the sandbox */
+        if (is_probe(e->number)) { /* a probe has no row; and its callback may end the sandbox */
                 (void) p->ops->forget(p, sb, e->number);
                 sandbox_probe_on_exited(sb, e);
                 return;

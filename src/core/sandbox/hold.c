@@ -8,12 +8,12 @@
 #include "base/log.h"
 #include "core/internal.h"
 
-/* What is paused stands still already, and stays so. */
+/* A paused sandbox is frozen already, and stays so. */
 static bool stands_still(const Sandbox *sb) {
         return sb->status == SANDBOX_PAUSED && (sb->activity == ACTIVITY_NONE || sb->activity == ACTIVITY_SWAPPING);
 }
 
-/* Those that end soon, and leave it as it can be held. */
+/* Operations that end soon, and after which the sandbox can be held. */
 static bool hold_waits(const Sandbox *sb) {
         return sandbox_is_up(sb) && (sb->activity == ACTIVITY_STOPPING || sb->activity == ACTIVITY_CONNECTING);
 }
@@ -76,7 +76,7 @@ void sandbox_release(Sandbox *sb) {
 static void hold_on_held(Sandbox *sb, const Error *error) {
         (void) sandbox_set_activity(sb, error ? ACTIVITY_NONE : ACTIVITY_HELD);
         if (!error && !sandbox_call_waits(sb, CALL_HOLD))
-                hold_let_go(sb); /* who wanted it has gone */
+                hold_let_go(sb); /* the caller has cancelled */
         else if (sandbox_call_finish(sb, CALL_HOLD, error) && error)
                 sandbox_serve_waiting(sb);
 }

@@ -5,7 +5,7 @@
 
 #include "core/internal.h"
 
-/* The answer to a call that could not even be asked. */
+/* Answers a call that was not made. */
 static void core_lifecycle_answer(Sandbox *sb, int r, const char *text, SandboxDone done, void *userdata) {
         Error error = { 0 };
 
@@ -69,7 +69,7 @@ void sandbox_serve_waiting(Sandbox *sb) {
                 return;
         if (sandbox_call_waits(sb, CALL_STOP))
                 lifecycle_stop_now(sb);
-        else if (sandbox_call_waits(sb, CALL_HOLD)) /* before a pause, in which nothing is held */
+        else if (sandbox_call_waits(sb, CALL_HOLD)) /* before a pause, because a paused sandbox is not held */
                 sandbox_hold_now(sb);
         else if (sandbox_call_waits(sb, CALL_PAUSE))
                 lifecycle_pause_now(sb);
@@ -162,10 +162,10 @@ int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
         if (sandbox_is_ending(sb))
                 return error_set(reterr, -ESTALE, "Cannot set a timeout (state: %s)", sandbox_status_name(sb->status));
         sb->spec.timeout_usec = timeout_usec;
-        /* A paused one's time begins when it wakes up. */
+        /* The timeout of a paused sandbox begins when it is resumed. */
         sb->expires_at = timeout_usec == 0 ? 0 : timeout_usec + (sb->status == SANDBOX_PAUSED ? sb->changed_at : clock_wall_usec());
         r = store_sandbox_update(sb->manager->store, sb);
-        if (r < 0) { /* what is refused has not happened */
+        if (r < 0) { /* a refused call changes nothing */
                 sb->spec.timeout_usec = before;
                 sb->expires_at = expires_before;
                 return error_set(reterr, r, "cannot write the timeout: %m");

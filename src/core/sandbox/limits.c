@@ -4,7 +4,7 @@
 
 #include "base/macro.h"
 
-/* The number that stands for nothing said; a 32-bit member holds the lower half of it. */
+/* The value for "not set"; a 32-bit field holds its lower half. */
 static int64_t limits_nothing(const ShapeField *f) {
         return f->kind == SHAPE_UINT32 ? (int64_t) LIMIT_UNSAID_32 : (int64_t) LIMIT_UNSAID;
 }

@@ -22,7 +22,7 @@ static const char *const activities[_ACTIVITY_MAX] = {
 };
 static const ShapeNames activity_names = SHAPE_WORDS(activities);
 
-/* Places are the statuses, and parked. */
+/* A place is a status, or parked. */
 #define PLACE_PARKED ((unsigned) _SANDBOX_STATUS_MAX)
 #define PLACE_MAX    (PLACE_PARKED + 1)
 
@@ -48,15 +48,15 @@ static const unsigned activities_of_place[PLACE_MAX] = {
         [PLACE_PARKED]         = WITH(NONE) | WITH(BOOTING) | WITH(CONNECTING) | WITH(UNLOADING) | WITH(SWAPPING),
 };
 
-/* There is one way out of life, through terminating, so that whatever was made is taken down before an end is told, also if it never
- * became ready. Nothing leads out of an end. */
+/* A live sandbox ends only through terminating, so that its objects are removed before its end is reported,
+ * even if it never became ready. An ended status is final. */
 static const struct {
-        unsigned from, during; /* any of these places, with any of these activities that the place has */
-        unsigned to, then;     /* any of these; SAME: as before */
+        unsigned from, during; /* any of these places, with any of these activities */
+        unsigned to, then;     /* any of these; SAME: unchanged */
 } moves[] = {
         { AT(INITIALIZING), WITH(NONE), SAME, WITH(CONNECTING) },
         { AT(INITIALIZING), ANY, AT(READY), WITH(NONE) },
-        { AT(READY), ANY, AT(RUNNING), SAME }, /* executions begin and end whatever is under way */
+        { AT(READY), ANY, AT(RUNNING), SAME }, /* executions begin and end during any activity */
         { AT(RUNNING), ANY, AT(READY), SAME },
 
         { UP, WITH(NONE), SAME, WITH(CONNECTING) | WITH(FREEZING) | WITH(STOPPING) | WITH(DRAINING) },
@@ -65,7 +65,7 @@ static const struct {
         { UP, WITH(STOPPING), AT(STOPPED), WITH(NONE) },
         { AT(PAUSED), WITH(NONE), SAME, WITH(THAWING) },
         { AT(PAUSED), WITH(THAWING), SAME, WITH(NONE) },
-        { AT(PAUSED), WITH(NONE) | WITH(THAWING), UP, WITH(NONE) }, /* from none: recover.c thaws what does not answer */
+        { AT(PAUSED), WITH(NONE) | WITH(THAWING), UP, WITH(NONE) }, /* from none: recover.c thaws a sandbox that does not answer */
         { AT(STOPPED), WITH(NONE) | HOLD, AT(READY), SAME },
 
         { UP | AT(STOPPED), WITH(NONE), SAME, WITH(HOLDING) },

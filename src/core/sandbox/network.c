@@ -31,7 +31,7 @@ static ProviderCapability network_needs(const Sandbox *sb) {
         return network_shape(sb->spec.network) == SPAWN_NETWORK_LINKED ? PROVIDER_GROUPS : PROVIDER_EGRESS;
 }
 
-/* Promise: what cannot be kept apart is not made. */
+/* A sandbox that the provider cannot isolate as required is not made. */
 static int check_provider(const Sandbox *sb, Error *reterr) {
         SpawnNetwork shape = network_shape(sb->spec.network);
 
@@ -72,7 +72,7 @@ void network_prepared(Sandbox *sb, const Error *error) {
         int r = failure.code;
 
         if (sandbox_boot_heard(sb, error) || sb->status != SANDBOX_INITIALIZING)
-                return; /* or it is being deleted already */
+                return; /* parked, or being deleted already */
         if (r >= 0)
                 r = sandbox_make(sb, &failure);
         if (r >= 0)
@@ -139,7 +139,7 @@ void network_adopted(Sandbox *sb) {
 }
 
 void network_gone(Sandbox *sb) {
-        const NetworkKeeper *k = sb->manager->network; /* sockets inside, one can have without a network */
+        const NetworkKeeper *k = sb->manager->network; /* a sandbox without a network may have sockets inside */
 
         if (k)
                 k->gone(sb, k->userdata);

@@ -18,16 +18,16 @@
 #include "core/quarantine.h"
 #include "core/trees.h"
 
-#define NAMED_MAX 5 /* executions, in a refusal */
+#define NAMED_MAX 5 /* executions named in a refusal */
 
 typedef struct SandboxShift {
         SequenceRun run;
         Sandbox *sandbox;
         ExecutionReason why;
         usec_t grace_usec;
-        char *reason;   /* of the status that it leads to */
-        TreeCall *sync; /* under way */
-        Error error;    /* of that: it is parked all the same */
+        char *reason;   /* of the resulting status */
+        TreeCall *sync; /* in progress */
+        Error error;    /* of the sync; the sandbox is parked all the same */
 } SandboxShift;
 
 static void shift_free(SandboxShift *shift) {
@@ -46,7 +46,7 @@ void sandbox_shift_give_up(Sandbox *sb) {
                 shift_free(shift);
 }
 
-/* Where a step has led to the sandbox's end, its callers have been told of that. */
+/* If a step has led to the end of the sandbox, its callers have been answered by that. */
 static int shift_start(Sandbox *sb, const Sequence *sequence, size_t step, const SandboxParking *how) {
         SandboxShift *shift = calloc(1, sizeof(*shift));
 
@@ -107,7 +107,7 @@ static int park_check(const Sandbox *sb, const SandboxParking *how, Error *reter
 
 /* Down. */
 
-/* Its group goes, and what that has counted. */
+/* The cgroup is removed with its counters, so they are saved. */
 static void keep_counters(Sandbox *sb) {
         SandboxUsage usage = { 0 };
 
@@ -117,7 +117,7 @@ static void keep_counters(Sandbox *sb) {
         sb->oom_seen = 0;
 }
 
-/* Also what undoes a boot. Whoever waits for a probe may end the sandbox. */
+/* Also undoes a boot. The callback of a probe may end the sandbox. */
 static int park_unload(void *object, Error *reterr) {
         Sandbox *sb = ((SandboxShift *) object)->sandbox;
 
@@ -136,7 +136,7 @@ static int park_drain(void *object, Error *reterr) {
         Sandbox *sb = shift->sandbox;
 
         if (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || sandbox_ask_to_stop(sb, shift->grace_usec, ACTIVITY_DRAINING, shift->why) < 0)
-                return STEP_DONE; /* nobody could hear of it */
+                return STEP_DONE; /* no process can receive the request */
         return STEP_WAITS;
 }
 
@@ -157,7 +157,7 @@ static int park_sync(void *object, Error *reterr) {
         Error error = { 0 };
 
         (void) sandbox_set_activity(sb, ACTIVITY_SYNCING);
-        network_gone(sb); /* for good */
+        network_gone(sb); /* even its address */
         if (sb->manager->recovering)
                 return STEP_DONE;
         if (trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, park_on_synced, shift, &shift->sync, &error) < 0)
@@ -165,7 +165,7 @@ static int park_sync(void *object, Error *reterr) {
         return STEP_WAITS;
 }
 
-/* Whoever hears of it may ask for the next thing at once. */
+/* The callbacks may begin the next operation at once. */
 static int park_write_down(void *object, Error *reterr) {
         SandboxShift *shift = object;
 
@@ -176,7 +176,7 @@ static int park_write_down(void *object, Error *reterr) {
         return STEP_DONE;
 }
 
-/* Callers of what was under way when PID 1 died. False: the sandbox is gone. */
+/* Answers the callers of what was in progress when PID 1 died. False: the sandbox is gone. */
 static bool park_answer_others(Sandbox *sb) {
         static const SandboxCallKind kinds[] = { CALL_STOP, CALL_RESUME, CALL_HOLD, CALL_NETWORK };
         bool there = sandbox_call_finish(sb, CALL_PAUSE, NULL);
@@ -241,7 +241,7 @@ int sandbox_keep(Sandbox *sb, const char *reason) {
         return shift_start(sb, &park_sequence, PARK_UNLOAD, &(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED, .reason = reason });
 }
 
-/* Whoever hears of the end of an execution may end the sandbox. */
+/* The watch of an execution may end the sandbox. */
 bool sandbox_on_unloaded(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
@@ -250,13 +250,13 @@ bool sandbox_on_unloaded(Sandbox *sb) {
         if (sb->provider_data)
                 p->ops->release(p, sb);
         sb->pid = 0;
-        store_may_lose(store_footprint_remove(sb->manager->store, sb->id), "that nothing of a sandbox is left in the kernel"); /* which is looked for, then */
+        store_may_lose(store_footprint_remove(sb->manager->store, sb->id), "that nothing of a sandbox is left in the kernel"); /* if it is lost, the next start looks for the objects */
         if (!sb->parked)
                 sandbox_end_executions(sb, sb->shift->why);
         if (sb->activity == ACTIVITY_UNLOADING)
                 sequence_heard(&sb->shift->run, NULL);
         else
-                network_gone(sb); /* something was left of it */
+                network_gone(sb); /* objects were left and are destroyed now */
         return true;
 }
 
@@ -266,7 +266,7 @@ static int boot_admit(void *object, Error *reterr) {
         Sandbox *sb = ((SandboxShift *) object)->sandbox;
         int r;
 
-        network_gone(sb); /* whatever is left of its seat */
+        network_gone(sb); /* releases what is left of its place in the network */
         sb->spec.address = 0;
         r = network_admit(sb, reterr);
         return r < 0 ? r : STEP_DONE;
@@ -308,7 +308,7 @@ static int boot_ready(void *object, Error *reterr) {
         return STEP_DONE;
 }
 
-/* With an error: it is parked, as it was; or it ends, and its callers have been told. */
+/* With an error: the sandbox stays parked; or it ends, and its callers have been answered. */
 static void boot_end(void *object, const Error *error) {
         SandboxShift *shift = object;
         Sandbox *sb = shift->sandbox;
@@ -369,7 +369,7 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
         }
 }
 
-/* Another disk. */
+/* Swapping the disk. */
 
 int sandbox_swap_begin(Sandbox *sb) {
         if (sb->activity == ACTIVITY_SWAPPING)

@@ -11,23 +11,24 @@
 #include "core/provider.h"
 #include "wire/network.h"
 
-#define FILE_BYTES_MAX (1 << 20) /* some six thousand sockets */
+#define FILE_BYTES_MAX (1 << 20) /* about six thousand sockets */
 #define PORTS_MAX      1024
 #define STATE_LISTEN   0x0a
 
 struct PortsCall {
         Sandbox *sandbox;
         FileOp *op;
-        size_t step; /* which file is being read */
+        size_t step; /* index of the file that is read */
         uint16_t ports[PORTS_MAX];
         size_t n;
         PortsDone done;
         void *userdata;
 };
 
-static const char *const files[] = { "/proc/1/net/tcp", "/proc/1/net/tcp6" }; /* what a worker has as its own is kept from it */
+static const char *const files[] = { "/proc/1/net/tcp", "/proc/1/net/tcp6" }; /* of PID 1, because a worker may not see its own */
 
-/* Who listens to all addresses or to loopback can be reached by loopback. Words of 32 bits, in the order of the machine. */
+/* A socket that listens on all addresses or on loopback can be reached over loopback. Words of 32 bits, in the
+ * byte order of the machine. */
 static bool is_reachable(const char *address, size_t digits) {
         static const char *const v4[] = { "00000000", "0100007F" };
         static const char *const v6[] = {

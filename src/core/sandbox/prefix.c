@@ -7,7 +7,7 @@
 
 #include "base/id.h"
 
-#define TOLD_MAX 5 /* of those that a text could mean */
+#define TOLD_MAX 5 /* matches that are listed in an error */
 
 static PrefixNode **prefix_head(const PrefixIndex *index, const char *id) {
         unsigned first = (unsigned char) id[0], second = first ? (unsigned char) id[1] : 0;

@@ -15,7 +15,7 @@
 #define PROBE_OUTPUT  PROBE_WORD "\n"
 #define PROBE_NOFILE  64
 #define OUTPUT_MAX    4096
-#define OVERTIME_USEC (60 * USEC_PER_SEC) /* then PID 1 ends it, if no daemon is there to do so */
+#define OVERTIME_USEC (60 * USEC_PER_SEC) /* after that PID 1 ends it, in case no daemon is there to do so */
 #define TEXT_MAX      256
 
 typedef struct SandboxProbe {
@@ -24,8 +24,8 @@ typedef struct SandboxProbe {
         int output_fd;
         usec_t started, timeout_usec;
         sd_event_source *timer;
-        bool interrupted; /* it was frozen: time it has lost, not taken */
-        ProbeDone done;   /* NULL: nobody wants to know any more */
+        bool interrupted; /* frozen meanwhile: the time was lost, not used */
+        ProbeDone done;   /* NULL: the caller has cancelled */
         void *userdata;
 } SandboxProbe;
 
@@ -41,7 +41,7 @@ void sandbox_probe_free(Sandbox *sb) {
                 sb->probe = probe_free(sb->probe);
 }
 
-/* The asker may end the sandbox, or ask again. */
+/* The callback may end the sandbox, or start another probe. */
 static void core_probe_finish(SandboxProbe *p, bool healthy, const char *text) {
         Sandbox *sb = p->sandbox;
         ProbeDone done = p->done;
@@ -55,7 +55,7 @@ static void core_probe_finish(SandboxProbe *p, bool healthy, const char *text) {
 
 /* Asking */
 
-/* A number that no execution of the sandbox has or had; that of a daemon before us neither. */
+/* A number that no execution of the sandbox has or had, and no probe of an earlier daemon. */
 static uint64_t next_number(void) {
         return PROBE_NUMBER_FIRST | clock_usec();
 }
@@ -156,9 +156,9 @@ void sandbox_probe_forget(Sandbox *sb, void *userdata) {
                 sb->probe->done = NULL;
 }
 
-/* Being told */
+/* Answers */
 
-/* Of one that was given up, or of a daemon before us: nobody knows it, and nobody has to. */
+/* NULL: the probe was given up, or an earlier daemon started it; its result is ignored. */
 static SandboxProbe *probe_find(const Sandbox *sb, uint64_t number) {
         return sb->probe && sb->probe->number == number ? sb->probe : NULL;
 }
@@ -170,7 +170,7 @@ static bool output_is_right(const SandboxProbe *p) {
         return n == sizeof(PROBE_OUTPUT) - 1 && memcmp(output, PROBE_OUTPUT, sizeof(PROBE_OUTPUT) - 1) == 0;
 }
 
-/* Whoever stops what runs inside, stops this as well. */
+/* A stop of the programs inside also stops the probe. */
 static bool was_stopped(const Sandbox *sb) {
         return sandbox_is_stopping(sb) || sb->status == SANDBOX_STOPPED;
 }
@@ -191,7 +191,7 @@ void sandbox_probe_on_exited(Sandbox *sb, const ProviderEnd *e) {
                 return;
         }
         if (e->timed_out && send_command(p) >= 0)
-                return; /* it was frozen for long: only then PID 1 is faster than our timer */
+                return; /* it was frozen for long: otherwise our timer fires before PID 1's */
         if (e->signal != 0)
                 (void) snprintf(text, sizeof(text), "a command inside was killed by signal %d", e->signal);
         else if (e->exit_code != 0)
@@ -201,7 +201,7 @@ void sandbox_probe_on_exited(Sandbox *sb, const ProviderEnd *e) {
         core_probe_finish(p, /* healthy= */ false, text);
 }
 
-/* Without a shell inside that is as far as it goes: that a process could be made and tell so, is what matters. */
+/* A sandbox without a shell counts as healthy here, because it could start a process and report its failure. */
 static bool lacks_a_shell(const ProviderNotStarted *f) {
         return f->kind == PROVIDER_FAILURE_COMMAND && f->error == ENOENT;
 }

@@ -19,7 +19,8 @@
 
 #define STUCK_DEFAULT MINUTES(30)
 
-/* memory, CPU time, execution time and requests are the seeds'; storage is their range of 50–200 MB, by the size of the memory. */
+/* Memory, CPU time, execution time and requests are those of the seeds; storage is within their range of 50–200
+ * MB, by the size of the memory. */
 #define AGENT(the_name, memory, cpu_seconds, minutes, requests, storage)                              \
         {                                                                                              \
                 .name = the_name,                                                                      \
@@ -81,10 +82,10 @@ const Profile *profile_find(const Config *settings, const char *name) {
 }
 
 static int profile_copy_text(char **at, const char *text) {
-        return *at ? 0 : string_copy(at, text); /* the spec's own goes first */
+        return *at ? 0 : string_copy(at, text); /* a value in the spec takes precedence */
 }
 
-/* The name of an assignment, as strv_get_env() wants it. */
+/* Adds the assignment unless its name is set. strv_get_env() needs the name alone. */
 static int env_below(Strv *env, const char *assignment) {
         char *name = strndup(assignment, strcspn(assignment, "="));
         bool there;

@@ -26,9 +26,9 @@ typedef struct QuarantineCall {
         Manager *manager;
         QuarantineKind kind;
         char name[TREE_NAME_MAX + 1];
-        QuarantineDone done; /* NULL: nobody waits */
+        QuarantineDone done; /* NULL: no caller waits */
         void *userdata;
-        sd_event_source *now; /* what was done at once is told in the next turn */
+        sd_event_source *now; /* reports a result that was immediate, in the next turn of the loop */
         struct QuarantineCall *prev, *next;
 } QuarantineCall;
 
@@ -36,10 +36,10 @@ typedef struct Quarantine {
         Quarantined *things;
         QuarantineKeeper keepers[_TREE_KIND_MAX];
         QuarantineCall *calls;
-        unsigned listings; /* of trees, not complete */
-        bool failed;       /* one of those */
-        bool counted;      /* they are */
-        bool missed;       /* something there was no memory for */
+        unsigned listings; /* of trees, in progress */
+        bool failed;       /* a listing failed */
+        bool counted;      /* all are complete */
+        bool missed;       /* an item was dropped for lack of memory */
         sd_event_source *again;
 } Quarantine;
 
@@ -58,7 +58,7 @@ static const char *const reasons[_QUARANTINE_KIND_MAX] = {
         [QUARANTINE_JOURNAL] = "the store has no record of its execution",
 };
 
-/* Of restoring, where that cannot be. */
+/* What to do instead of restoring a kind that cannot be restored. */
 static const char *const instead[_QUARANTINE_KIND_MAX] = {
         [QUARANTINE_SANDBOX] = "end it (`cove quarantine rm`) and restore its disk, where it has one",
         [QUARANTINE_LAYER] = "remove it (`cove quarantine rm`), and pull or build its template again",
@@ -113,7 +113,7 @@ static void quarantine_tell(Manager *m) {
 
         if (n == 0 && m->quarantine->counted && !m->quarantine->missed && m->doubts_store) {
                 generation_settled(m);
-                if (!m->doubts_store) { /* what it held back */
+                if (!m->doubts_store) { /* removals that the doubt held back */
                         recover_doubt_over(m);
                         disks_sweep(m);
                 }
@@ -187,7 +187,7 @@ static int quarantine_on_again(sd_event_source *source, uint64_t usec, void *use
         return 0;
 }
 
-/* Only who has seen all of it can say that nothing is there. */
+/* Only a complete listing proves that nothing is there. */
 static void quarantine_counted(Manager *m) {
         Quarantine *all = m->quarantine;
 
@@ -200,7 +200,7 @@ static void quarantine_counted(Manager *m) {
         (void) sd_event_add_time_relative(m->event, &all->again, CLOCK_MONOTONIC, AGAIN_USEC, 0, quarantine_on_again, m);
 }
 
-/* Where there are no disks, none is missing. */
+/* Without disks (-EOPNOTSUPP), none is missing. */
 static void quarantine_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         Manager *m = userdata;
 
@@ -271,7 +271,7 @@ void quarantine_on_destroyed(Manager *m, const char *id, const Error *error) {
                                 quarantine_call_end(call, error);
         q = error ? NULL : quarantine_find(m, QUARANTINE_SANDBOX, id);
         if (q)
-                quarantine_drop(m, q); /* its row was deleted, by somebody who wanted that */
+                quarantine_drop(m, q); /* its row was deleted on request */
 }
 
 static int ask_to_remove(Manager *m, const Quarantined *q, QuarantineCall *call, Error *reterr) {
@@ -327,7 +327,7 @@ static int quarantine_write_down(Sandbox *sb, Error *reterr) {
         if (r >= 0) {
                 r = store_sync(sb->manager->store);
                 if (r < 0)
-                        store_may_lose(store_sandbox_delete(sb->manager->store, sb->id), "that a sandbox was not restored"); /* then it is, at the next start */
+                        store_may_lose(store_sandbox_delete(sb->manager->store, sb->id), "that a sandbox was not restored"); /* if that is lost, the next start restores it */
         }
         return r < 0 ? error_set(reterr, r, "cannot save it: %m") : 0;
 }
@@ -367,7 +367,7 @@ int quarantine_restore(Manager *m, Quarantined *q, SandboxSpec *spec, Sandbox **
         r = quarantine_write_down(sb, reterr);
         if (r < 0) {
                 tally_leave(sb);
-                sb->spec = empty; /* still the caller's */
+                sb->spec = empty; /* it still belongs to the caller */
                 if (r != -EEXIST)
                         manager_forget_name(m, spec);
                 sandbox_drop(sb);

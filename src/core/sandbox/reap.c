@@ -65,7 +65,7 @@ int sandbox_verify(Sandbox *sb) {
 /* What is in the kernel */
 
 typedef struct KernelListing {
-        KernelListed listed; /* NULL: given up */
+        KernelListed listed; /* NULL: the caller has cancelled */
         void *userdata;
 } KernelListing;
 
@@ -103,7 +103,7 @@ void listing_on_listed(Manager *m, const char *id) {
                 return;
         l = *m->listing;
         if (!id)
-                listing_free(m); /* before it is told, so that another one can be asked for */
+                listing_free(m); /* before the callback, which may start another listing */
         if (l.listed)
                 l.listed(id, l.userdata);
 }

@@ -28,17 +28,17 @@
 
 typedef struct RecoverPending {
         char id[SANDBOX_ID_LENGTH + 1];
-        Sandbox *sandbox; /* a reference; NULL: no row has it */
-        bool unasked;     /* adopting it failed for want of something of ours: it is tried again */
+        Sandbox *sandbox; /* a reference; NULL: it has no row */
+        bool unasked;     /* it could not be adopted for lack of the daemon's own resources: it is tried again */
         bool thawed;
         UT_hash_handle hh;
 } RecoverPending;
 
 typedef struct Recovery {
         RecoverPending *pending; /* adoptions and sweeps that have not been answered */
-        bool listed;      /* the list of what is in the kernel is complete */
+        bool listed;      /* the list of objects in the kernel is complete */
         usec_t started;
-        usec_t waited; /* in turns of impatience: time in which nobody ran does not count */
+        usec_t waited; /* counted in runs of the impatience timer: time in which the daemon did not run does not count */
         sd_event_source *impatience;
         unsigned n_adopted, n_swept, n_lost, n_kept, n_unknown, n_unreached;
 } Recovery;
@@ -109,8 +109,9 @@ static void recover_tell_unreached(Manager *m) {
                 manager_heal(m, "unreachable");
 }
 
-/* One that hangs must not keep all others waiting. It is still being asked (unless nothing could be: that is tried until it can); what is being taken down is
- * asked for again by whoever takes it down, and what is left then is the reaper's. */
+/* A sandbox that hangs must not block all others. Its adoption stays requested, and one that could not be
+ * requested is tried until it can. A destroy is repeated by the code that ends the sandbox, and the reaper
+ * removes what is left after that. */
 static void recover_give_up_waiting(Manager *m) {
         RecoverPending *p, *next;
 
@@ -139,7 +140,7 @@ static void answered(Manager *m, const char *id) {
         recover_check_complete(m);
 }
 
-/* A row that was in the middle of something, when the daemon ended. */
+/* Takes down a sandbox that was in a transition when the daemon ended. */
 static void recover_take_down(Sandbox *sb) {
         recover_expect(sb->manager, sb->id, sb);
         if (sb->status == SANDBOX_TERMINATING) {
@@ -159,7 +160,7 @@ static void recover_lose(Sandbox *sb, const char *reason) {
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, reason);
 }
 
-/* That we lack something says nothing about the sandbox. */
+/* A shortage in the daemon says nothing about the sandbox. */
 static void recover_adopt(Sandbox *sb) {
         Provider *p = sb->manager->provider;
         RecoverPending *pending = recover_expect(sb->manager, sb->id, sb);
@@ -175,7 +176,7 @@ static bool recover_is_at_rest(const Sandbox *sb) {
         return sb->doubted || sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING);
 }
 
-/* Before anything is done: who is not expected would be taken for lost. */
+/* Called before anything else: a row that is not expected would be taken for lost. */
 static int recover_expect_rows(Manager *m) {
         Sandbox *sb, *next;
 
@@ -193,7 +194,7 @@ static void recover_one(Sandbox *sb) {
                         (void) sandbox_arm_timers(sb);
                 return;
         }
-        if (sb->status == SANDBOX_INITIALIZING && sb->manager->doubts_store) /* it may have become anything since, and has a disk perhaps */
+        if (sb->status == SANDBOX_INITIALIZING && sb->manager->doubts_store) /* it may be in any later state, and may have a disk */
                 (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL);
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING) {
                 recover_take_down(sb);
@@ -202,8 +203,8 @@ static void recover_one(Sandbox *sb) {
         recover_adopt(sb);
 }
 
-/* Who does not answer may be frozen: paused by a daemon that did not live to write it down. Nobody was told that it is paused,
- * so it is not. */
+/* A sandbox that does not answer may be frozen: paused by a daemon that ended before it wrote that down. No
+ * caller was told that it is paused, so it is thawed. */
 static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
         Manager *m = userdata;
         usec_t limit = m->config.helper_timeout_usec;
@@ -219,7 +220,7 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
                         continue;
                 }
                 if (sb->status == SANDBOX_PAUSED)
-                        continue; /* it could not be reached yet, and is to stay so */
+                        continue; /* it could not be reached yet, and stays paused */
                 if (!p->thawed)
                         log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
                 p->thawed = true;
@@ -233,7 +234,7 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* An execution that PID 1 has never heard of did not come that far. */
+/* Ends executions that PID 1 does not know, because they were never started. */
 static void end_unknown(Sandbox *sb) {
         Execution *x, *next;
 
@@ -262,7 +263,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
                 return;
         }
         sb->heard_at = clock_usec();
-        if (sb->status != SANDBOX_PAUSED || sb->activity == ACTIVITY_THAWING) /* a frozen PID 1 has not told what it knows */
+        if (sb->status != SANDBOX_PAUSED || sb->activity == ACTIVITY_THAWING) /* a frozen PID 1 has not reported all executions */
                 end_unknown(sb);
         sandbox_update_running(sb);
         if (!m->recovery && !late)
@@ -284,8 +285,8 @@ void recover_on_destroyed(Manager *m, const char *id) {
         answered(m, id);
 }
 
-/* It may be somebody's work, and the store not the one that knows of it. Where nobody is in it there is no work: a spawner that was dying with its daemon has made
- * it after its row was gone. */
+/* A sandbox without a row may hold work that another copy of the store knows. If it has no processes, it holds
+ * none: a spawner that was ending with its daemon made it after its row was deleted. */
 static void recover_put_aside(Manager *m, const char *id) {
         Provider *p = m->provider;
         bool gone;
@@ -314,7 +315,7 @@ void recover_on_listed(Manager *m, const char *id) {
         sb = manager_by_id(m, id);
         if (sb && !sb->doubted && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
-        if (!sb || m->doubts_store || !recover_expect(m, id, NULL)) { /* an older copy may know nothing of its last resume */
+        if (!sb || m->doubts_store || !recover_expect(m, id, NULL)) { /* the last resume may be missing in an older copy of the store */
                 recover_put_aside(m, id);
                 return;
         }
@@ -337,7 +338,7 @@ void recover_start(Manager *m) {
         int r;
 
         if (m->recovery || !m->recovering)
-                return; /* the spawner came back; the daemon never went */
+                return; /* the spawner was restarted, and the daemon was not */
         m->recovery = calloc(1, sizeof(*m->recovery));
         if (!m->recovery || quarantine_begin(m) < 0 || recover_expect_rows(m) < 0) {
                 log_error("out of memory: what is there is left as it is, and no requests are taken");

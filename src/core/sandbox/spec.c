@@ -11,7 +11,7 @@
 #include "core/sandbox.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
-#define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
+#define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory; it lies there, and is made at once */
 #define PIDS_DEFAULT         512
 #define OUTPUT_DEFAULT       (UINT64_C(64) << 20)
 #define NOFILE_DEFAULT       4096
@@ -49,7 +49,7 @@ static const ShapeField volume_fields[] = {
 };
 static const Shape volume_shape = SHAPE_OF(volume, SandboxVolume);
 
-/* A name that callers may write and that a surface reads by rules of its own is read-only here. */
+/* A field whose name callers may write, and which a surface reads by its own rules, is read-only here. */
 #define SPEC(member) offsetof(SandboxSpec, member)
 #define OPTIONAL     SHAPE_NULLABLE
 #define SHOWN        SHAPE_READ_ONLY
@@ -132,7 +132,7 @@ int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tre
         if (ARRAY_EXTEND(spec->volumes, spec->n_volumes) < 0)
                 return -ENOMEM;
         v = (SandboxVolume) { strdup(name), strdup(tree), strdup(target), writable };
-        spec->volumes[spec->n_volumes++] = v; /* whole or not, it goes with the rest */
+        spec->volumes[spec->n_volumes++] = v; /* complete or not, sandbox_spec_done() frees it */
         return v.name && v.tree && v.target ? 0 : -ENOMEM;
 }
 

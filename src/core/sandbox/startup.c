@@ -10,13 +10,13 @@
 #define LINE_MAX_SHOWN 200
 #define TAIL_SIZE      4096
 
-/* One execution for all tries: nobody but it has to keep time. */
+/* One execution makes all tries, so nothing else has to keep time. */
 #define READY_LOOP "until /bin/sh -c \"$1\"; do sleep 0.2 || exit 1; done"
 
 struct Startup {
-        Execution *program, *check;      /* NULL: not there, or over and heard of */
+        Execution *program, *check;      /* NULL: not started, or ended and reported */
         ExecutionWatch program_watch, check_watch;
-        sd_event_source *later;          /* has something to say */
+        sd_event_source *later;          /* reports the result */
         int result;
         char text[LINE_MAX_SHOWN + 200];
         StartupDone done;
@@ -50,7 +50,7 @@ static int startup_on_later(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-/* The first one to say something is heard. */
+/* The first result counts. */
 static void startup_finish(Startup *s, int r) {
         if (sd_event_source_get_enabled(s->later, NULL) > 0)
                 return;
@@ -58,7 +58,7 @@ static void startup_finish(Startup *s, int r) {
         (void) sd_event_source_set_enabled(s->later, SD_EVENT_ONESHOT);
 }
 
-/* The last line that it has written, to stderr rather than to stdout. */
+/* The last line of its output, from stderr if that has any. */
 static void last_line(const Execution *x, char *ret, size_t size) {
         char tail[TAIL_SIZE + 1];
 
@@ -90,7 +90,7 @@ static void on_program(Execution *x, void *userdata) {
         }
         execution_unwatch(&s->program_watch);
         s->program = NULL;
-        if (x->exit_code == 0) { /* has put itself into the background, maybe: the check will tell */
+        if (x->exit_code == 0) { /* it may have become a daemon: the check decides */
                 if (!s->check)
                         startup_finish(s, 0);
                 return;

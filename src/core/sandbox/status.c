@@ -37,7 +37,7 @@ static const char *const execution_reasons[_EXECUTION_REASON_MAX] = {
         [EXECUTION_REASON_RESTORED]       = "restored",
 };
 
-/* Of those that somebody else's decision leads to. */
+/* Texts of the ends that were decided outside the program. */
 static const char *const execution_texts[_EXECUTION_REASON_MAX] = {
         [EXECUTION_REASON_CANCELLED]     = "killed on request",
         [EXECUTION_REASON_SANDBOX_ENDED] = "its sandbox ended",

@@ -9,7 +9,7 @@
 #include "core/secrets.h"
 #include "core/trees.h"
 
-#define NAMES_MAX 400 /* of all templates, in an error's text */
+#define NAMES_MAX 400 /* of all names, in an error */
 
 void manager_set_templates(Manager *m, const TemplateKeeper *keeper) {
         m->templates = keeper;
@@ -30,7 +30,7 @@ const char *template_builtin(const char *name) {
         return NULL;
 }
 
-/* Those, and those of --template NAME=DIR. */
+/* A built-in template, or one of --template NAME=DIR. */
 static bool is_own(const Manager *m, const char *name) {
         const Strv *list = m->config.templates;
         size_t n = strlen(name);
@@ -59,7 +59,8 @@ static int template_set_text(char **where, const char *text) {
         return text && *text ? string_copy(where, text) : 0;
 }
 
-/* The caller's win, name by name. A reference is dropped: whoever wrote the image may not name a secret of the one who uses it. */
+/* A variable of the caller wins over one of the template. A reference to a secret is dropped: the author of an
+ * image must not name a secret of its user. */
 static int template_add_env(SandboxSpec *spec, const char *assignment) {
         char name[256];
         size_t n = strcspn(assignment, "=");
@@ -77,13 +78,13 @@ static int template_apply_env(SandboxSpec *spec, const TemplateView *t, bool use
 
         for (size_t i = 0; i < t->env.n && r >= 0; i++)
                 r = template_add_env(spec, t->env.items[i]);
-        if (r < 0 || user_given || !t->home || !*t->home) /* the home of another */
+        if (r < 0 || user_given || !t->home || !*t->home) /* another user has another home */
                 return r;
         (void) snprintf(home, sizeof(home), "HOME=%s", t->home);
         return template_add_env(spec, home);
 }
 
-/* A disk began as what somebody has said already: a snapshot wins over what the template has. */
+/* What the caller has chosen as the origin of the disk, a snapshot, wins over the template's layer. */
 static int apply_ground(SandboxSpec *spec, const TemplateView *t) {
         int r = template_set_text(&spec->digest, t->digest);
 
@@ -124,7 +125,7 @@ int template_check(const Manager *m, const char *tenant, const char *name, Error
         return is_own(m, name) ? 0 : core_template_find(m, tenant, name, &view, reterr);
 }
 
-/* What stands on "base" has its user and his home, and he may become root. */
+/* A sandbox on template "base" has the user of "base": it works in the home directory, and sudo is allowed. */
 static int apply_base(SandboxSpec *spec, bool workdir_given) {
         if (strcmp(sandbox_spec_base(spec), TEMPLATE_BASE) != 0 || spec->layer)
                 return 0;
@@ -145,13 +146,13 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
                 r = apply_base(spec, workdir_given);
         if (r < 0)
                 return error_set(reterr, r, "template '%s': %m", builtin);
-        if (!name || builtin || is_own(m, name) || spec->layer || spec->base) /* of a snapshot: what it stood on is known */
+        if (!name || builtin || is_own(m, name) || spec->layer || spec->base) /* for a snapshot, the base is known */
                 return 0;
         r = core_template_find(m, spec->tenant, name, &view, reterr);
         if (r < 0)
                 return r;
         if (view.layer && *view.layer && !trees_have_layers(m)) {
-                (void) trees_have_disks(m, reterr); /* says why */
+                (void) trees_have_disks(m, reterr); /* sets the error */
                 return error_prefix(reterr, -EOPNOTSUPP, "template '%s'", name);
         }
         r = core_template_apply(spec, &view, user_given, workdir_given);

@@ -15,10 +15,10 @@
 #define RETRY_USEC    (1 * USEC_PER_SEC)
 
 typedef struct SandboxTimers {
-        sd_event_source *expiry; /* of a live one: its timeout; of an ended one: its row goes */
+        sd_event_source *expiry; /* of a live sandbox: its timeout; of an ended one: the deletion of its row */
         sd_event_source *cpu;
         sd_event_source *retry;
-        void (*again)(Sandbox *sb); /* what is tried again */
+        void (*again)(Sandbox *sb); /* the operation to retry */
 } SandboxTimers;
 
 static SandboxTimers *timers_of(Sandbox *sb) {
@@ -54,11 +54,11 @@ int sandbox_retry_later(Sandbox *sb, void (*again)(Sandbox *sb)) {
         return sd_event_add_time_relative(sb->manager->event, &t->retry, CLOCK_MONOTONIC, RETRY_USEC, 0, timers_on_retry, sb);
 }
 
-/* One that cannot be parked is not let run on: its time is up. */
+/* A sandbox that cannot be parked at its timeout is ended. */
 static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
         if (!error || sb->status == SANDBOX_PAUSED || sandbox_is_ending(sb))
                 return;
-        if (error->code == -EBUSY || error_is_shortage(error->code)) { /* its disk is being copied, or it is stopped, or there is no room: in a moment */
+        if (error->code == -EBUSY || error_is_shortage(error->code)) { /* its disk is being copied, it is being stopped, or there is no room: try again soon */
                 sb->expires_at = clock_wall_usec() + BUSY_RETRY;
                 sandbox_row_wrote(sb, store_sandbox_update(sb->manager->store, sb), "its time");
                 (void) sandbox_arm_timers(sb);
@@ -68,7 +68,7 @@ static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
 }
 
-/* Pausing takes the timeout's place for good: it comes back when somebody sets one. */
+/* A pause uses the timeout up; it returns only when a caller sets another. */
 static void expire_live(Sandbox *sb) {
         static const SandboxParking parking = { .end_processes = true, .why = EXECUTION_REASON_PARKED, .reason = "timeout" };
 
@@ -92,7 +92,7 @@ static int timers_on_expiry(sd_event_source *source, uint64_t usec, void *userda
                 sandbox_end(sb, sb->status, /* delete= */ true, "deleted"); /* frees it */
         else if (sb->status == SANDBOX_PAUSED)
                 (void) sandbox_arm_timers(sb);
-        else /* also when somebody has set the calendar back meanwhile: so much time was given, and it has passed */
+        else /* also if the clock was set back meanwhile: the given time has passed */
                 expire_live(sb);
         return 0;
 }
@@ -103,7 +103,7 @@ static usec_t next_time(const Sandbox *sb) {
         return sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED ? 0 : sb->expires_at;
 }
 
-/* The alarm clock knows: the calendar may have been set since it was wound up. */
+/* Corrects expires_at by the timer, because the wall clock may have been set since the timer was armed. */
 void sandbox_time_stands(Sandbox *sb) {
         uint64_t at, now;
 
@@ -118,7 +118,7 @@ void sandbox_time_goes_on(Sandbox *sb) {
                 sb->expires_at = clock_wall_usec() + (sb->expires_at - sb->changed_at);
 }
 
-/* By a clock that goes on while the machine sleeps, and does not jump. */
+/* Uses a clock that counts while the machine sleeps, and does not jump. */
 int sandbox_arm_timers(Sandbox *sb) {
         SandboxTimers *t;
         usec_t next = next_time(sb), now = clock_wall_usec();
@@ -137,7 +137,7 @@ int sandbox_arm_timers(Sandbox *sb) {
 }
 
 static int on_cpu(sd_event_source *source, uint64_t usec, void *userdata) {
-        (void) sandbox_check_cpu_time(userdata); /* what it finds, it acts upon */
+        (void) sandbox_check_cpu_time(userdata); /* it acts on the result itself */
         return 0;
 }
 
@@ -148,7 +148,7 @@ static void timers_kill_all(Sandbox *sb, ExecutionReason why) {
                 execution_kill(x, why);
 }
 
-/* The next look is due when all cores together could have used up what is left. */
+/* The next check is due when all cores together could have used up the rest. */
 int sandbox_check_cpu_time(Sandbox *sb) {
         SandboxUsage usage = { 0 };
         SandboxTimers *t;
