@@ -56,20 +56,21 @@ static int address_source(const IpAddress *a, IpAddress *ret) {
         return getsockname(fd, &from.any, &size) < 0 ? -errno : address_from_socket(&from.any, ret, &port);
 }
 
-/* To itself an address goes from itself, or from loopback. */
+/* The source address for one of our own addresses is that address itself, or loopback. */
 static bool address_look_ours(const IpAddress *a) {
         static const IpAddress loopback = { .bytes = { [15] = 1 } };
         IpAddress source;
         int r = address_source(a, &source);
 
         if (r < 0)
-                return error_is_shortage(r); /* nobody could look: it may be */
+                return error_is_shortage(r); /* the lookup failed for lack of resources: the address may be ours */
         if (memcmp(&source, a, sizeof(source)) == 0 || memcmp(&source, &loopback, sizeof(source)) == 0)
                 return true;
         return ip_is_v4(&source) && source.bytes[12] == IN_LOOPBACKNET;
 }
 
-/* One connection is looked at in several ways within the same moment. That it is ours is not remembered: it may only not have been found out. */
+/* One connection is checked several times within the same moment. A positive result is not remembered: it may
+ * only mean that the lookup failed. */
 static bool address_is_ours(const IpAddress *a) {
         static IpAddress last;
         static usec_t looked_at;

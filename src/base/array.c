@@ -8,7 +8,7 @@
 #include "base/macro.h"
 
 #define ROOM_FIRST ((size_t) 16)
-#define BYTES_MAX  (SIZE_MAX >> 24) /* far more than any array may have; allocators that check would end us at the most they can count */
+#define BYTES_MAX  (SIZE_MAX >> 24) /* far more than any array may have; an allocator that checks would end the process for more than it can count */
 
 /* The array pointer may have any type, which is not compatible with void **: it is copied as bytes. */
 static int array_resize(void *items, size_t room, size_t size) {

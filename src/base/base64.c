@@ -16,7 +16,7 @@ static int base64_letter_value(char c) {
         return c == '/' || c == '_' ? 63 : -1;
 }
 
-/* Letters without the padding; negative when there is more or less of it than belongs there. */
+/* Returns the number of letters without the padding; negative if the padding has the wrong length. */
 static ssize_t without_padding(const char *text, size_t size) {
         size_t n = size;
 

@@ -56,7 +56,7 @@ int directory_remove(int parent, const char *name, unsigned depth) {
 
         if (unlinkat(parent, name, 0) == 0)
                 return 0;
-        if (errno != EISDIR && errno != EPERM) /* which POSIX has for directories */
+        if (errno != EISDIR && errno != EPERM) /* the error that POSIX has for directories */
                 return -errno;
         if (depth == 0)
                 return -ELOOP;

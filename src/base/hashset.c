@@ -6,7 +6,7 @@
 #include "base/macro.h"
 
 #define FREE       UINT64_C(0)
-#define TAKEN      UINT64_C(1) /* was there; the search goes on behind it */
+#define TAKEN      UINT64_C(1) /* removed; the search goes on behind it */
 #define ROOM_FIRST ((size_t) 256)
 
 static uint64_t hashset_key(uint64_t h) {

@@ -119,7 +119,8 @@ bool pattern_is_plain(const char *pattern) {
         return pattern[strcspn(pattern, "*?[\\")] == '\0';
 }
 
-/* Without "." parts, slashes too many, and the slash in front, which everything begins at anyway. */
+/* Copies a pattern without "." parts, superfluous slashes and the leading slash: all patterns begin at the top
+ * anyway. */
 static char *ignore_clean(const char *p, size_t n) {
         char *text = malloc(n + 1), *to = text;
         const char *end = p + n;

@@ -125,7 +125,7 @@ typedef struct Special {
 #define V6(n, ...)        { { { __VA_ARGS__ } }, (n) }
 
 static const Special specials[] = {
-        { V4(0, 0, 0, 0, 8),                        IP_INSIDE,  "this network"                                           }, /* this machine, to many kernels */
+        { V4(0, 0, 0, 0, 8),                        IP_INSIDE,  "this network"                                           }, /* many kernels take it for this machine */
         { V4(10, 0, 0, 0, 8),                       IP_PRIVATE, "a private network"                                      },
         { V4(100, 100, 100, 200, 32),               IP_INSIDE,  "where a cloud keeps its metadata"                       },
         { V4(100, 64, 0, 0, 10),                    IP_PRIVATE, "a provider's own network"                               },
@@ -139,7 +139,7 @@ static const Special specials[] = {
         { V4(224, 0, 0, 0, 4),                      IP_INSIDE,  "multicast"                                              },
         { V4(240, 0, 0, 0, 4),                      IP_INSIDE,  "reserved"                                               },
         { V6(96, 0),                                IP_INSIDE,  "loopback, unspecified, or IPv4 in a form nobody routes" }, /* ::, ::1, ::a.b.c.d */
-        { V6(48, 0, 0x64, 0xff, 0x9b, 0, 1),        IP_INSIDE,  "a translator's own network"                             }, /* whatever it makes of it */
+        { V6(48, 0, 0x64, 0xff, 0x9b, 0, 1),        IP_INSIDE,  "a translator's own network"                             }, /* whatever the translator makes of it */
         { V6(64, 0x01),                             IP_PRIVATE, "discarded"                                              },
         { V6(23, 0x20, 0x01),                       IP_PRIVATE, "reserved for protocols"                                 }, /* Teredo, ORCHID, … */
         { V6(16, 0x5f),                             IP_PRIVATE, "a segment router's own network"                         },
@@ -148,12 +148,12 @@ static const Special specials[] = {
         { V6(10, 0xfe, 0x80),                       IP_INSIDE,  "link-local"                                             },
         { V6(10, 0xfe, 0xc0),                       IP_PRIVATE, "site-local"                                             },
         { V6(8, 0xff),                              IP_INSIDE,  "multicast"                                              },
-        { V6(3, 0),                                 IP_PRIVATE, "given to nobody"                                        }, /* 2000::/3 is what is given out */
+        { V6(3, 0),                                 IP_PRIVATE, "given to nobody"                                        }, /* 2000::/3 is the allocated part */
         { V6(2, 0x40),                              IP_PRIVATE, "given to nobody"                                        },
         { V6(1, 0x80),                              IP_PRIVATE, "given to nobody"                                        },
 };
 
-/* Routers on the way make IPv4 of these. */
+/* Routers on the way translate these to IPv4. */
 static const struct {
         IpRange range;
         unsigned at; /* byte at which the IPv4 address begins */

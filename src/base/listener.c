@@ -12,7 +12,7 @@
 
 #define STATE_LISTENS 0x0a
 #define QUESTION      "GET /api/version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-#define SIGN          "realm=\"cove\"" /* in the refusal that a daemon gives to those without a key */
+#define SIGN          "realm=\"cove\"" /* in a daemon's refusal of a request without a key */
 
 static int listener_read_table(const char *path, unsigned port, uid_t *ret) {
         FILE *f = fopen(path, "re");
@@ -44,7 +44,7 @@ static bool listener_answers_as_cove(const struct sockaddr *address, socklen_t s
                 return false;
         if (connect(fd, address, size) < 0 || send(fd, QUESTION, strlen(QUESTION), MSG_NOSIGNAL) < 0)
                 return false;
-        n = recv(fd, answer, sizeof(answer) - 1, 0); /* a refusal is short: it comes at once */
+        n = recv(fd, answer, sizeof(answer) - 1, 0); /* a refusal is short: it arrives in one piece */
         answer[n > 0 ? n : 0] = '\0';
         return strncmp(answer, "HTTP/1.1 401 ", 13) == 0 && strstr(answer, SIGN);
 }

@@ -43,7 +43,7 @@ static size_t log_put_quoted(const char *text, size_t n, char *ret) {
         return (size_t) (ret - begin);
 }
 
-/* "sandbox ID: …": where the id is; 0: it is about none. */
+/* Returns the length of the id after "sandbox "; 0: the message is about no sandbox. */
 static size_t about(const char *message) {
         size_t n;
 
@@ -81,7 +81,8 @@ static void log_write_line(const char *level, char *message) {
         (void) fd_write_all(STDERR_FILENO, line, n + 1); /* one write: lines of two runs do not mix */
 }
 
-/* A place in the code is known by its format. Two that share an entry take turns: neither is silenced for it. */
+/* A place in the code is identified by its format. Two places that share an entry replace each other: neither
+ * is silenced by the other. */
 typedef struct LogPlace {
         const char *format;
         usec_t since;

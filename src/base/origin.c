@@ -68,7 +68,7 @@ bool origin_pattern_is_valid(const char *pattern) {
         return strcmp(pattern, "*") == 0 || origin_read(pattern, /* may_be_below= */ true, &o);
 }
 
-/* With something before the dot. */
+/* The host must have something before the dot. */
 static bool origin_is_below(const char *host, const char *domain) {
         size_t n = strlen(host), m = strlen(domain);
 

@@ -86,7 +86,7 @@ int program_path(const char *name, char **ret) {
         return r;
 }
 
-/* Above the numbers that a program's own descriptors get, which are filled before it is executed. */
+/* Above the numbers of a program's own descriptors, which are filled before it is executed. */
 int program_keep(const char *name) {
         _cleanup_free_ char *path = NULL;
         _cleanup_close_ int fd = -EBADF;
@@ -107,7 +107,7 @@ void program_set_name(const char *name) {
         (void) prctl(PR_SET_NAME, name);
 }
 
-/* Copies above all numbers that are to be filled: one would else take the place of another before that is copied. */
+/* Copies above all numbers that are to be filled; otherwise one could overwrite another that is not copied yet. */
 static int program_copy_descriptors(const ProgramStart *s, int ret[static PROGRAM_FDS_MAX]) {
         _cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 

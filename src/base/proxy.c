@@ -160,7 +160,7 @@ static size_t proxy_trim(const char **text, size_t size) {
         return size;
 }
 
-/* A name, or one above it; an address, or a range with it. */
+/* An item is a name, or a domain above it; an address, or a range that contains it. */
 static bool proxy_item_has(const char *item, size_t size, const char *host) {
         char text[IP_RANGE_TEXT_MAX];
         size_t n = strlen(host);

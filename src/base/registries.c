@@ -42,11 +42,12 @@ static const RegistryFile files[] = {
         { "etc/npmrc",               NULL,       npm_registry, npm_http,  npm_https },
         { "usr/etc/npmrc",           NULL,       npm_registry, npm_http,  npm_https },
         { "usr/local/etc/npmrc",     NULL,       npm_registry, npm_http,  npm_https },
-        { "etc/apt/apt.conf",        NULL,       nothing,      apt_http,  apt_https }, /* last: a cache of apt's alone is no proxy for others */
+        { "etc/apt/apt.conf",        NULL,       nothing,      apt_http,  apt_https }, /* last: apt's proxy may be a cache for apt alone */
         { "etc/apt/apt.conf.d/",     "",         nothing,      apt_http,  apt_https },
 };
 
-/* In the order in which they count. HTTP_PROXY is what a CGI program gets of a header, and no client takes it. */
+/* In the order of precedence. HTTP_PROXY is left out: a CGI program gets it from a request header, and no
+ * client uses it. */
 static const char *const http_variables[] = { "http_proxy", "all_proxy", "ALL_PROXY", NULL };
 static const char *const https_variables[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", NULL };
 static const char *const no_variables[] = { "no_proxy", "NO_PROXY", NULL };
@@ -69,7 +70,8 @@ static int registries_add(Strv *list, const char *text) {
         return r == -E2BIG ? 0 : r;
 }
 
-/* "https://user:password@HOST:PORT/path" is "https://host:port"; what is no name or address is left out. */
+/* "https://user:password@HOST:PORT/path" becomes "https://host:port"; a host that is neither a name nor an
+ * address is left out. */
 static int add_url(Strv *list, const char *url, size_t size) {
         const char *host = (const char *) memmem(url, size, "://", 3) + 3, *end = url + size, *at;
         char text[HOST_MAX];
@@ -108,7 +110,7 @@ static int add_urls(Strv *list, const char *line, size_t size) {
         return r;
 }
 
-/* The first one counts. What comes behind the key, without quotes; apt's DIRECT and npm's null are none. */
+/* The first value counts: the text after the key, without quotes. apt's DIRECT and npm's null are no proxy. */
 static int proxy_take(char **proxy, const char *line, size_t size) {
         const char *value = memmem(line, size, "://", 3), *end = line + size;
 

@@ -82,7 +82,7 @@ static void sequence_defer(SequenceRun *run) {
         run->sequence->defer(run->object);
 }
 
-/* All that can be done now. Returns as sequence_start() does. */
+/* Runs all steps that can run now. Returns as sequence_start() does. */
 static int sequence_go_on(SequenceRun *run, Error *reterr) {
         const Sequence *sequence = run->sequence;
         bool failed, starting = run->starting;
@@ -92,15 +92,15 @@ static int sequence_go_on(SequenceRun *run, Error *reterr) {
                 Error error = { 0 };
                 int r;
 
-                run->waiting = true; /* it may be heard of before its begin returns */
+                run->waiting = true; /* its result may come before its begin returns */
                 r = sequence_call(run, &error);
                 if (run->given_up)
                         break;
                 if (r != STEP_WAITS) {
-                        assert(run->waiting); /* else it has been heard of as well */
+                        assert(run->waiting); /* otherwise its result has come twice */
                         run->waiting = false;
                         sequence_take(run, r, &error);
-                } else if (run->waiting && run->cancelled && !run->undoing) /* meanwhile */
+                } else if (run->waiting && run->cancelled && !run->undoing) /* cancelled meanwhile */
                         sequence_hasten(run);
                 if (run->waiting)
                         break;
@@ -120,7 +120,7 @@ static int sequence_go_on(SequenceRun *run, Error *reterr) {
                         *reterr = run->error;
                 return run->error.code;
         }
-        sequence->end(run->object, failed ? &run->error : NULL); /* and both may be gone */
+        sequence->end(run->object, failed ? &run->error : NULL); /* and both may be freed by then */
         return 0;
 }
 
@@ -151,7 +151,7 @@ static void sequence_hear(SequenceRun *run, int result, const Error *error) {
         sequence_take(run, result, error);
         if (run->running)
                 return;
-        if (run->sequence->defer) /* whoever tells may be in the middle of something */
+        if (run->sequence->defer) /* the caller may be in the middle of something */
                 sequence_defer(run);
         else
                 (void) sequence_go_on(run, /* reterr= */ NULL);
@@ -179,7 +179,7 @@ void sequence_cancel(SequenceRun *run, const Error *why) {
         run->cancelled = true;
         run->error = *why;
         if (run->running)
-                return; /* the loop sees it when the step returns */
+                return; /* the loop notices it when the step returns */
         if (!run->deferred) {
                 sequence_hasten(run);
                 return;
@@ -187,6 +187,6 @@ void sequence_cancel(SequenceRun *run, const Error *why) {
         run->deferred = false;
         sequence_turn_back(run, why);
         if (!run->begun)
-                sequence_take(run, STEP_DONE, /* error= */ NULL); /* on to the one before */
+                sequence_take(run, STEP_DONE, /* error= */ NULL); /* continues with the step before */
         (void) sequence_go_on(run, /* reterr= */ NULL);
 }

@@ -261,7 +261,7 @@ static int shape_array_copy(const ShapeField *f, const void *from, void *to) {
         return 0;
 }
 
-/* Into a member that is zero. */
+/* The target member must be zero. */
 static int shape_member_copy(const ShapeField *f, const void *from, void *to) {
         const void *at = shape_at(f, from);
         void *ret = shape_at(f, to);

@@ -119,7 +119,8 @@ int utf8_length(const void *data, size_t left) {
 #define ZERO(x)      ((x) - ONES)
 #define EQUAL(x, c)  ZERO((x) ^ (ONES * (c)))
 
-/* True when none of the eight needs to be looked at: all ASCII, nothing to be escaped. May say false without need. */
+/* True if none of the eight needs a closer look: all are ASCII, and none must be escaped. May return false
+ * without need. */
 static bool is_plain8(const uint8_t *p) {
         uint64_t x;
 
@@ -189,7 +190,7 @@ static size_t plain_run(const uint8_t *p, size_t size) {
         return i;
 }
 
-/* One byte that has a form of its own in JSON. */
+/* Appends one byte that has an escaped form in JSON. */
 static void text_put_escaped(Text *t, uint8_t c) {
         static const char letters[0x20] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
         char *p;

@@ -8,7 +8,7 @@ static size_t area_size;
 
 void title_init(int argc, char **argv) {
         area = argv[0];
-        for (int i = 0; i < argc; i++) /* the kernel lays them out one after the other */
+        for (int i = 0; i < argc; i++) /* the kernel lays out the arguments one after the other */
                 if (argv[i] == area + area_size)
                         area_size += strlen(argv[i]) + 1;
 }

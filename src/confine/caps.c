@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CAP_SCAN_MAX 63 /* the kernel says where its own list ends */
+#define CAP_SCAN_MAX 63 /* the kernel reports where its own list ends */
 
 uint64_t caps_guest_root(void) {
         return CAP_BIT(CAP_CHOWN) |            /* dpkg, tar, install */
@@ -20,14 +20,14 @@ uint64_t caps_guest_root(void) {
                CAP_BIT(CAP_SETPCAP) |          /* drop further */
                CAP_BIT(CAP_SETUID) |           /* su, apt's _apt */
                CAP_BIT(CAP_SYS_CHROOT);        /* debootstrap, build tools; the root is pivoted, chroot leads nowhere */
-        /* Left out knowingly: SYS_ADMIN, SYS_PTRACE (would open PID 1), NET_ADMIN, NET_RAW, MKNOD, SYS_RESOURCE
-         * (would lift rlimits), SYS_TIME, SYS_BOOT, SYS_MODULE, SYS_RAWIO, BPF, PERFMON, SYSLOG, AUDIT_*, MAC_*,
-         * LINUX_IMMUTABLE, IPC_LOCK, IPC_OWNER, LEASE, WAKE_ALARM, BLOCK_SUSPEND, CHECKPOINT_RESTORE, SYS_NICE,
-         * SYS_PACCT, SYS_TTY_CONFIG, DAC_READ_SEARCH (open_by_handle_at). */
+        /* Left out on purpose: SYS_ADMIN, SYS_PTRACE (would open PID 1), NET_ADMIN, NET_RAW, MKNOD,
+         * SYS_RESOURCE (would lift rlimits), SYS_TIME, SYS_BOOT, SYS_MODULE, SYS_RAWIO, BPF, PERFMON, SYSLOG,
+         * AUDIT_*, MAC_*, LINUX_IMMUTABLE, IPC_LOCK, IPC_OWNER, LEASE, WAKE_ALARM, BLOCK_SUSPEND,
+         * CHECKPOINT_RESTORE, SYS_NICE, SYS_PACCT, SYS_TTY_CONFIG, DAC_READ_SEARCH (open_by_handle_at). */
 }
 
 uint64_t caps_init(void) {
-        /* SYS_PTRACE is there to be missing in every guest: the kernel lets nobody trace a process that has a
+        /* PID 1 has SYS_PTRACE because every guest lacks it: the kernel lets no process trace one that has a
          * capability the tracer lacks. */
         return caps_guest_root() | CAP_BIT(CAP_SYS_PTRACE);
 }

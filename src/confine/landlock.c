@@ -60,7 +60,7 @@ static int ruleset_allow(int ruleset, const LandlockRights *rights, const Landlo
         return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0 ? -errno : 0;
 }
 
-/* The paths beside the rules have one right for all. */
+/* All paths beside the rules get the same rights. */
 static int landlock_enforce(LandlockRights rights, const LandlockRule *rules, size_t n, const char *const *paths, size_t n_paths, uint64_t access) {
         _cleanup_close_ int ruleset = ruleset_new(&rights);
         int r = ruleset < 0 ? ruleset : 0;

@@ -68,7 +68,7 @@ static int program_drop_privileges(const ProgramWalls *w) {
         r = caps_set(have & w->capabilities);
         if (r < 0)
                 return r;
-        if (!PROGRAM_SANITIZED && prctl(PR_SET_DUMPABLE, 0) < 0) /* who looks for leaks reads its own memory */
+        if (!PROGRAM_SANITIZED && prctl(PR_SET_DUMPABLE, 0) < 0) /* a leak checker reads its own memory */
                 return -errno;
         return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
@@ -100,7 +100,7 @@ int program_confine(const ProgramWalls *walls, Error *reterr) {
         } steps[] = {
                 { "descriptors", program_close_others    },
                 { "limits",      program_set_limits      },
-                { "privileges",  program_drop_privileges }, /* no_new_privs, which the next two ask for */
+                { "privileges",  program_drop_privileges }, /* no_new_privs, which the next two require */
                 { "files",       program_restrict_files  },
                 { "calls",       program_filter_calls    }, /* last: it forbids what the others use */
         };

@@ -56,7 +56,7 @@ int seccomp_load_zygote(void) {
         return seccomp_load_filter(seccomp_filter_zygote, ELEMENTSOF(seccomp_filter_zygote));
 }
 
-/* One argument: ours, or "as it is"; else on to the next instruction but `left`. */
+/* Tests one argument for our id or "unchanged"; otherwise jumps over `left` instructions. */
 #define IS_OURS(member, id, left)                                                                            \
         LOAD(member),                                                                                        \
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (id), 1, 0),                                                     \
@@ -81,7 +81,7 @@ int seccomp_load_zygote(void) {
         ANSWER(SECCOMP_RET_ERRNO),                                                                           \
         ANSWER(SECCOMP_RET_ERRNO | EPERM)
 
-/* An errno of 0 is success without the call. Where several filters answer with an errno, that of the newest counts. */
+/* An errno of 0 means success without the call. If several filters answer with an errno, that of the newest counts. */
 int seccomp_load_settled(uid_t uid, gid_t gid) {
         const struct sock_filter filter[] = {
                 FILTER_BEGIN,
@@ -100,7 +100,7 @@ int seccomp_load_settled(uid_t uid, gid_t gid) {
 int seccomp_probe(void) {
         static const uint32_t actions[] = { SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ERRNO, SECCOMP_RET_ALLOW };
 
-        /* A kernel with filters gets as far as reading the program that is not there. */
+        /* A kernel with filters gets as far as reading the missing program, and fails with EFAULT. */
         if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) >= 0 || errno != EFAULT)
                 return -EOPNOTSUPP;
 

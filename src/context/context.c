@@ -19,7 +19,7 @@
 #define READY_USEC   (60 * USEC_PER_SEC)
 #define RUBBISH_MAX  1000
 #define ARGS_MAX     16
-#define EXIT_NOT_FOUND 127 /* a shell's word for it */
+#define EXIT_NOT_FOUND 127 /* a shell's exit status for a missing program */
 
 static const ContextLinkHandlers link_handlers;
 
@@ -88,7 +88,7 @@ void context_entry_wake(ContextEntry *e) {
         (void) sd_event_source_set_enabled(e->later, SD_EVENT_ONESHOT);
 }
 
-/* An execution counts from its start; what a zygote has borne, while it runs something. */
+/* An execution counts as work from its start; a zygote's child counts only while it runs something. */
 void context_entry_set_idle(ContextEntry *e, bool idle) {
         if (e->execution)
                 execution_set_idle(e->execution, idle);
@@ -98,7 +98,7 @@ void context_entry_set_idle(ContextEntry *e, bool idle) {
         }
 }
 
-/* What it takes to find it again: contexts.c reads it. */
+/* Saves what contexts.c needs to find the context again. */
 static void context_keep(ContextEntry *e) {
         char text[SANDBOX_KEPT_TEXT_MAX];
         int n = snprintf(text, sizeof(text), "%s%c%s%c%s", e->x.id, CONTEXT_SEPARATOR, e->x.language, CONTEXT_SEPARATOR, e->x.cwd);
@@ -118,7 +118,7 @@ static void kill_process(ContextEntry *e) {
         if (e->pid > 0)
                 (void) sandbox_keep_channel(e->x.sandbox, e->pid, NULL, "");
         if (e->execution)
-                execution_set_idle(e->execution, false); /* what dies is not to be overlooked */
+                execution_set_idle(e->execution, false); /* a dying execution counts as work */
         e->pid = 0;
 }
 
@@ -138,7 +138,7 @@ void context_entry_over(ContextEntry *e, const char *format, ...) {
         context_entry_wake(e);
 }
 
-/* What it says. */
+/* Messages of the interpreter. */
 
 static void context_on_ready(ContextEntry *e) {
         if (e->state != CONTEXT_BEGINNING)
@@ -185,12 +185,12 @@ static void context_on_line(ContextLink *l, const char *line, size_t size) {
 static void context_on_stream(ContextLink *l, bool is_stderr, const char *data, size_t size) {
         ContextEntry *e = context_entry_of(l);
 
-        if (e->state == CONTEXT_BEGINNING && is_stderr) /* the interpreter's own complaint, if it does not come to anything */
+        if (e->state == CONTEXT_BEGINNING && is_stderr) /* the interpreter's error message, in case it does not start */
                 (void) snprintf(e->complaint, sizeof(e->complaint), "%.*s", (int) MIN_OF(size, sizeof(e->complaint) - 1), data);
         context_runs_stream(e, is_stderr, data, size);
 }
 
-/* The limit, and the cure. */
+/* Names the limit and the remedy. */
 static void explain_memory(const ContextEntry *e, char *ret, size_t size) {
         (void) snprintf(ret, size,
                         "out of memory: the kernel killed the interpreter at the sandbox's limit of %" PRIu64 " MB, and its state is gone; use less memory, or make the sandbox with a larger "
@@ -198,14 +198,14 @@ static void explain_memory(const ContextEntry *e, char *ret, size_t size) {
                         e->x.sandbox->spec.limits.memory_bytes >> 20);
 }
 
-/* The words come with the execution's end, when there is one; its channel may be the first to tell. */
+/* If there is an execution, its end explains what happened; its channel may be the first to report. */
 static void context_on_closed(ContextLink *l) {
         ContextEntry *e = context_entry_of(l);
 
         if (e->execution && !execution_ended(e->execution)) {
                 context_link_close(l);
                 e->closing = true;
-                execution_sweep(e->execution); /* unlike a request to kill it, this hides no death for want of memory */
+                execution_sweep(e->execution); /* unlike a kill request, this does not hide a kill for lack of memory */
                 return;
         }
         if (sandbox_take_memory_kill(e->x.sandbox, e->memory_kills)) {
@@ -248,11 +248,11 @@ static void context_on_execution(Execution *x, void *userdata) {
         if (!execution_ended(x))
                 return;
         if (context_link_is_open(&e->link))
-                context_link_finish(&e->link); /* what it has said to the last */
+                context_link_finish(&e->link); /* reads its last output */
         if (e->state == CONTEXT_OVER)
                 return;
         explain_end(e, x, text, sizeof(text));
-        execution_forget_channel(x); /* which may be told after its end */
+        execution_forget_channel(x); /* the channel may be reported after the end */
         execution_unwatch(&e->watch);
         e->execution = NULL;
         context_entry_over(e, "%s", text);
@@ -300,7 +300,7 @@ static void speak(ContextEntry *e, int r, int fds[static _EXECUTION_CHANNEL_MAX]
                 r = e->state == CONTEXT_ADOPTING ? send_sync(e) : send_source(e);
         if (r >= 0 && e->state == CONTEXT_ADOPTING && e->execution && e->language->by_signal)
                 (void) execution_signal(e->execution, SIGINT);
-        if (r < 0 && r != -ESRCH) /* … then its end is about to be told */
+        if (r < 0 && r != -ESRCH) /* … then its end is reported next */
                 context_entry_over(e, "the interpreter cannot be spoken with: %s", strerror(-r));
 }
 
@@ -348,7 +348,7 @@ static int start_execution(ContextEntry *e, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot speak with the interpreter: %m") : 0;
 }
 
-/* A zygote that is not there, or whose modules are not what the sandbox has by now, is no loss but of time. */
+/* A zygote that is missing, or whose modules differ from the sandbox's by now, costs only time. */
 static void context_on_forked(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, const Error *error, void *userdata) {
         ContextEntry *e = userdata;
         Error failure = { 0 };
@@ -449,7 +449,7 @@ int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, 
         return 0;
 }
 
-/* What others ask. */
+/* Requests of other rooms. */
 
 void context_end(Context *x) {
         context_entry_over((ContextEntry *) x, "the context was removed");
@@ -458,7 +458,7 @@ void context_end(Context *x) {
 int context_restart(Context *x, ContextDone done, void *userdata, Error *reterr) {
         ContextEntry *e = (ContextEntry *) x;
         Error error = { 0 };
-        int r = execution_check_begin(x->sandbox, reterr); /* the state that there is, is not given for nothing */
+        int r = execution_check_begin(x->sandbox, reterr); /* before the present state is given up */
 
         if (r < 0)
                 return r;

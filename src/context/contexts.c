@@ -31,7 +31,7 @@ static bool has_processes(const Sandbox *sb) {
         return sandbox_is_up(sb) || (sb->status == SANDBOX_PAUSED && !sb->parked);
 }
 
-/* Executions are told their ends before this; a context that is none may be left. */
+/* Executions get their ends before this call; contexts without an execution may be left. */
 static void contexts_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         ContextSeat *s = userdata;
         ContextEntry *e, *next;
@@ -114,7 +114,7 @@ static void adopt_all(ContextSeat *s) {
                         log_warning("sandbox %s: context %s cannot be taken up", s->id, found[i]->spec.tag);
 }
 
-/* What a zygote has borne, and PID 1 has kept for us: one after the other, until there is none. */
+/* Contexts that a zygote made and PID 1 has kept for us: one after the other, until there are no more. */
 static void contexts_on_kept(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata) {
         char words[SANDBOX_KEPT_TEXT_MAX], *id = words, *language, *cwd;
         ContextSpec spec = { 0 };
@@ -179,7 +179,7 @@ static void adopt_all_of(Contexts *c, Sandbox *sb) {
         (void) sandbox_ask_kept(sb, 0);
 }
 
-/* Before that, everything about it was for later. */
+/* Until then, everything about the sandbox is left for later. */
 static void contexts_on_adopted(Sandbox *sb, void *userdata) {
         Contexts *c = userdata;
 
@@ -187,7 +187,8 @@ static void contexts_on_adopted(Sandbox *sb, void *userdata) {
                 adopt_all_of(c, sb);
 }
 
-/* What has outlived the daemon was running for somebody who is not there any more: it is spoken with at once, and not when somebody asks. */
+/* A context that has outlived the daemon was running for a client that is gone: it is contacted at once, and
+ * not on the next request. */
 static int on_adopt(sd_event_source *source, uint64_t usec, void *userdata) {
         Contexts *c = userdata;
         Sandbox *sb, *next;

@@ -56,7 +56,7 @@ static bool has_shape(const json_t *v, MemberKind kind) {
         return false;
 }
 
-/* A copy of it, with the mask's values hidden wherever a string is. Depth is bounded by the parser's. */
+/* Copies a value, and hides the mask's values in every string. The parser's limit bounds the depth. */
 static json_t *hidden(const json_t *v, const Mask *mask) {
         const char *key;
         json_t *copy, *member;
@@ -72,7 +72,7 @@ static json_t *hidden(const json_t *v, const Mask *mask) {
                 if (mask_apply(mask, text, json_string_length(v), &shown) < 0)
                         return NULL;
                 copy = json_stringn(text, json_string_length(v));
-                return copy ? copy : json_string("*"); /* a value that begins or ends within a character */
+                return copy ? copy : json_string("*"); /* a hidden value begins or ends within a character */
         }
         if (json_is_array(v)) {
                 copy = json_array();
@@ -110,7 +110,7 @@ static int event_fill(json_t *to, const json_t *from, const EventMember *members
         return 0;
 }
 
-/* What surfaces may count on. */
+/* Adds the fields that surfaces rely on. */
 static int complete(json_t *event, const char *type) {
         int r = 0;
 

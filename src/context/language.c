@@ -31,7 +31,7 @@ static const char *const bash_args[] = {
         NULL,
 };
 
-/* R opens what has a name, and a socket has none: cat is between. */
+/* R opens files by name, and a socket has none: cat passes the data on. */
 static const char *const r_args[] = {
         "/bin/bash", "-c",
         "command -v R >/dev/null || exit 127\n"

@@ -10,11 +10,11 @@
 
 #define OUT_MAX   (4 * CONTEXT_CODE_MAX)
 #define READ_SIZE ((size_t) 64 << 10)
-#define PIECE_MAX ((size_t) 64 << 10) /* of a pipe, in one event */
-#define TURNS_MAX 16                  /* reads before others get a turn */
-#define DRAIN_MAX 32                  /* reads: more than a pipe or a socket holds; who has been left behind may write for ever */
-#define HELD_FREE ((size_t) 1 << 20)  /* of a line that is not finished: every link may have so much */
-#define HELD_MAX  ((size_t) 256 << 20) /* all of them together: guests say how much that is */
+#define PIECE_MAX ((size_t) 64 << 10) /* bytes of a pipe, in one event */
+#define TURNS_MAX 16                  /* reads before other links get a turn */
+#define DRAIN_MAX 32                  /* reads: more than a pipe or a socket holds; a process that was left behind may write forever */
+#define HELD_FREE ((size_t) 1 << 20)  /* of an unfinished line: every link may hold this much */
+#define HELD_MAX  ((size_t) 256 << 20) /* of all links together: guests control the amount */
 
 static size_t held; /* by all links */
 
@@ -61,7 +61,7 @@ static void update_events(ContextLink *l) {
 
         if (l->io[EXECUTION_CHANNEL_LINK]) {
                 (void) sd_event_source_set_io_events(l->io[EXECUTION_CHANNEL_LINK], events);
-                /* An end that has hung up is told of, whatever was asked for. */
+                /* A hang-up is reported whatever events were requested. */
                 (void) sd_event_source_set_enabled(l->io[EXECUTION_CHANNEL_LINK], events == 0 ? SD_EVENT_OFF : SD_EVENT_ON);
         }
         for (ExecutionChannelEnd i = EXECUTION_CHANNEL_OUT; i < _EXECUTION_CHANNEL_MAX; i++)
@@ -76,7 +76,7 @@ static void context_link_flush(ContextLink *l) {
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0 && errno != EAGAIN)
-                        l->out.size = 0; /* nobody reads any more: the end comes by the other way */
+                        l->out.size = 0; /* the reader is gone: the end is noticed on the other path */
                 if (n <= 0)
                         break;
                 text_consume(&l->out, (size_t) n);
@@ -100,7 +100,7 @@ int context_link_send(ContextLink *l, const void *data, size_t size) {
 
 /* Reading lines. */
 
-/* Returns false when the link was closed by whoever got the line. */
+/* Returns false if the receiver of a line closed the link. */
 static bool give_lines(ContextLink *l) {
         uint64_t epoch = l->epoch;
         size_t from = 0;
@@ -135,7 +135,7 @@ static bool is_too_long(const ContextLink *l) {
         return l->in.size + READ_SIZE > CONTEXT_EVENT_MAX || (l->in.size > HELD_FREE && held + READ_SIZE > HELD_MAX);
 }
 
-/* -EPIPE: the other end has gone; -EAGAIN: nothing for now; 0: there was something. */
+/* -EPIPE: the other end is closed; -EAGAIN: no data at present; 0: data was read. */
 static int read_link(ContextLink *l) {
         char *room;
         ssize_t n;
@@ -160,7 +160,7 @@ static void on_lines(ContextLink *l) {
         int r = 0;
 
         for (unsigned i = 0; i < TURNS_MAX && r == 0 && !l->paused; i++) {
-                if (!give_lines(l)) /* what was left when it was paused */
+                if (!give_lines(l)) /* lines left from before a pause */
                         return;
                 if (l->paused)
                         return;
@@ -192,7 +192,7 @@ static int context_link_on(sd_event_source *source, int fd, uint32_t revents, vo
         return 0;
 }
 
-/* Lines that were there when it was paused: nothing else will tell of them. */
+/* Lines that came before a pause: no other event reports them. */
 static int context_link_on_kick(sd_event_source *source, void *userdata) {
         ContextLink *l = userdata;
 
@@ -214,7 +214,8 @@ void context_link_pause(ContextLink *l, bool pause) {
 
 /* The pipes. */
 
-/* How much of what waits may be given on: whole characters, and nothing that may be the beginning of what must be hidden. Broken characters become U+FFFD. */
+/* How much of the pending output may be passed on: whole characters, and nothing that may be the beginning of a
+ * hidden value. Broken characters become U+FFFD. */
 static size_t presentable(ContextLink *l, Text *p, bool final, Text *ret) {
         size_t shown = p->size, at = 0;
         _cleanup_free_ char *copy = NULL;
@@ -296,7 +297,7 @@ void context_link_drain(ContextLink *l, bool final) {
         }
 }
 
-/* The other end has gone: what is still on its way. */
+/* The other end is closed: reads what is still on its way. */
 void context_link_finish(ContextLink *l) {
         uint64_t epoch = l->epoch;
 

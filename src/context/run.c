@@ -104,7 +104,7 @@ static int context_run_on_timeout(sd_event_source *source, uint64_t usec, void *
 
 /* One after the other. */
 
-/* What its owner's sandbox has in its environment; not before there is one. */
+/* Sends the environment of its owner's sandbox, once there is an owner. */
 static int tell_environment(ContextEntry *e) {
         _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
         Text t = TEXT_INIT(4 * CONTEXT_CODE_MAX);
@@ -128,7 +128,7 @@ static int tell_environment(ContextEntry *e) {
         return r;
 }
 
-/* What the kernel kills from now on may be this run's doing; a child that it killed before, and nobody missed, is not. */
+/* Kills by the kernel from now on may be this run's doing; an earlier kill of a child that was not missed is not. */
 static void note_memory_kills(ContextEntry *e) {
         e->memory_kills = sandbox_memory_kills(e->x.sandbox);
         if (e->execution)
@@ -179,7 +179,7 @@ static void end_current(ContextEntry *e) {
         e->x.busy = false;
         context_entry_set_idle(e, true);
         DL_DELETE(e->runs, run);
-        context_run_finish(run, 0, NULL); /* may have asked for the next, or ended all */
+        context_run_finish(run, 0, NULL); /* the callback may have requested the next run, or ended everything */
 }
 
 static json_t *timeout_event(const ContextRun *run) {
@@ -195,7 +195,7 @@ void context_runs_event(ContextEntry *e, json_t *event, uint64_t number) {
         ContextRun *run = e->runs;
 
         if (!e->x.busy || number != run->number)
-                return; /* of a run that is over: a thread that was left behind */
+                return; /* from a run that is over: a thread that it left behind */
         if (run->timed_out && strcmp(type, "error") == 0)
                 event = other = timeout_event(run);
         run->failed |= strcmp(type, "error") == 0;

@@ -36,7 +36,7 @@ bool btrfs_is_subvolume(int fd) {
 
 /* Sets the limit in the same call, so that the subvolume never exists without it. */
 static int btrfs_create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit, uint64_t group) {
-        union { /* its last member is as long as there are groups */
+        union { /* its last member has one item for each group */
                 struct btrfs_qgroup_inherit inherit;
                 uint8_t room[sizeof(struct btrfs_qgroup_inherit) + sizeof(group)];
         } u = { 0 };
@@ -68,7 +68,7 @@ int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit, uint64_
         return btrfs_create(dirfd, BTRFS_IOC_SNAP_CREATE_V2, name, from_fd, limit, group);
 }
 
-/* One leaf's worth of items after the other. -ENOENT: there is no such tree. */
+/* Reads the items one leaf at a time. -ENOENT: the tree does not exist. */
 static int btrfs_search(int fd, struct btrfs_ioctl_search_key key,
                 int (*each)(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata), void *userdata) {
         for (;;) {
@@ -149,7 +149,8 @@ static int btrfs_destroy(int dirfd, const char *name) {
         return ioctl(dirfd, BTRFS_IOC_SNAP_DESTROY, &args) < 0 ? -errno : 0;
 }
 
-/* A subvolume inside another one keeps it from going. Guests cannot make any (policy/seccomp.policy), but who trusts that. */
+/* A nested subvolume prevents the removal of the outer one. Guests cannot make any (policy/seccomp.policy), but
+ * this does not rely on it. */
 int btrfs_remove(int dirfd, const char *name) {
         const BtrfsRemoval removal = { .fd = dirfd };
         _cleanup_close_ int fd = -EBADF;
@@ -172,7 +173,7 @@ static int take_note(const struct btrfs_ioctl_search_header *header, const void 
         return 0;
 }
 
-/* Whether the kernel has still to go through some that were removed. */
+/* Whether the kernel has not yet gone through some of the removed subvolumes. */
 static bool has_removed(int fd) {
         bool some = false;
 
@@ -183,13 +184,13 @@ void btrfs_wait_for_room(int fd) {
         bool waited = false;
 
         for (int i = 0; i < ROOM_TRIES && has_removed(fd); i++) {
-                if (ioctl(fd, BTRFS_IOC_SYNC) < 0) /* which also wakes who does it: by itself that would sleep for half a minute */
+                if (ioctl(fd, BTRFS_IOC_SYNC) < 0) /* this also wakes the kernel's cleaner, which would otherwise sleep for half a minute */
                         return;
                 (void) usleep(ROOM_PAUSE_USEC);
                 waited = true;
         }
         if (waited)
-                (void) ioctl(fd, BTRFS_IOC_SYNC); /* only then it can be had */
+                (void) ioctl(fd, BTRFS_IOC_SYNC); /* only then the space is available */
 }
 
 int btrfs_look(int fd, BtrfsSubvolume *ret) {
@@ -319,7 +320,7 @@ int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t byte
         return btrfs_search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_INFO_KEY, id, id > 0 ? id : last), btrfs_take_usage, &usage);
 }
 
-/* Where the kernel shows what it counts of a file system. */
+/* Opens the kernel's counters of a file system. */
 static int btrfs_open_counters(int fd) {
         struct btrfs_ioctl_fs_info_args info = { 0 };
         char directory[128] = "/sys/fs/btrfs/";
@@ -358,7 +359,7 @@ static int btrfs_read_group(int counters, uint64_t id, const char *name, uint64_
         return btrfs_read_number(counters, path, ret);
 }
 
-/* The kernel shows its own counters, which are right between commits too. */
+/* The kernel's own counters are right between commits too. */
 int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting) {
         _cleanup_close_ int counters = btrfs_open_counters(fd);
         int r;

@@ -28,7 +28,7 @@
 
 static const struct {
         const char *directory;
-        bool read_only;  /* once it has its name */
+        bool read_only;  /* after it got its name */
         bool may_be_plain;
 } kinds[_TREE_KIND_MAX] = {
         [TREE_LAYER]    = { "layer",    true,  true  },
@@ -94,7 +94,7 @@ static int open_scratch(const Depot *d, Error *reterr) {
         return open_kind(d, &any, reterr);
 }
 
-/* A name that no tree can have; no other process that lives has it. */
+/* A name that no tree can have, and that no other living process has. */
 static void depot_temporary_name(char ret[static TEMPORARY_MAX], pid_t pid) {
         (void) snprintf(ret, TEMPORARY_MAX, "making-%d", (int) pid);
 }
@@ -114,7 +114,7 @@ void depot_clean_after(const Depot *d, pid_t pid) {
                 (void) erase(d, scratch, name);
 }
 
-/* Whoever published it may have died before he came to that. */
+/* The process that published the tree may have died before it was sealed. */
 static void depot_seal(const Depot *d, int parent, const TreeRef *ref) {
         _cleanup_close_ int fd = openat(parent, ref->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -154,8 +154,9 @@ static int make_or_copy(int parent, const char *name, int from, uint64_t limit, 
         return from >= 0 ? btrfs_copy(parent, name, from, limit, group) : btrfs_make(parent, name, limit, group);
 }
 
-/* A subvolume is there at once, or it is not. Whether it would survive the machine's death is asked of a volume, which somebody was told of; a disk is
- * synced when it is parked, and before that its sandbox would not survive either. Waiting for the disk costs what making a sandbox does. */
+/* A subvolume is there at once, or it is not. Only a volume must survive a crash of the machine, since a client
+ * was told of it; a disk is synced when it is parked, and before that its sandbox would not survive either.
+ * Waiting for the disk costs as much as making a sandbox. */
 static int make_subvolume(const Depot *d, int parent, const TreeRef *ref, int from, uint64_t limit, const TreeGroup *group) {
         bool tight = depot_is_tight(d, group);
         uint64_t id = 0;
@@ -163,7 +164,7 @@ static int make_subvolume(const Depot *d, int parent, const TreeRef *ref, int fr
 
         if (r < 0)
                 return r;
-        if (tight && ref->kind == TREE_SCRATCH) /* into which much may be written */
+        if (tight && ref->kind == TREE_SCRATCH) /* much may be written into it */
                 btrfs_wait_for_room(parent);
         r = make_or_copy(parent, ref->name, from, limit, id);
         if ((r == -ENOSPC || r == -EDQUOT) && tight) {
@@ -204,14 +205,15 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit
         r = d->backing == DEPOT_BTRFS ? make_subvolume(d, parent, ref, source, limit, group) : depot_make_directory(d, parent, ref->name, source, reterr);
         if (r == -EEXIST)
                 return error_set(reterr, r, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
-        if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* whoever its users are inside */
+        if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* for any user inside */
                 r = -errno;
         if (r == -EDQUOT)
                 return error_set(reterr, r, "cannot make %s %s: the disk quota is used up", kinds[ref->kind].directory, ref->name);
         return r < 0 ? error_set(reterr, r, "cannot make %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
-/* A copy writes out what its source has not written yet, and nothing of others, as a sync of the whole file system would. */
+/* A copy writes out the unwritten data of its source, and nothing of others, as a sync of the whole file system
+ * would. */
 static int depot_flush(const Depot *d, int scratch, int tree) {
         char name[TEMPORARY_MAX];
         int r;
@@ -230,7 +232,8 @@ static int settle_name(const Depot *d, int scratch, int parent, int tree, const 
         return fsync(parent) < 0 || fsync(scratch) < 0 ? -errno : 0;
 }
 
-/* Read-only comes after the name, since such a one cannot be moved; who dies between the two is made good by depot_sweep(). */
+/* Read-only comes after the name, since a read-only tree cannot be moved. If the process dies between the two,
+ * depot_sweep() repairs it. */
 int depot_publish(Depot *d, const TreeRef *scratch_ref, const TreeRef *as, bool written, Error *reterr) {
         _cleanup_close_ int parent = -EBADF, scratch = -EBADF, tree = -EBADF;
         int r;
@@ -272,7 +275,7 @@ int depot_sync(Depot *d, const TreeRef *ref, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot write out %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
-/* Two names change what they mean in one go; nobody sees a moment between. */
+/* The two names are exchanged in one step; no process sees an intermediate state. */
 int depot_swap(Depot *d, const TreeRef *scratch_ref, const TreeRef *with, Error *reterr) {
         _cleanup_close_ int scratch = -EBADF, parent = -EBADF;
         int r;
@@ -298,7 +301,7 @@ uint64_t depot_waiting(const Depot *d, const TreeRef *ref) {
         return waiting;
 }
 
-/* The limit first: nobody writes into what is being made. */
+/* The limit first: no process writes into a tree that is being made. */
 int depot_take(Depot *d, const TreeRef *scratch_ref, const TreeRef *disk, uint64_t limit, Error *reterr) {
         _cleanup_close_ int scratch = -EBADF, parent = -EBADF;
         int r = depot_limit(d, scratch_ref, limit, reterr);
@@ -391,7 +394,7 @@ int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr) {
                         r = btrfs_usage(d->fd, subvolume.id, &bytes, &waiting);
                 if (r >= 0)
                         bytes += waiting;
-                if (r == -ENOENT) /* a kernel that does not show them: as of the last commit */
+                if (r == -ENOENT) /* a kernel without these counters: the value is of the last commit */
                         r = btrfs_each_usage(d->fd, subvolume.id, depot_take_bytes, &bytes);
         }
         if (r < 0)

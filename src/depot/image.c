@@ -34,9 +34,10 @@ int depot_image_program(Error *reterr) {
 static int depot_image_make_file_system(int image_fd, Error *reterr) {
         const char *program = depot_image_find_program();
         char *environment[] = { NULL };
-        /* One copy of what is in files: the host's disk is as good as it is. Two of what is about them, for the sake of the room that is set apart for that
-         * from the start: with one it is 8M, whatever the size, and when a guest's file has taken all the rest nobody could even make a directory.
-         * Nothing is discarded, which would give the room back. */
+        /* One copy of file data: the host's disk is as reliable as it is. Two copies of metadata, for the sake
+         * of the space that is reserved for it from the start: with one copy it is 8M, whatever the size, and
+         * when a guest's file has taken all the rest, not even a directory could be made. Nothing is discarded,
+         * since that would give the space back. */
         const char *const argv[] = { program, "-q", "-f", "-K", "-L", "cove", "-d", "single", "-m", "dup", "/proc/self/fd/3", NULL };
         int r, status;
         pid_t pid;
@@ -64,7 +65,7 @@ static void set_no_copies(int image_fd) {
         }
 }
 
-/* It has no name before it is complete. */
+/* The image has no name before it is complete. */
 int depot_image_make(int state_fd, const DepotBounds *bounds, Error *reterr) {
         _cleanup_close_ int image = openat(state_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         uint64_t most = depot_size_most(state_fd, bounds, /* own_bytes= */ 0), size = MAX_OF(depot_size_begin(bounds, most), BTRFS_BYTES_MIN);
@@ -89,7 +90,7 @@ int depot_image_make(int state_fd, const DepotBounds *bounds, Error *reterr) {
         return 0;
 }
 
-/* The directory is somebody else's, who could have put there a link to any file of root's. */
+/* The directory belongs to another user, who could have put a link to any of root's files there. */
 int depot_image_open(int state_fd, Error *reterr) {
         _cleanup_close_ int image = openat(state_fd, DEPOT_IMAGE, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         struct stat st;
@@ -105,7 +106,7 @@ int depot_image_open(int state_fd, Error *reterr) {
         return TAKE_FD(image);
 }
 
-/* For a device that is there already it must be known who has it: two of us could find none, and make two. */
+/* Locked while it looks for an existing device: otherwise two processes could both find none, and make two. */
 static int get_device(int image_fd, char path[static LOOP_PATH_MAX], Error *reterr) {
         int loop;
 
@@ -123,8 +124,8 @@ int depot_image_mount(int image_fd, int top_fd, Error *reterr) {
         char path[LOOP_PATH_MAX];
         const FsOption options[] = {
                 { "source",    path },
-                { "nodiscard", NULL }, /* else what is removed inside makes holes in the image, which is reserved */
-                { "commit",    "5"  }, /* seconds: what is removed makes room in a quota only then */
+                { "nodiscard", NULL }, /* otherwise removed files make holes in the image, whose space is reserved */
+                { "commit",    "5"  }, /* seconds: removed files make room in a quota only after a commit */
         };
         int r;
 

@@ -19,7 +19,7 @@
 #define OTHERS_TRIES      1000
 #define OTHERS_PAUSE_USEC 10000
 
-/* By id, in order: as btrfs_each_usage() tells them. */
+/* Ordered by id, as btrfs_each_usage() reports them. */
 typedef struct Used {
         uint64_t id, bytes;
 } Used;
@@ -102,7 +102,7 @@ static void sweep_one(int dirfd, const char *name) {
                 log_warning("depot: '%s' was never finished and cannot be removed: %s", name, strerror(-r));
 }
 
-/* Complete it is, else it would not have its name; nobody could write there since, for no sandbox gets it writable. */
+/* The tree is complete, since it has its name, and it has not changed since: no sandbox gets it writable. */
 static void seal_one(int dirfd, const char *name) {
         _cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         BtrfsSubvolume subvolume;
@@ -112,14 +112,14 @@ static void seal_one(int dirfd, const char *name) {
 }
 
 static int open_lock(const Depot *d) {
-        return openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a lock is an open file's: one of our own */
+        return openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a lock belongs to an open file description: this is one of our own */
 }
 
 void depot_join(const Depot *d) {
         int fd = open_lock(d);
 
         if (fd >= 0)
-                (void) flock(fd, LOCK_SH); /* and it stays open */
+                (void) flock(fd, LOCK_SH); /* the descriptor stays open */
 }
 
 void depot_await_others(const Depot *d) {

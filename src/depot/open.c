@@ -41,7 +41,7 @@ static int open_state(const char *state_dir, Error *reterr) {
         return fd < 0 ? error_set(reterr, -errno, "%.100s: %m", state_dir) : fd;
 }
 
-/* A directory of our own in one that is not; whoever may write there cannot make one that is root's. */
+/* Opens a directory of our own in one that is not: another user who may write there cannot make one that is root's. */
 static int open_own(int dirfd, const char *name, Error *reterr) {
         _cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat st;
@@ -70,7 +70,7 @@ static bool is_mount(int fd) {
 }
 
 static int have_btrfs(Error *reterr) {
-        _cleanup_close_ int fs = kernel_fsopen("btrfs", FSOPEN_CLOEXEC); /* loads its module, where it is one */
+        _cleanup_close_ int fs = kernel_fsopen("btrfs", FSOPEN_CLOEXEC); /* loads the module if btrfs is one */
 
         return fs < 0 ? error_set(reterr, -EOPNOTSUPP, "this kernel has no btrfs (modprobe btrfs)") : 0;
 }
@@ -87,7 +87,7 @@ static bool has_kinds(int top) {
         return faccessat(top, depot_kind_directory(TREE_LAYER), F_OK, 0) == 0;
 }
 
-/* Whether there is a tree that was made when there was no btrfs: it would be hidden below a mount. */
+/* Whether there is a tree that was made without btrfs: a mount would hide it. */
 static bool has_plain_trees(int top) {
         _cleanup_directory_ DIR *directory = directory_open_nofollow(top, depot_kind_directory(TREE_LAYER));
         const struct dirent *entry;
@@ -108,7 +108,7 @@ static int make_kinds(int top, Error *reterr) {
         return 0;
 }
 
-/* The descriptor is of what lies on top now. */
+/* The descriptor is opened again: it refers to what is on top now. */
 static void open_take(Depot *d, DepotBacking backing, int state_fd, const char *reason) {
         _cleanup_close_ int top = -EBADF;
         Error error = { 0 };
@@ -132,7 +132,7 @@ static void open_take(Depot *d, DepotBacking backing, int state_fd, const char *
         d->fd = TAKE_FD(top);
 }
 
-/* True: an image is there, and the depot is what came of it. */
+/* True if there is an image; the depot then is the result of opening it. */
 static bool open_take_image(Depot *d, int state_fd, int top) {
         _cleanup_close_ int image = -EBADF;
         Error error = { 0 };
@@ -153,7 +153,7 @@ static bool open_take_image(Depot *d, int state_fd, int top) {
         return true;
 }
 
-/* What is mounted there already may be our image, of a worker before us, or somebody else's file system. */
+/* The mount that exists already may be our image, from a former worker, or another file system. */
 static void open_take_mounted_image(Depot *d, int state_fd) {
         _cleanup_close_ int image = depot_image_open(state_fd, /* reterr= */ NULL), loop = -EBADF;
         char path[LOOP_PATH_MAX];
@@ -167,7 +167,7 @@ static void open_take_mounted_image(Depot *d, int state_fd) {
         d->image_fd = TAKE_FD(image);
 }
 
-/* True: it was there. */
+/* True if the depot exists already. */
 static bool open_find(Depot *d, int state_fd, int top, const DepotBounds *bounds) {
         d->bounds = *bounds;
         if (btrfs_is(top) && (is_mount(top) || (has_kinds(top) && btrfs_quota_is_on(top)))) {

@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 
-#define DEPTH_MAX      400 /* each level holds a descriptor, and two of them while copying */
+#define DEPTH_MAX      400 /* each level holds a descriptor, or two while copying */
 #define ATTRIBUTES_MAX 65536
 
 int depot_plain_remove(int dirfd, const char *name) {
@@ -65,7 +65,7 @@ static int copy_attributes(int from, int to) {
         return 0;
 }
 
-/* Times come last: what is put into it changes them. */
+/* Times come last: entries that are put into the directory change them. */
 static int copy_directory_facts(int from, int to) {
         struct timespec times[2];
         struct stat st;

@@ -29,9 +29,9 @@
 #define GIB           (UINT64_C(1) << 30)
 #define BEGIN_DEFAULT (2 * GIB)
 #define STEP          (64 * MIB)
-#define STEP_MIN      (16 * MIB) /* less is not worth the while */
+#define STEP_MIN      (16 * MIB) /* less is not worth the effort */
 #define MARGIN_MAX    (4 * GIB)
-#define KEPT_MAX      (10 * GIB) /* of the disk below, for others: a tenth of it, or this much */
+#define KEPT_MAX      (10 * GIB) /* left free on the disk below: a tenth of it, at most this much */
 
 static uint64_t round_up(uint64_t bytes) {
         return (bytes + STEP - 1) / STEP * STEP;
@@ -56,7 +56,7 @@ uint64_t depot_size_begin(const DepotBounds *bounds, uint64_t most) {
         return MIN_OF(BEGIN_DEFAULT, bounds->most_bytes > 0 ? bounds->most_bytes : most);
 }
 
-/* A part that was got stays when the rest is not to be had: the caller cuts it off. */
+/* A part that was reserved stays if the rest fails: the caller cuts it off. */
 int depot_size_reserve(int image_fd, uint64_t bytes, Error *reterr) {
         const DepotBounds any = { .most_bytes = UINT64_MAX };
         uint64_t possible;
@@ -73,14 +73,14 @@ int depot_size_reserve(int image_fd, uint64_t bytes, Error *reterr) {
                         " (make room on the disk, or set storage.size)", (unsigned long long) (bytes / MIB), (unsigned long long) (possible / MIB));
 }
 
-/* -EBUSY: somebody is at it. A lock of its own, beside that of who looks for the device. */
+/* -EBUSY: another process changes the size. This lock is separate from that for the search of the device. */
 static int size_lock(int image_fd) {
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
         _cleanup_close_ int fd = -EBADF;
         char path[64];
 
         (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", image_fd);
-        fd = open(path, O_RDWR | O_CLOEXEC); /* a lock is an open file's: one of our own */
+        fd = open(path, O_RDWR | O_CLOEXEC); /* a lock belongs to an open file description: this is one of our own */
         if (fd < 0)
                 return -errno;
         return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? -EBUSY : TAKE_FD(fd);
@@ -117,7 +117,7 @@ int depot_measure(const Depot *d, DepotRoom *ret) {
                 return -EOPNOTSUPP;
         if (fstat(d->image_fd, &st) < 0 || fstatvfs(d->fd, &fs) < 0)
                 return -errno;
-        (void) btrfs_unwritten(d->fd, &unwritten); /* a kernel that does not show it: as of what was written out */
+        (void) btrfs_unwritten(d->fd, &unwritten); /* a kernel without this counter: the result is as of the data written out */
         available = (uint64_t) fs.f_bavail * fs.f_frsize;
         available -= MIN_OF(available, unwritten);
         *ret = (DepotRoom) {

@@ -24,7 +24,7 @@ int begin_signals(void) {
         return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* We hold an end of every open input. Commands get a limit of their own. */
+/* PID 1 holds an end of every open input. Commands get a limit of their own. */
 void begin_nofile(void) {
         struct rlimit limit;
 

@@ -16,9 +16,9 @@ uint64_t command_capabilities(uid_t uid) {
         return uid == 0 ? caps_guest_root() : 0;
 }
 
-/* The OOM killer may spare PID 1 but must not spare a guest. The file belongs to the host's root while we are not
- * dumpable, so we become dumpable for a moment. Even then no guest can look into us, since it lacks a capability that
- * we have. */
+/* The OOM killer may spare PID 1 but must not spare a guest. The file belongs to the host's root while we are
+ * not dumpable, so we become dumpable for a moment. Even then no guest can inspect us, since it lacks a
+ * capability that we have. */
 static int reset_oom(void) {
         int r;
 
@@ -57,15 +57,15 @@ static void prepare_journals(Command *c, const GuestExec *exec, GuestExited *cou
         }
 }
 
-/* To others than the guest a mode means nothing, for they have no way to the pipe; with it the guest may open /dev/stdout
- * again, to write. */
+/* The mode lets the guest open /dev/stdout again, to write. It gives others nothing, since no path leads them
+ * to the pipe. */
 static int command_open_output(InitJournal *j, int *ret_theirs) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return -errno;
         (void) fchmod(fds[1], 0622);
-        (void) fcntl(fds[0], F_SETFL, O_NONBLOCK); /* guest root may read from it as well, and leave us nothing */
+        (void) fcntl(fds[0], F_SETFL, O_NONBLOCK); /* guest root may read from the pipe as well, and leave us nothing */
         j->from = fds[0];
         *ret_theirs = fds[1];
         return 0;
@@ -80,7 +80,7 @@ static int open_stdio(Command *c, const GuestExec *exec, int fds[static _SHIM_DE
                         stdio[i] = c->terminal_fd;
                 return 0;
         }
-        stdio[0] = fds[SHIM_STDIN]; /* none: ours is /dev/null */
+        stdio[0] = fds[SHIM_STDIN]; /* -EBADF: the command gets our own, /dev/null */
         if (exec->flags & GUEST_EXEC_CHANNEL) {
                 stdio[1] = fds[SHIM_STREAM_OUT];
                 stdio[2] = fds[SHIM_STREAM_ERR];
@@ -118,7 +118,7 @@ SpawnSpec command_spec(const ShimSetting *setting, uid_t uid, gid_t gid, uint64_
                         .cpu_seconds = RLIMIT_VALUE_UNSET,
                         .file_bytes = setting->serve->file_size_max,
                 },
-                .seccomp = false, /* PID 1 has raised it for us all */
+                .seccomp = false, /* loaded by PID 1 for all of its children */
                 .no_processes = setting->serve->no_processes,
                 .stdio = { -EBADF, -EBADF, -EBADF },
                 .prepared = true,
@@ -136,7 +136,7 @@ static pid_t spawn_command(const ShimSetting *setting, const ShimSlot *slot, con
         return spawn(&spec, ret_failure);
 }
 
-/* The detail may point into strings that are about to go. */
+/* The detail may point into strings that are freed soon. */
 static void keep_detail(SpawnFailure *failure) {
         static char detail[GUEST_DETAIL_MAX];
 

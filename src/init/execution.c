@@ -96,7 +96,7 @@ static int open_terminal(const Executions *x, const GuestExec *exec, int *ret_ou
         r = pty_open(&window, exec->uid, exec->gid, x->pool.setting.serve->single_id, fds + SHIM_MASTER, fds + SHIM_STDIN);
         if (r < 0)
                 return r;
-        /* Ours, the shim's and the daemon's are one description. */
+        /* Our descriptor, the shim's and the daemon's share one open file description. */
         if (fcntl(fds[SHIM_MASTER], F_SETFL, O_RDWR | O_NONBLOCK) < 0)
                 return -errno;
         *ret_ours = fcntl(fds[SHIM_MASTER], F_DUPFD_CLOEXEC, PRIVATE_FD_FIRST);
@@ -114,7 +114,7 @@ static int open_input(int *ret_ours, int fds[static _SHIM_DESCRIPTOR_MAX]) {
         return *ret_ours < 0 ? *ret_ours : 0;
 }
 
-/* The pipes may be opened again by the guest (/dev/stdout), the socket needs nothing. */
+/* The guest may open the pipes again (/dev/stdout); the socket needs nothing. */
 static int open_channel(int ours[static _CHANNEL_END_MAX], int fds[static _SHIM_DESCRIPTOR_MAX]) {
         int pair[2], r;
 
@@ -132,7 +132,7 @@ static int open_channel(int ours[static _CHANNEL_END_MAX], int fds[static _SHIM_
         return r < 0 ? r : 0;
 }
 
-/* An id that is ours would make a guest our equal; one that is not mapped is nobody. */
+/* An id of our own would make a guest our equal; an id that is not mapped belongs to no user. */
 static int execution_check_ids(const Executions *x, const GuestExec *exec) {
         const InitServe *serve = x->pool.setting.serve;
 
@@ -141,7 +141,7 @@ static int execution_check_ids(const Executions *x, const GuestExec *exec) {
         return exec->uid == getuid() || exec->gid == getgid() ? -EPERM : 0;
 }
 
-/* Takes all checks that need no record. */
+/* Makes all checks that need no record. */
 static const char *execution_check(const Executions *x, const GuestExec *exec, int *ret) {
         if (execution_find(x, exec->exec) >= 0) {
                 *ret = -EEXIST;
@@ -263,7 +263,7 @@ void execution_close_input(Executions *x, uint64_t exec) {
         e = x->list + i;
         e->input_closed = true;
         if (e->terminal)
-                (void) write(e->input_fd, CTRL_D, 1); /* end of input, as a terminal says it; resizing goes on */
+                (void) write(e->input_fd, CTRL_D, 1); /* the end of input of a terminal; resizing stays possible */
         else
                 e->input_fd = fd_close(e->input_fd);
 }
@@ -300,7 +300,8 @@ static int tell_running(const Record *record, InitLink *l) {
 
         m.started = record->started;
         r = init_link_send(l, &m, -EBADF);
-        /* The shim may have told the end between our look and our word: then the end is told again, to be the last. */
+        /* The shim may have sent the end between our check of the state and our message: the end is then sent
+         * again, to be the last message. */
         if (r >= 0 && atomic_load(&record->state) == RECORD_ENDED)
                 r = tell_ended(record, l);
         return r;
@@ -340,7 +341,7 @@ int executions_tell(Executions *x, InitLink *l) {
         return starting ? -EBUSY : 0;
 }
 
-/* A guest's root may kill its shim. Nobody knows how the command ends then; that it was ended, is true. */
+/* A guest's root may kill its shim. How the command ends is unknown then; SIGKILL is reported, since it is killed. */
 void execution_lost(Executions *x, int32_t i) {
         Record *record = execution_record_of(x, (size_t) i);
         uint32_t state = atomic_load(&record->state);

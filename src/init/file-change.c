@@ -14,7 +14,7 @@ static bool is_given(const FileRequest *q) {
         return q->mode != FILE_MODE_NONE || q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE;
 }
 
-/* What is given. A change of owner takes set-id bits away, so the mode comes second. */
+/* Sets the owner and the mode that are given. A change of owner clears set-id bits, so the mode comes second. */
 static int file_change_dress(int fd, mode_t type, const FileRequest *q) {
         int r = 0;
 
@@ -64,7 +64,7 @@ int op_mkdir(FileJob *job, uint64_t *ret_count) {
         struct stat st;
         int r = mkdir_with_parents(q, &made);
 
-        /* With parents, a directory that is there is as good as one that was made, "/" and "." too. */
+        /* With parents, an existing directory counts as made, "/" and "." too. */
         if (r < 0 && (q->flags & FILE_PARENTS) && stat(q->path, &st) >= 0)
                 r = S_ISDIR(st.st_mode) ? 0 : -EEXIST;
         if (r < 0)
@@ -75,7 +75,7 @@ int op_mkdir(FileJob *job, uint64_t *ret_count) {
         return job_send_entry(job, q->path, /* target= */ NULL, &st, -EBADF);
 }
 
-/* What is below, each directory after what is in it: its mode may shut us out. */
+/* Changes everything below, each directory after its contents: its mode may deny us access. */
 static int dress_below(FileJob *job, int top, uint64_t *count) {
         _cleanup_(walk_done) Walk w = { .top = top, .want_after = true };
         int r;

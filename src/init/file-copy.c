@@ -22,7 +22,7 @@ static ssize_t file_copy_some(int from, int to, off_t at, size_t size, bool *in_
                 n = copy_file_range(from, &in, to, &out, size, 0);
                 if (n >= 0 || (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS))
                         return n < 0 ? -errno : n;
-                *in_kernel = false; /* between these two file systems the kernel does not */
+                *in_kernel = false; /* the kernel does not copy between these two file systems */
         }
         n = pread(from, buffer, MIN_OF(size, sizeof(buffer)), at);
         if (n <= 0)
@@ -39,7 +39,7 @@ static int copy_extent(const FileCopy *c, int from, int to, off_t at, off_t end,
                 if (n == -EINTR)
                         continue;
                 if (n <= 0)
-                        return (int) n; /* 0: it has been cut meanwhile */
+                        return (int) n; /* 0: the file has been truncated meanwhile */
                 at += n;
                 r = job_alive(c->job);
                 if (r < 0)
@@ -60,7 +60,7 @@ static int copy_bytes(const FileCopy *c, int from, int to, off_t size) {
                 if (data < 0 && errno == ENXIO)
                         break; /* only a hole is left */
                 if (data < 0)
-                        data = at; /* a file system that does not tell */
+                        data = at; /* a file system without SEEK_DATA */
                 hole = lseek(from, data, SEEK_HOLE);
                 if (hole <= data)
                         hole = size;
@@ -72,7 +72,7 @@ static int copy_bytes(const FileCopy *c, int from, int to, off_t size) {
         return ftruncate(to, size) < 0 ? -errno : 0;
 }
 
-/* Owner before mode before times: each can undo the one before. Set-id bits only where the owner came along. */
+/* Owner, then mode, then times: each step can undo the later ones. Set-id bits are kept only if the owner is copied. */
 static int file_copy_dress(const FileCopy *c, int fd, const struct stat *st) {
         const struct timespec times[] = { st->st_atim, st->st_mtim };
         mode_t mode = st->st_mode & 01777;
@@ -99,7 +99,7 @@ static int copy_regular(FileCopy *c, int from_dirfd, const char *from, bool foll
         return r < 0 ? r : file_copy_dress(c, out, &st);
 }
 
-/* Links, pipes, sockets; a device fails as mknod(2) does. */
+/* Copies links, pipes and sockets; a device fails as mknod(2) does. */
 static int copy_other(FileCopy *c, int from_dirfd, const char *from, const struct stat *st, int to_dirfd, const char *to) {
         const struct timespec times[] = { st->st_atim, st->st_mtim };
         char target[FILE_PATH_BYTES];
@@ -129,7 +129,7 @@ static int copy_leaf(FileCopy *c, int from_dirfd, const char *from, bool follow,
         return r;
 }
 
-/* Complete under another name first, so that what is there is replaced in one moment. */
+/* The copy is completed under another name first, so that the old file is replaced in one moment. */
 static int replace_leaf(FileCopy *c, const Walk *w, int to_dirfd) {
         char name[TEMPORARY_NAME_SIZE];
         int r;
@@ -144,7 +144,7 @@ static int replace_leaf(FileCopy *c, const Walk *w, int to_dirfd) {
         return r;
 }
 
-/* The other side of a walk. */
+/* The directory that a walk copies to. */
 typedef struct Destination {
         int top;   /* the caller's */
         int dirfd; /* of the directory below */
@@ -156,7 +156,7 @@ static void destination_done(Destination *d) {
         d->dirfd = fd_close(d->dirfd);
 }
 
-/* The directory that takes what the walk stands at. */
+/* Opens the directory that takes the current entry of the walk. */
 static int destination_follow(Destination *d, const Walk *w) {
         size_t n = (size_t) (w->name - w->path);
 
@@ -204,7 +204,7 @@ static int copy_step(FileCopy *c, const Walk *w, Destination *d) {
                         : replace_leaf(c, w, d->dirfd);
 }
 
-/* No room, or no right to write, is about the copy; the rest is about what is copied. */
+/* Lack of space or of the right to write is an error of the copy; any other is an error of the source. */
 static int file_copy_fail(const FileCopy *c, int r, const char *relative) {
         bool at_copy = r == -ENOSPC || r == -EDQUOT || r == -EROFS || r == -ENOTDIR || r == -EEXIST;
 

@@ -19,13 +19,13 @@
 
 _Static_assert(FILE_NAME_BYTES >= PASSWD_NAME_BYTES, "a name must fit");
 
-/* A file that is read once; a worker does not live long. */
+/* A file that is read once, since a worker is short-lived. */
 typedef struct Names {
         const char *path;
         char *text;
         size_t size;
         bool read;
-        bool known; /* the last answer */
+        bool known; /* id and name are the last answer */
         uint32_t id;
         char name[FILE_NAME_BYTES];
 } Names;
@@ -73,7 +73,7 @@ static void fill_link(const char *path, FileEntry *e) {
         }
 }
 
-/* One pair, if there is room for it and it is text. */
+/* Puts one pair, if there is room for it and it is text. */
 static size_t file_detail_put_label(const char *path, const char *name, uint8_t *at, size_t room) {
         size_t key = strlen(name) - PREFIX_LENGTH + 1;
         ssize_t n;

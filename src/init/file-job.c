@@ -31,7 +31,7 @@ int job_fail_below(FileJob *job, int error, const char *directory, const char *r
                 return job_fail(job, error, directory);
         if ((size_t) snprintf(job->about, sizeof(job->about), "%.*s/%s", (int) n, directory, relative) >=
                         sizeof(job->about))
-                job->about[sizeof(job->about) - 1] = '\0'; /* cut: it is for a person to read */
+                job->about[sizeof(job->about) - 1] = '\0'; /* cut off: it is for a person to read */
         return error;
 }
 
@@ -69,14 +69,14 @@ int job_send(FileJob *job, const FileMessage *message, int fd) {
                         return -EPIPE;
                 if (r != -ETOOMANYREFS)
                         return r;
-                /* The kernel counts descriptors under way per user; the reader takes them out of it. */
+                /* The kernel counts a user's descriptors in flight; the count falls when the reader takes them. */
                 if (job_alive(job) < 0)
                         return -EPIPE;
                 (void) nanosleep(&(struct timespec) { .tv_nsec = 1000000 }, NULL);
         }
 }
 
-/* A guest sets any time it likes. */
+/* A guest can set any time, so the product may overflow. */
 static int64_t file_job_to_nsec(const struct timespec *t) {
         int64_t nsec;
 
@@ -86,7 +86,7 @@ static int64_t file_job_to_nsec(const struct timespec *t) {
         return nsec;
 }
 
-/* Details are looked up by the whole path. */
+/* Details are looked up by the full path. */
 static int add_details(FileJob *job, const struct stat *st, FileEntry *e) {
         char path[FILE_PATH_BYTES];
         const char *top = job->request->path;
@@ -147,7 +147,7 @@ int job_receive(FileJob *job, FileMessage *ret) {
         return file_decode(buffer, size, ret);
 }
 
-/* A socket that is closed with something unread in it tells the other side "reset", and that hides our last words. */
+/* If a socket is closed with unread data in it, the peer gets a reset, which hides our last messages. */
 static void leave_nothing_unread(int channel) {
         char byte;
 

@@ -11,7 +11,7 @@ static int send_thing(FileJob *job, const char *path, int dirfd, const char *nam
         char target[FILE_PATH_BYTES] = "";
 
         if (S_ISLNK(st->st_mode))
-                (void) link_read(dirfd, name, target, sizeof(target)); /* gone meanwhile: it was a link to something */
+                (void) link_read(dirfd, name, target, sizeof(target)); /* on failure the link is gone meanwhile: it is sent without a target */
         return job_send_entry(job, path, target, st, -EBADF);
 }
 
@@ -25,7 +25,7 @@ int op_stat(FileJob *job, uint64_t *ret_count) {
         return send_thing(job, path, AT_FDCWD, path, &st);
 }
 
-/* A directory below that may not be read is listed and not looked into: its own mode says why it looks empty. */
+/* A directory below that may not be read is listed but not entered: its own mode says why it looks empty. */
 int op_list(FileJob *job, uint64_t *ret_count) {
         _cleanup_close_ int top = open(job->request->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_(walk_done) Walk w = { .top = top, .skip_forbidden = true };

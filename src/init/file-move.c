@@ -32,7 +32,7 @@ static int find_target(FileJob *job, bool follow, FilePlace *ret, MadeDirectorie
         return r < 0 ? job_fail(job, r, q->target) : 0;
 }
 
-/* Whether the way from this directory up to the root comes by that one. */
+/* Whether the path from this directory up to the root passes through that one. */
 static int is_within(int dirfd, const struct stat *st) {
         _cleanup_close_ int at = openat(dirfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         struct stat here, above;
@@ -63,7 +63,7 @@ static int check_not_within(FileJob *job, int dirfd, const struct stat *from) {
         return r == 1 ? job_fail(job, -EINVAL, job->request->target) : r;
 }
 
-/* Under another name first; in place by a rename. */
+/* Copies under another name first, then renames into place. */
 static int copy_to_place(FileCopy *c, int from_dirfd, const char *from, bool follow, const FilePlace *to, bool no_replace) {
         char name[TEMPORARY_NAME_SIZE];
         int r;
@@ -80,7 +80,7 @@ static int copy_to_place(FileCopy *c, int from_dirfd, const char *from, bool fol
         return 0;
 }
 
-/* A directory onto one that is there. */
+/* Copies a directory into an existing one. */
 static int copy_merge(FileCopy *c, const char *from, const FilePlace *to, const struct stat *st) {
         _cleanup_close_ int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_close_ int out = openat(to->dirfd, to->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -108,7 +108,7 @@ static int copy_checked(FileCopy *c, const FileRequest *q, const struct stat *st
                 if (S_ISDIR(old.st_mode) != S_ISDIR(st->st_mode))
                         return job_fail(c->job, S_ISDIR(old.st_mode) ? -EISDIR : -ENOTDIR, q->target);
                 if (old.st_dev == st->st_dev && old.st_ino == st->st_ino)
-                        return job_fail(c->job, -EINVAL, q->target); /* itself */
+                        return job_fail(c->job, -EINVAL, q->target); /* source and target are the same file */
                 if (S_ISDIR(old.st_mode))
                         return copy_merge(c, q->path, to, st);
         }
@@ -140,7 +140,7 @@ int op_copy(FileJob *job, uint64_t *ret_count) {
         return file_move_answer(job, &to);
 }
 
-/* Between file systems: a copy, and then the end of the original. The right to end it is asked for first. */
+/* Moves between file systems: copies, then removes the original. The right to remove it is checked first. */
 static int move_across(FileJob *job, const FilePlace *from, const FilePlace *to) {
         const FileRequest *q = job->request;
         const bool no_replace = q->flags & FILE_NO_REPLACE;
@@ -174,7 +174,7 @@ int op_move(FileJob *job, uint64_t *ret_count) {
         if (r < 0)
                 return r;
         if (fstatat(from.dirfd, from.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return -errno; /* so that ENOENT further down is about the target */
+                return -errno; /* so that a later ENOENT is about the target */
         r = find_target(job, /* follow= */ false, &to, &made);
         if (r < 0)
                 return r;

@@ -22,7 +22,7 @@ static int pack_regular(FileJob *job, const Walk *w, Links *links, uint64_t *cou
         }
         r = regular_open(w->dirfd, w->name, O_NOFOLLOW, &st, &fd);
         if (r == -ENOENT || r == -ELOOP || r == -EISDIR || r == -EOPNOTSUPP)
-                return 0; /* gone, or something else by that name meanwhile */
+                return 0; /* removed, or replaced by something else meanwhile */
         if (r < 0)
                 return r;
         (*count)++;
@@ -48,7 +48,7 @@ static int pack_thing(FileJob *job, const Walk *w, Links *links, uint64_t *count
         }
 }
 
-/* /proc, /sys: mounted somewhere below, and not meant when the tree is. */
+/* Whether the entry is a mount such as /proc or /sys below the tree, which is not part of the tree. */
 static bool is_made_up(const Walk *w, const struct stat *top) {
         _cleanup_close_ int fd = -EBADF;
 
@@ -58,7 +58,7 @@ static bool is_made_up(const Walk *w, const struct stat *top) {
         return fd >= 0 && fd_is_made_up(fd);
 }
 
-/* One file goes by its own name: there is no directory it could be relative to. */
+/* A single file is sent under its own name: there is no directory that a path could be relative to. */
 static int pack_file(FileJob *job, uint64_t *ret_count) {
         const char *path = job->request->path, *name = strrchr(path, '/');
         _cleanup_close_ int fd = -EBADF;

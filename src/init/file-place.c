@@ -41,7 +41,7 @@ static void split(const char *path, size_t *ret_directory, size_t *ret_name, siz
         *ret_directory = begin;
 }
 
-/* Of a path that may be relative, seen from a directory. */
+/* Finds the place of a path, which may be relative to the directory `base`. */
 static int find_from(int base, const char *path, FilePlace *ret) {
         size_t directory_length, name, name_length;
         char directory[FILE_PATH_BYTES];
@@ -82,7 +82,7 @@ int file_place_find(const char *path, FilePlace *ret) {
         return 0;
 }
 
-/* The kernel's own rules about links (fs.protected_symlinks) count for us as well, who follow them by hand. */
+/* The kernel's rules about links (fs.protected_symlinks) apply to us as well, although we follow links by hand. */
 static int may_follow(const FilePlace *place) {
         _cleanup_close_ int fd = openat(place->dirfd, place->name, O_PATH | O_CLOEXEC);
 
@@ -140,7 +140,7 @@ static int make_owned(const MadeDirectories *made) {
         struct stat st;
         int r;
 
-        /* A directory that is there is told from one that is made by the kernel, links too. */
+        /* The kernel distinguishes an existing directory from one that it makes, through links too. */
         if (stat(made->path, &st) >= 0)
                 return -EEXIST;
         r = file_place_find(made->path, &place);
@@ -193,7 +193,7 @@ int directories_make(const char *path, bool parents_only, MadeDirectories *ret) 
         return 0;
 }
 
-/* From the deepest up; one that somebody has put something into stays. */
+/* From the deepest up; a directory that is not empty any more stays. */
 void directories_unmake(MadeDirectories *made) {
         while (made->first > 0 && strlen(made->path) >= made->first) {
                 size_t n = strlen(made->path);
@@ -212,7 +212,7 @@ void directories_unmake(MadeDirectories *made) {
 void temporary_name(char ret[static TEMPORARY_NAME_SIZE]) {
         uint8_t bytes[TEMPORARY_NAME_SIZE - 1 - PREFIX_LENGTH] = { 0 };
 
-        (void) getrandom(bytes, sizeof(bytes), 0); /* the worst of failing here is a name that is taken */
+        (void) getrandom(bytes, sizeof(bytes), 0); /* if it fails, the worst result is a name that is taken */
         memcpy(ret, TEMPORARY_PREFIX, PREFIX_LENGTH);
         for (size_t i = 0; i < sizeof(bytes); i++)
                 ret[PREFIX_LENGTH + i] = TEMPORARY_LETTERS[bytes[i] % 32];
@@ -248,7 +248,7 @@ static int open_resolved(int dirfd, const char *path, int flags, uint64_t resolv
 
                 if (fd >= 0)
                         return fd;
-                /* Somebody renamed on the way, and the kernel could not tell whether it leads out. */
+                /* A concurrent rename kept the kernel from telling whether the path leads out. */
                 if (errno != EAGAIN || i >= AGAIN_MAX)
                         return -errno;
         }
@@ -287,7 +287,7 @@ int fd_chmod(int fd, mode_t mode) {
                 return 0;
         if (errno != ENOSYS)
                 return -errno;
-        /* Before Linux 6.6, by the name that /proc has for it. */
+        /* Before Linux 6.6: by the path in /proc. */
         (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         return chmod(path, mode) < 0 ? -errno : 0;
 }

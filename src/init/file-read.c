@@ -27,8 +27,7 @@ bool fd_is_made_up(int fd) {
         return false;
 }
 
-/* /proc/self and similar paths lead to this worker, a fork of PID 1: guests must not see the addresses and names in
- * there. */
+/* /proc/self and similar paths lead to this worker, a fork of PID 1: guests must not see its addresses and names. */
 static bool is_about_us(int fd) {
         char link[64], path[256], us[64];
         ssize_t n;
@@ -111,14 +110,14 @@ int regular_open_path(const char *path, struct stat *ret_st, int *ret_fd) {
         struct stat st;
         int r;
 
-        /* Looked at before it is opened: to open a pipe or a device can do something to who is at its other end. */
+        /* The type is checked before opening: an open of a pipe or a device can affect the process at its other end. */
         if (stat(path, &st) < 0)
                 return -errno;
         r = mode_check_regular(st.st_mode);
         if (r < 0)
                 return r;
         r = regular_open(AT_FDCWD, path, /* flags= */ 0, ret_st, ret_fd);
-        return r == -ELOOP ? -EACCES : r; /* no circle, or it would not have been found: a way through somebody's /proc */
+        return r == -ELOOP ? -EACCES : r; /* not a cycle, since stat() found the file: the path passes through a link in /proc */
 }
 
 int op_read(FileJob *job, uint64_t *ret_count) {

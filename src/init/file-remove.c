@@ -12,8 +12,8 @@
 #include "init/file-place.h"
 
 #define BUFFER_SIZE 32768
-#define HELD_MAX    256    /* descriptors; deeper ones are found again by ".." */
-#define PASSES_MAX  100000 /* over one directory that somebody fills as fast as we empty it */
+#define HELD_MAX    256    /* descriptors; deeper directories are found again by ".." */
+#define PASSES_MAX  100000 /* limit for one directory that others fill as fast as we empty it */
 
 /* Removes a tree of any depth without recursion and without storing names. Reads each directory repeatedly until it
  * is empty: removes files and empty directories, enters a directory that is not empty. The next pass then finds that
@@ -22,14 +22,14 @@ typedef struct FileRemoveLevel {
         int fd; /* -EBADF: not held */
         dev_t device;
         ino_t inode;
-        off_t resume; /* where to go on reading */
+        off_t resume; /* where reading continues */
         unsigned passes;
-        bool removed; /* something, in this pass: there may be more */
+        bool removed; /* something was removed in this pass: there may be more */
 } FileRemoveLevel;
 
 typedef struct FileRemoveRemoval {
         FileJob *job;
-        FileRemoveLevel *levels; /* the last is the one being emptied, and always held */
+        FileRemoveLevel *levels; /* the last one is being emptied, and is always held */
         size_t n, room;
         uint64_t *count;
 } FileRemoveRemoval;
@@ -58,7 +58,8 @@ static int file_remove_enter(FileRemoveRemoval *m, int dirfd, const char *name) 
         return 0;
 }
 
-/* Above is where we came from, or somebody has moved this directory: then -ESTALE, and it begins again at the top. */
+/* Returns to the directory above. If another process has moved this one: -ESTALE, and the removal begins again
+ * at the top. */
 static int file_remove_leave(FileRemoveRemoval *m) {
         _cleanup_close_ int fd = m->levels[m->n - 1].fd;
         FileRemoveLevel *above;
@@ -67,7 +68,7 @@ static int file_remove_leave(FileRemoveRemoval *m) {
         if (m->n == 0)
                 return 0;
         above = m->levels + m->n - 1;
-        above->removed = true; /* it is empty, so the next pass can remove it */
+        above->removed = true; /* the directory below is empty, so the next pass can remove it */
         if (above->fd < 0) {
                 struct stat st;
 
@@ -82,7 +83,7 @@ static int file_remove_leave(FileRemoveRemoval *m) {
         return 0;
 }
 
-/* The type may be unknown, or another thing may have taken the name. */
+/* The type may be unknown, or another entry may have taken the name. */
 static int unlink_any(int dirfd, const struct dirent *d) {
         int flags = d->d_type == DT_DIR ? AT_REMOVEDIR : 0;
 
@@ -93,7 +94,7 @@ static int unlink_any(int dirfd, const struct dirent *d) {
         return -errno;
 }
 
-/* 1: it has to be entered first. */
+/* 1: the entry must be entered first. */
 static int remove_one(FileRemoveRemoval *m, int dirfd, const struct dirent *d) {
         int r = unlink_any(dirfd, d);
 
@@ -108,7 +109,7 @@ static int remove_one(FileRemoveRemoval *m, int dirfd, const struct dirent *d) {
         return 0;
 }
 
-/* From the buffer, until one has to be entered (1) or all are done (0). */
+/* Removes entries of the buffer until one must be entered (1) or all are done (0). */
 static int file_remove_some(FileRemoveRemoval *m, const char *buffer, long size) {
         FileRemoveLevel *l = m->levels + m->n - 1;
 
@@ -135,7 +136,7 @@ static int file_remove_some(FileRemoveRemoval *m, const char *buffer, long size)
         return 0;
 }
 
-/* One buffer of the innermost directory. */
+/* Handles one buffer of the innermost directory. */
 static int file_remove_step(FileRemoveRemoval *m) {
         static _Alignas(struct dirent) char buffer[BUFFER_SIZE];
         FileRemoveLevel *l = m->levels + m->n - 1;

@@ -10,10 +10,11 @@
 #include "init/file-place.h"
 
 #define DIRECTORY_MODE 0755
-#define ID_MAX         65535 /* beyond are ids that the sandbox does not have */
+#define ID_MAX         65535 /* the sandbox does not have higher ids */
 #define NSEC_PER_SEC   INT64_C(1000000000)
 
-/* A directory's mode and time are set last: the mode may shut us out, and every file put into it changes the time. */
+/* A directory's mode and time are set last: the mode may deny us access, and every file put into it changes the
+ * time. */
 typedef struct FileUnpackLater {
         char *path;
         uint32_t mode, uid, gid;
@@ -23,13 +24,13 @@ typedef struct FileUnpackLater {
 typedef struct FileUnpack {
         FileJob *job;
         int top;
-        bool whole; /* it is "/" */
+        bool whole; /* the top is "/" */
 
         /* The directory that the last entry went into. */
         int dirfd;
         char directory[FILE_PATH_BYTES];
 
-        /* The file that data goes to. */
+        /* The file that data is written to. */
         int fd;
         FileEntry file;
 
@@ -47,7 +48,7 @@ static void unpack_done(FileUnpack *u) {
         (void) fd_close(u->top);
 }
 
-/* Relative, and each part a name. */
+/* The path must be relative, and each part a name. */
 static int file_unpack_check_path(const char *path) {
         for (const char *p = path;;) {
                 size_t n = strcspn(p, "/");
@@ -68,13 +69,13 @@ static size_t directory_length(const char *path) {
         return slash ? (size_t) (slash - path) : 0;
 }
 
-/* A link on the way may lead elsewhere inside the tree, not out of it. Where the tree is the whole sandbox, as for COPY, absolute ones lead inside, too:
- * /var/run is /run in most images. */
+/* A link on the way may lead elsewhere inside the tree, not out of it. If the tree is the whole sandbox, as for
+ * COPY, absolute links lead inside, too: /var/run is /run in most images. */
 static int unpack_open_below(const FileUnpack *u, const char *path) {
         return u->whole ? open_in_root(u->top, path, O_PATH | O_DIRECTORY) : open_beneath(u->top, path, O_PATH | O_DIRECTORY, /* links= */ true);
 }
 
-/* What is missing on the way. */
+/* Makes the missing directories on the way. */
 static int make_way(FileUnpack *u, char *path) {
         for (char *p = path;; p++) {
                 _cleanup_close_ int fd = -EBADF;
@@ -110,7 +111,7 @@ static int open_way(FileUnpack *u, char *path) {
         return r < 0 ? r : unpack_open_below(u, path);
 }
 
-/* The directory for a path; stays ours until the next call. */
+/* Opens the directory of a path. It stays ours until the next call. */
 static int file_unpack_enter(FileUnpack *u, const char *path, const char **ret_name) {
         size_t n = directory_length(path);
         int fd;
@@ -139,7 +140,7 @@ static int file_unpack_make_room(int dirfd, const char *name) {
         return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Those of the archive, as far as they mean something here. */
+/* The owner of the archive, if its ids mean something here. */
 static bool has_owner(const FileUnpack *u, uint32_t uid, uint32_t gid) {
         return u->job->root && uid <= ID_MAX && gid <= ID_MAX;
 }
@@ -300,7 +301,7 @@ static int unpack_put(FileUnpack *u, const FileEntry *e) {
         if (r < 0)
                 return job_fail_below(u->job, r, u->job->request->path, u->file.path);
         u->n++;
-        if (e->path[0] == '\0') /* the directory that all goes into */
+        if (e->path[0] == '\0') /* the directory that everything is unpacked into */
                 r = S_ISDIR(e->mode) ? 0 : -EINVAL;
         else {
                 r = file_unpack_check_path(e->path);
@@ -340,7 +341,7 @@ static int file_unpack_finish_directory(FileUnpack *u, const FileUnpackLater *l)
         return r;
 }
 
-/* From the last to the first, so that what is inside comes before what it is in. */
+/* From the last to the first, so that contents come before their directory. */
 static int file_unpack_finish(FileUnpack *u) {
         int r = finish_regular(u);
 
@@ -349,7 +350,7 @@ static int file_unpack_finish(FileUnpack *u) {
         while (u->n_later > 0) {
                 FileUnpackLater *l = u->later + --u->n_later;
 
-                /* One that was there before may be somebody else's, and stays as it is then. */
+                /* A directory that existed before may belong to another user, and then stays as it is. */
                 r = file_unpack_finish_directory(u, l);
                 if (r < 0 && r != -EPERM && r != -ENOENT && r != -ENOTDIR)
                         (void) job_fail_below(u->job, r, u->job->request->path, l->path);
@@ -378,7 +379,7 @@ static int unpack_open(FileUnpack *u) {
         return u->top < 0 ? -errno : 0;
 }
 
-/* What came whole stays; the file that was under way does not. */
+/* Files that arrived whole stay; the incomplete one is removed. */
 static void unpack_abandon(FileUnpack *u) {
         const char *name;
 

@@ -21,7 +21,7 @@ typedef struct WalkLevel {
         size_t text_size, text_room;
         const char **names; /* into the text, sorted */
         size_t n, next;
-        size_t path_length; /* of this directory */
+        size_t path_length; /* length of this directory's path */
         struct stat st;
 } WalkLevel;
 
@@ -66,7 +66,7 @@ static int level_read(WalkLevel *l, int fd) {
                 long n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
 
                 if (n < 0)
-                        return errno == ENOENT ? level_sort(l) : -errno; /* removed under our hands: it is empty */
+                        return errno == ENOENT ? level_sort(l) : -errno; /* removed meanwhile: it counts as empty */
                 if (n == 0)
                         return level_sort(l);
                 for (long at = 0; at < n;) {
@@ -106,7 +106,7 @@ static int file_walk_begin(Walk *w) {
         return file_walk_push(w, w->dirfd, &st);
 }
 
-/* Into the directory that was handed out last. One that has gone meanwhile is passed over. */
+/* Enters the directory that was returned last. A directory that is gone meanwhile is skipped. */
 static int descend(Walk *w) {
         _cleanup_close_ int fd = openat(w->dirfd, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         int r;
@@ -124,7 +124,7 @@ static int descend(Walk *w) {
         return 0;
 }
 
-/* The next name of the innermost directory: 1, or 0 when that was the last. */
+/* Takes the next name of the innermost directory: 1, or 0 after the last. */
 static int file_walk_advance(Walk *w) {
         WalkLevel *l = w->levels + w->n_levels - 1;
 
@@ -152,7 +152,7 @@ static int file_walk_advance(Walk *w) {
         return 0;
 }
 
-/* Back to the directory above: 1 when the one that is finished can be told about, 0 when it has gone. */
+/* Returns to the directory above: 1 if the finished one can be reported, 0 if it is gone. */
 static int ascend(Walk *w) {
         WalkLevel *l = w->levels + w->n_levels - 1;
         size_t end = l->path_length, parent = w->levels[w->n_levels - 2].path_length;
@@ -166,7 +166,7 @@ static int ascend(Walk *w) {
         (void) fd_close(w->dirfd);
         w->dirfd = open_beneath(w->top, w->path, O_PATH | O_DIRECTORY, /* links= */ false);
         if (w->dirfd == -ENOENT || w->dirfd == -ENOTDIR || w->dirfd == -ELOOP)
-                return 0; /* moved or removed meanwhile: nothing more of it to see, the one above goes on */
+                return 0; /* moved or removed meanwhile: nothing more of it is seen, and the walk continues above */
         if (w->dirfd < 0)
                 return w->dirfd;
         w->path[parent] = cut;

@@ -27,10 +27,10 @@ typedef struct FileWatch {
         FileJob *job;
         Watched dirs;
         char top[FILE_PATH_BYTES]; /* the directory's path */
-        char only[NAME_MAX + 1];   /* the file in it that is watched; empty: all */
+        char only[NAME_MAX + 1];   /* the only file in it that is watched; empty: all */
         bool recursive;
         HashSet seen; /* pairs of a watch and a name */
-        FileEvent last; /* told in this round, so that a thousand small writes are one event */
+        FileEvent last; /* sent in this round, so that a thousand small writes are one event */
 
         _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
         size_t begin, end;
@@ -70,7 +70,7 @@ static int tell_in(FileWatch *w, FileEventKind kind, bool directory, int node, c
         return r < 0 ? r : file_watch_tell(w, kind, directory, path, "");
 }
 
-/* The node, or WATCHED_NONE for what has gone or may not be read. */
+/* Returns the node, or WATCHED_NONE if the directory is gone or may not be read. */
 static int add_watch(FileWatch *w, int parent, const char *name, int *ret) {
         char relative[FILE_PATH_BYTES], path[FILE_PATH_BYTES];
         bool is_top = parent == WATCHED_NONE;
@@ -97,8 +97,9 @@ static int add_watch(FileWatch *w, int parent, const char *name, int *ret) {
         return 0;
 }
 
-/* What has been told already, having looked, and what inotify may tell once more: a directory that comes into view is read after its watch is set, so
- * that nothing is missed, and what was made in between is seen twice. Forgotten as soon as the queue of events is empty. */
+/* The entries that were reported after reading a directory, and that inotify may report once more. A directory
+ * that appears is read after its watch is set, so that nothing is missed, and entries made in between are seen
+ * twice. The set is emptied as soon as the queue of events is empty. */
 static uint64_t watch_hash(int wd, const char *name) {
         uint64_t h = hash_text((HASH_BEGIN ^ (uint64_t) (unsigned) wd) * UINT64_C(0x100000001b3), name);
 
@@ -148,7 +149,7 @@ static int cover_below(FileWatch *w, int node, int fd, bool report) {
         return r;
 }
 
-/* A directory and all below it; what is found there is told as created. */
+/* Watches a directory and all below it; entries found there are reported as created. */
 static int file_watch_cover(FileWatch *w, int parent, const char *name, bool report) {
         char relative[FILE_PATH_BYTES];
         _cleanup_close_ int top = -EBADF, fd = -EBADF;
@@ -160,15 +161,16 @@ static int file_watch_cover(FileWatch *w, int parent, const char *name, bool rep
         r = watched_path(&w->dirs, node, "", relative);
         if (r < 0)
                 return r;
-        /* Held no longer than needed: while somebody holds a directory, nobody is told of its end. */
+        /* Held no longer than needed: while a process holds a directory open, the kernel does not report its
+         * removal. */
         top = open(w->top[0] != '\0' ? w->top : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         fd = top < 0 ? -errno : open_beneath(top, relative, O_RDONLY | O_DIRECTORY, /* links= */ false);
         if (fd < 0)
-                return 0; /* gone already, which an event will tell */
+                return 0; /* gone already; an event will report it */
         return cover_below(w, node, fd, report);
 }
 
-/* As much as there is; waits no longer than told. 1: something came, 0: nothing. */
+/* Reads the pending events; waits no longer than the timeout. 1: some came, 0: none. */
 static int file_watch_fill(FileWatch *w, int timeout_msec) {
         struct pollfd fds[] = {
                 { .fd = w->dirs.inotify, .events = POLLIN },
@@ -195,7 +197,7 @@ static size_t event_size(const struct inotify_event *e) {
         return sizeof(*e) + e->len;
 }
 
-/* The other half of a rename. It comes right behind, unless the thing has left the tree: then never. */
+/* Finds the other half of a rename. It follows closely, unless the entry has left the tree: then it never comes. */
 static struct inotify_event *find_partner(FileWatch *w, uint32_t cookie) {
         size_t at = w->begin;
 
@@ -225,7 +227,8 @@ static int on_appeared(FileWatch *w, int node, const struct inotify_event *e) {
         if (directory && w->recursive) {
                 int child;
 
-                /* Before it is told: who hears of it and writes into it at once shall be heard of as well. */
+                /* The watch is set before the event is sent: if the client writes into the directory at once,
+                 * the write is reported as well. */
                 r = add_watch(w, node, e->name, &child);
                 if (r < 0)
                         return r;
@@ -269,7 +272,7 @@ static int on_renamed(FileWatch *w, int from, const struct inotify_event *e, int
         r = file_watch_tell(w, FILE_RENAMED, e->mask & IN_ISDIR, old, path);
         if (r < 0 || child != WATCHED_NONE || !(e->mask & IN_ISDIR) || !w->recursive)
                 return r;
-        return file_watch_cover(w, to, partner->name, /* report= */ true); /* it went by faster than we could look */
+        return file_watch_cover(w, to, partner->name, /* report= */ true); /* the directory was moved on before it could be watched */
 }
 
 static int on_moved_from(FileWatch *w, int node, const struct inotify_event *e) {
@@ -282,7 +285,7 @@ static int on_moved_from(FileWatch *w, int node, const struct inotify_event *e) 
         return on_renamed(w, node, e, to, partner);
 }
 
-/* Something is lost: what, nobody knows. At least the watches shall be right again. */
+/* Events are lost, and it is unknown which. The watches at least are made right again. */
 static int on_overflow(FileWatch *w) {
         int r = file_watch_tell(w, FILE_OVERFLOW, false, "", "");
 
@@ -294,7 +297,7 @@ static int on_overflow(FileWatch *w) {
         return r;
 }
 
-/* What was watched has gone: so has the watch. */
+/* The watched file or directory is gone, and so is the watch. */
 static int on_top_gone(FileWatch *w) {
         int r = file_watch_tell(w, FILE_REMOVED, w->only[0] == '\0', "", "");
 
@@ -310,7 +313,7 @@ static int on_nameless(FileWatch *w, int node, const struct inotify_event *e) {
                 watched_drop(&w->dirs, node);
         if (is_top && (e->mask & IN_ATTRIB) && w->only[0] == '\0')
                 return file_watch_tell(w, FILE_ATTRIBUTES, true, "", "");
-        return 0; /* of other directories their parents tell */
+        return 0; /* other directories are reported by their parents */
 }
 
 static int on_named(FileWatch *w, int node, const struct inotify_event *e) {
@@ -351,7 +354,7 @@ static int watch_run(FileWatch *w) {
                 if (w->end == 0) {
                         r = file_watch_fill(w, 0);
                         if (r == 0) {
-                                /* All is told: nothing can come twice any more. */
+                                /* Everything is reported: no event can come twice any more. */
                                 hashset_done(&w->seen);
                                 w->last.kind = 0;
                                 r = file_watch_fill(w, -1);
@@ -370,7 +373,7 @@ static int watch_run(FileWatch *w) {
         }
 }
 
-/* A file is watched by way of its directory, since files are replaced more often than written into. */
+/* A file is watched through its directory, since files are replaced more often than written into. */
 static int watch_open(FileWatch *w, const FileRequest *q) {
         struct stat st;
         size_t n;

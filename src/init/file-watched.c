@@ -44,7 +44,7 @@ int watched_rename(Watched *t, int node, int parent, const char *name) {
 static int take_free(Watched *t) {
         if (t->n == WATCHED_MAX)
                 return -ENOSPC;
-        /* They are filled from the front, and holes are rare: the first guess is right nearly always. */
+        /* Slots are filled from the front, and holes are rare: the first guess is nearly always right. */
         for (size_t i = 0; i < WATCHED_MAX; i++) {
                 size_t k = (t->n + i) % WATCHED_MAX;
 

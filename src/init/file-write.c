@@ -15,10 +15,10 @@
 /* A file being written: complete under a temporary name, then put in place by one rename. */
 typedef struct Draft {
         FilePlace place;
-        char name[TEMPORARY_NAME_SIZE]; /* empty: there is none */
+        char name[TEMPORARY_NAME_SIZE]; /* empty: no temporary file */
         int fd;
         bool replaces;
-        struct stat old; /* of what it replaces */
+        struct stat old; /* status of the file that it replaces */
         MadeDirectories parents;
 } Draft;
 
@@ -42,7 +42,7 @@ static int draft_open(Draft *d, const FileRequest *request) {
         const bool no_replace = request->flags & FILE_NO_REPLACE;
         int r;
 
-        /* A link that is in the way of a file that must not be there yet is something that is there. */
+        /* If the file must not exist yet, a link at its path counts as existing. */
         r = place_find_file(request->path, !no_replace, &d->place);
         if (r == -ENOENT && (request->flags & FILE_PARENTS)) {
                 r = directories_make(request->path, /* parents_only= */ true, &d->parents);
@@ -60,7 +60,7 @@ static int draft_open(Draft *d, const FileRequest *request) {
         return r;
 }
 
-/* One portion of what is in the pipe: the bytes, 0 at its end, -EAGAIN. */
+/* Moves one portion out of the pipe. Returns the bytes, 0 at its end, -EAGAIN. */
 static ssize_t take_some(int from, int to, bool *splices) {
         static char buffer[CHUNK_SIZE];
         ssize_t n;
@@ -70,7 +70,7 @@ static ssize_t take_some(int from, int to, bool *splices) {
                 n = splice(from, NULL, to, NULL, CHUNK_SIZE, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
                 if (n >= 0 || errno != EINVAL)
                         return n < 0 ? -errno : n;
-                *splices = false; /* this file system, or this pipe, has no such thing */
+                *splices = false; /* this file system, or this pipe, does not splice */
         }
         n = read(from, buffer, sizeof(buffer));
         if (n <= 0)
@@ -85,7 +85,7 @@ static int take_all(int to, const FileJob *job) {
         for (;;) {
                 struct pollfd fds[] = {
                         { .fd = job->data_fd, .events = POLLIN },
-                        { .fd = job->channel, .events = 0      }, /* COMMIT may lie there already; only its end matters */
+                        { .fd = job->channel, .events = 0      }, /* COMMIT may be waiting there already; only its end matters */
                 };
                 ssize_t n;
 
@@ -113,8 +113,8 @@ static int await_commit(FileJob *job) {
         return m.type == FILE_COMMIT ? 0 : -EPROTO;
 }
 
-/* Mode and owner: those asked for, else those of the file that was there, so that replacing looks like writing into it. But
- * for set-id bits, which writing takes away as well. */
+/* Sets the requested mode and owner, or those of the replaced file, so that replacing looks like writing into
+ * it. Set-id bits are not kept: writing clears them as well. */
 static int draft_dress(Draft *d, const FileJob *job) {
         const FileRequest *q = job->request;
         mode_t mode = q->mode != FILE_MODE_NONE ? q->mode & 07777 : d->replaces ? d->old.st_mode & 0777 : MODE_DEFAULT;
@@ -123,7 +123,7 @@ static int draft_dress(Draft *d, const FileJob *job) {
                 if (fchown(d->fd, q->owner, q->group) < 0)
                         return -errno;
         } else if (d->replaces && job->root)
-                (void) fchown(d->fd, d->old.st_uid, d->old.st_gid); /* an id that is not mapped cannot be given */
+                (void) fchown(d->fd, d->old.st_uid, d->old.st_gid); /* an id that is not mapped cannot be set */
         if (fchmod(d->fd, mode) < 0)
                 return -errno;
         return q->flags & FILE_SET_LABELS ? labels_replace(d->fd, q->labels, q->labels_size) : 0;
@@ -141,7 +141,8 @@ static int draft_publish(Draft *d, const FileJob *job) {
         return 0;
 }
 
-/* A file that is written where it is. What was not there before goes again when it is given up; what was, keeps what it has got by then. */
+/* A file that is written in place. If the write is abandoned, a file that did not exist before is removed; an
+ * existing one keeps the data written so far. */
 typedef struct Opened {
         FilePlace place;
         int fd;
@@ -162,7 +163,7 @@ static void opened_done(Opened *o) {
         file_place_done(&o->place);
 }
 
-/* Not O_CREAT for what is there: the kernel has rules about that in directories like /tmp (fs.protected_regular). */
+/* No O_CREAT for an existing file: the kernel restricts that in directories like /tmp (fs.protected_regular). */
 static int opened_open(Opened *o, const FileRequest *q) {
         const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
         struct stat st;
@@ -177,7 +178,7 @@ static int opened_open(Opened *o, const FileRequest *q) {
         if (r < 0)
                 return r;
         o->fresh = fstatat(o->place.dirfd, o->place.name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
-        /* Looked at before it is opened: to open a pipe or a device can do something to who is at its other end. */
+        /* The type is checked before opening: an open of a pipe or a device can affect the process at its other end. */
         if (!o->fresh && mode_check_regular(st.st_mode) < 0)
                 return mode_check_regular(st.st_mode);
         o->fd = openat(o->place.dirfd, o->place.name, flags | (o->fresh ? O_CREAT | O_EXCL : 0), MODE_DEFAULT);
@@ -194,7 +195,7 @@ static int opened_prepare(Opened *o, const FileRequest *q) {
                 return -errno;
         if (q->mode != FILE_MODE_NONE && fchmod(o->fd, q->mode & 07777) < 0)
                 return -errno;
-        if (o->fresh) /* empty as it is; to cut it again would be one more change to those who watch */
+        if (o->fresh) /* it is empty; truncating it would be one more event for watchers */
                 return 0;
         return ftruncate(o->fd, 0) < 0 && !fd_is_made_up(o->fd) ? -errno : 0;
 }

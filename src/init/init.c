@@ -17,7 +17,7 @@
 #include "init/pty.h"
 #include "wire/channel.h"
 
-#define DISK_FULL_BYTES (64 * 1024) /* less than this free: no room for another file of any use */
+#define DISK_FULL_BYTES (64 * 1024) /* with less free, there is no room for another file of any use */
 
 static _noreturn_ void init_fail(int control_fd, const SpawnFailure *failure) {
         WireMessage m = { .type = WIRE_FAILED, .failed.error = failure->error };
@@ -34,7 +34,7 @@ static int block_signals(void) {
 
         (void) sigfillset(&all);
         if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
-                return -1; /* an end that is not held for us could come between two looks, and be waited for for ever */
+                return -1; /* a signal that is not blocked could come between two checks, and would then be waited for forever */
         (void) sigemptyset(&child);
         (void) sigaddset(&child, SIGCHLD);
         return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -61,7 +61,7 @@ static pid_t init_start(const InitSpec *spec) {
 
         if (channel_send(spec->control_fd, &m, &master, spec->tty ? 1 : 0) < 0)
                 _exit(1);
-        (void) TAKE_FD(slave); /* held until the end: a terminal that nobody has open for a moment is not at its end */
+        (void) TAKE_FD(slave); /* held until the end: a terminal that no process has open for a moment would report its end */
         return pid;
 }
 
@@ -84,7 +84,7 @@ static int reap_until(pid_t command, int signal_fd, int control_fd) {
                 if (poll(fds, ELEMENTSOF(fds), -1) < 0 && errno != EINTR)
                         _exit(1);
                 if (fds[1].revents)
-                        _exit(1); /* the supervisor says nothing more: this is its end. Ours ends all others'. */
+                        _exit(1); /* the supervisor sends nothing more: this is its end. Our end ends all other processes. */
                 (void) read(signal_fd, &info, sizeof(info));
         }
 }
@@ -113,7 +113,7 @@ void init_main(const InitSpec *spec) {
         started = clock_usec();
         command = init_start(spec);
 
-        /* The guest's output ends when the guest's processes do: hold no copy of it. */
+        /* The guest's output must end when the guest's processes do: hold no copy of it. */
         for (int i = 0; i < 3; i++)
                 (void) close(i);
 
@@ -122,8 +122,8 @@ void init_main(const InitSpec *spec) {
         if (spec->measure_disk && (spec->always_measure || m.exited.wait_status != 0))
                 measure_disk(&m.exited);
 
-        /* Our end is everybody's: the kernel kills and reaps whoever is left in the namespace. (kill(-1) would do it
-         * too, but looks at every process of the host for it.) */
+        /* Our end is the end of all: the kernel kills and reaps every process left in the namespace. (kill(-1)
+         * would do it too, but it looks at every process of the host.) */
         (void) channel_send(spec->control_fd, &m, NULL, 0);
         _exit(0);
 }

@@ -10,7 +10,7 @@
 
 #define BUFFER_SIZE      (256 * 1024)
 #define PIPE_SIZE        (1024 * 1024)
-#define PIPE_SIZE_FIRST  (64 * 1024) /* what the kernel gives unasked */
+#define PIPE_SIZE_FIRST  (64 * 1024) /* the size that the kernel gives by default */
 #define PUMP_MAX         (4 * 1024 * 1024)
 #define TERMINAL_PENDING (128 * 1024) /* more than a terminal holds */
 #define PAGE_SIZE_MAX    65536
@@ -28,7 +28,7 @@ static void init_journal_write_out(InitJournal *j, size_t size) {
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n <= 0) {
-                        j->max = *j->bytes; /* a journal with a hole would be a lie: nothing more goes in */
+                        j->max = *j->bytes; /* after a hole the journal would be wrong: nothing more is written */
                         break;
                 }
                 done += (size_t) n;
@@ -38,7 +38,8 @@ static void init_journal_write_out(InitJournal *j, size_t size) {
                 *j->truncated = 1;
 }
 
-/* Most commands say little, and what all pipes of a user may hold is bounded: only one that is found full grows. */
+/* Most commands print little, and the kernel limits the total size of a user's pipes: only a pipe that is found
+ * full grows. */
 static void widen(InitJournal *j, size_t found) {
         if (j->wide || j->terminal || found < PIPE_SIZE_FIRST)
                 return;
@@ -52,7 +53,7 @@ static ssize_t move(InitJournal *j, size_t max) {
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return -EAGAIN;
-        if (n <= 0) { /* a terminal that nobody has open any more says EIO */
+        if (n <= 0) { /* EIO: no process has the terminal open any more */
                 j->from = fd_close(j->from);
                 return 0;
         }
@@ -72,7 +73,7 @@ void journal_pump(InitJournal *j) {
                         return;
                 moved += (size_t) n;
                 if ((size_t) n < sizeof(buffer) && !j->terminal)
-                        return; /* that was all: poll tells of more, or of the end, as cheaply as another read */
+                        return; /* the pipe is empty: poll reports more data, or the end, as cheaply as another read */
         }
 }
 
@@ -82,7 +83,7 @@ void journal_drain(InitJournal *j) {
 
         if (j->from < 0)
                 return;
-        /* What a terminal has taken is not all where FIONREAD looks. */
+        /* FIONREAD does not count everything that a terminal has taken. */
         if (!j->terminal)
                 left = ioctl(j->from, FIONREAD, &pending) < 0 ? 0 : (size_t) pending;
         while (j->from >= 0 && left > 0) {

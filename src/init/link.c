@@ -36,8 +36,8 @@ static int send_bytes(InitLink *l, const uint8_t *data, size_t size, const int *
         return r;
 }
 
-/* If a descriptor cannot be copied, the connection is closed: a partial answer is useless, and the daemon's next
- * connection asks again. */
+/* If a descriptor cannot be copied, the connection is closed: a partial answer is useless, and the daemon asks
+ * again on its next connection. */
 static void init_link_hold(InitLink *l, const uint8_t *data, size_t size, const int *fds, size_t n_fds) {
         memcpy(l->held, data, size);
         l->held_size = size;

@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "init/pool.h"
 
-#define REFUSED_MSEC 2 /* a refusal on loopback comes before connect(2) returns, unless the kernel is busy */
+#define REFUSED_MSEC 2 /* on loopback a refusal arrives before connect(2) returns, unless the kernel is busy */
 
 #ifndef IPV6_FREEBIND
 #define IPV6_FREEBIND 78
@@ -77,11 +77,12 @@ static int connect_port(const GuestSocket *q) {
         if (fd != -ECONNREFUSED)
                 return fd;
         r = connect_loopback(v6, q->remote_port);
-        return r < 0 ? fd : r; /* without IPv6 there is another reason, that nobody wants to know */
+        return r < 0 ? fd : r; /* without IPv6 the second error is another one, of no interest */
 }
 
-/* Others speak from the same address to the same guest: only remote and local together are one conversation. An address of the
- * world is ours by a route, which is enough for IPv4; IPv6 wants to be told. */
+/* Other peers use the same address of the same guest: only remote and local address together identify a
+ * conversation. A route makes every address local, which is enough to bind an IPv4 address; IPv6 needs an
+ * option. */
 static int open_flow(const GuestSocket *q) {
         bool v4 = is_v4(q->local) && is_v4(q->remote);
         _cleanup_close_ int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -31,7 +31,8 @@ static void fill_slot(const InitPool *p, size_t i, int32_t record, const GuestEx
         for (int k = 0; k < _SHIM_DESCRIPTOR_MAX; k++)
                 if (fds[k] >= 0)
                         slot->descriptors |= 1u << k;
-        /* The cgroup has room for us too, which is no guest's to use. With one id only, we are of the guest's user. */
+        /* The cgroup has room for our own processes, which no guest may use. With a single id our processes
+         * count as the guest user's. */
         slot->nproc = p->setting.serve->pids;
         if (p->setting.serve->single_id)
                 slot->nproc += 1 + pool_count_busy(p);
@@ -40,7 +41,7 @@ static void fill_slot(const InitPool *p, size_t i, int32_t record, const GuestEx
 }
 
 static int send_job(const InitPool *p, size_t i, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
-        static const uint8_t nothing = 0; /* a datagram of no bytes would look like our end */
+        static const uint8_t nothing = 0; /* an empty datagram would look like our end */
         bool inlined = exec->strings_size > 0;
         int compact[_SHIM_DESCRIPTOR_MAX];
         size_t n = 0;
@@ -69,14 +70,14 @@ static bool run_parked(InitPool *p, int32_t record, const GuestExec *exec, const
                 fill_slot(p, i, record, exec, fds);
                 if (send_job(p, i, exec, fds) >= 0)
                         return true;
-                /* Somebody has killed it, or it will end for want of a channel. It never looked at the record. */
+                /* A guest has killed it, or it will end for lack of a channel. It never looked at the record. */
                 atomic_store(&slot_of(p, i)->record, BOARD_NO_RECORD);
                 p->shims[i].channel_fd = fd_close(p->shims[i].channel_fd);
         }
         return false;
 }
 
-/* strings NULL: it has nothing to do yet. */
+/* strings NULL: there is no command yet. */
 static int fork_shim(InitPool *p, size_t i, uid_t uid, const uint8_t *strings, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         int pair[2], r;
@@ -122,7 +123,7 @@ static int run_forked(InitPool *p, int32_t record, const GuestExec *exec, const 
         return r;
 }
 
-/* Parked before it is born: whoever claims it at once finds the channel there. */
+/* Parked before it is forked: a claim right after finds the channel there. */
 void pool_warm(InitPool *p) {
         static const int none[_SHIM_DESCRIPTOR_MAX] = SHIM_DESCRIPTORS_NONE;
         ShimSlot *slot = slot_of(p, 0);
@@ -150,7 +151,7 @@ bool pool_signal(InitPool *p, int32_t record, int signal_number) {
         for (size_t i = 0; i < p->n; i++)
                 if (works_on(p, i, record)) {
                         (void) atomic_fetch_or(&slot_of(p, i)->signals, UINT64_C(1) << (signal_number - 1));
-                        (void) kill(p->shims[i].pid, SIGUSR1); /* our child, not reaped: the number is still its own */
+                        (void) kill(p->shims[i].pid, SIGUSR1); /* our child, not reaped: its pid cannot be reused yet */
                         return true;
                 }
         return false;

@@ -30,7 +30,7 @@
 
 #define LISTEN_BACKLOG 16
 #define POLL_MAX_MSEC  3600000
-#define STACK_ALIGN    ((size_t) 4096) /* where pages are larger the kernel refuses, and no harm is done */
+#define STACK_ALIGN    ((size_t) 4096) /* with larger pages the kernel refuses, which does no harm */
 #define STACK_RELEASED ((size_t) 128 * 1024)
 
 typedef struct Serve {
@@ -39,15 +39,15 @@ typedef struct Serve {
         InitLink link;
         Stop stop;
         NetworkFds network;
-        int meminfo_fd, usage_fd; /* the specification's, where no child of ours has them; -EBADF: none */
+        int meminfo_fd, usage_fd; /* copies of the specification's descriptors that our children do not have; -EBADF: none */
         Sudo sudo;
-        bool to_tell;  /* something may be untold */
-        bool no_room;  /* … and waits for the reader; until then we read nothing either */
-        bool end_list; /* END is due when everything has been told */
+        bool to_tell;  /* something may not be sent yet */
+        bool no_room;  /* … and waits for the reader; until then we read no requests either */
+        bool end_list; /* END is due after everything has been sent */
         bool stopped;  /* STOPPED is due */
         Executions executions;
         Kept kept;
-        GuestMessage request; /* here, and not on the stack of a loop that never returns: messages are large */
+        GuestMessage request; /* here, and not on the stack of a loop that never returns, since messages are large */
         uint8_t buffer[GUEST_MESSAGE_MAX];
 } Serve;
 
@@ -71,7 +71,7 @@ static void serve_watch(Serve *s) {
         atomic_store(&s->executions.pool.setting.board->watched, s->end_list || s->stop.active);
 }
 
-/* Updated before each command only, so that an idle PID 1 need not wake up for it. */
+/* Updated only before each command, so that an idle PID 1 need not wake up for it. */
 static __attribute__((noinline)) void serve_write_meminfo(const Serve *s) {
         char text[MEMINFO_MAX];
         ssize_t n;
@@ -86,7 +86,7 @@ static __attribute__((noinline)) void serve_write_meminfo(const Serve *s) {
         (void) pwrite(s->meminfo_fd, text, (size_t) n, 0);
 }
 
-/* Requests. A false one ends the connection: whoever sends such a thing is not our daemon. */
+/* Requests. An invalid one ends the connection: its sender is not our daemon. */
 
 typedef struct ServeRequest {
         const GuestMessage *message;
@@ -161,7 +161,7 @@ static bool on_kept_ask(Serve *s, const ServeRequest *q) {
         return true;
 }
 
-/* Those of our own session are helpers of ours, whatever a number may mean by now. */
+/* Processes of our own session are our helpers, even if the pid has been reused for one. */
 static bool on_kill(Serve *s, const ServeRequest *q) {
         if (getsid(q->message->kill.pid) != getsid(0))
                 (void) kill(q->message->kill.pid, q->message->kill.signal);
@@ -180,7 +180,7 @@ static bool on_forget(Serve *s, const ServeRequest *q) {
 
 static bool on_list(Serve *s, const ServeRequest *q) {
         s->end_list = s->to_tell = true;
-        serve_watch(s); /* before looking: one that is starting wakes us */
+        serve_watch(s); /* before the list is made: a shim that is starting wakes us */
         executions_list(&s->executions);
         return true;
 }
@@ -215,7 +215,7 @@ static bool serve_on_socket(Serve *s, const ServeRequest *q) {
         return true;
 }
 
-/* What the daemon may say, and with how many descriptors at most. */
+/* The requests of the daemon, and the most descriptors that each may carry. */
 static const struct {
         bool (*function)(Serve *s, const ServeRequest *q);
         size_t max_fds;
@@ -247,7 +247,7 @@ static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) 
         return requests[m->type].function(s, &(ServeRequest) { .message = m, .fds = fds, .n_fds = n_fds });
 }
 
-/* False: there is nothing more to read for now. */
+/* Returns false if there is nothing more to read at present. */
 static bool serve_read_request(Serve *s) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
@@ -267,14 +267,16 @@ static void serve_on_link(Serve *s) {
         (void) serve_read_request(s);
 }
 
-/* What a daemon has asked for and was answered for by its row in the store, happens, though it did not live to hear of it. */
+/* A former daemon has answered for these requests by its row in the store, so they are carried out, although it
+ * is gone and gets no answer. */
 static void finish_requests(Serve *s) {
         s->link.deaf = true;
         while (s->link.fd >= 0 && serve_read_request(s))
                 ;
 }
 
-/* The newest counts. A process of ours cannot be the daemon, whatever way it has found to the socket. */
+/* The newest connection replaces the former. A process of this sandbox cannot be the daemon, even if it has
+ * reached the socket. */
 static void on_connect(Serve *s) {
         int fd = accept4(s->spec->listen_fd, NULL, NULL, SOCK_CLOEXEC);
         struct ucred peer;
@@ -299,7 +301,8 @@ static void serve_on_child(Serve *s, pid_t pid, int status) {
         int32_t record;
 
         if (WIFSTOPPED(status)) {
-                /* A guest's root may stop our helpers; it does not keep them so. What stops itself is left alone. */
+                /* A guest's root may stop our helpers, so they are continued. A guest's process that is stopped
+                 * is left alone. */
                 if (getsid(pid) == getsid(0))
                         (void) kill(pid, SIGCONT);
                 return;
@@ -325,7 +328,7 @@ static void serve_on_signal(Serve *s) {
 
 /* Telling */
 
-/* So that a daemon that was not there when we started can see as well how full the disk is. */
+/* The descriptor lets a daemon that did not start this sandbox see as well how full the disk is. */
 static int say_end(Serve *s) {
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -440,8 +443,9 @@ static __attribute__((noinline)) void say_ready(Serve *s) {
         (void) init_link_send(&s->link, &m, root);
 }
 
-/* Building the walls took more stack than we ever need again; with a thousand sandboxes that is something. Not inlined: what
- * is given back begins below our own frame, and ends in the gap below the stack, which nothing is mapped into. */
+/* Setting up the sandbox took more stack than is ever needed again, which adds up with a thousand sandboxes.
+ * Not inlined: the released range begins below our own frame, and ends in the gap below the stack, where
+ * nothing is mapped. */
 static __attribute__((noinline)) void release_stack(void) {
         uintptr_t here = (uintptr_t) __builtin_frame_address(0) & ~(uintptr_t) (STACK_ALIGN - 1);
 
@@ -453,17 +457,17 @@ void init_serve(const InitServe *spec) {
         int r;
 
         (void) prctl(PR_SET_NAME, "cove-init");
-        (void) setsid(); /* fails when we lead one already */
+        (void) setsid(); /* fails if we lead a session already */
         begin_nofile();
-        r = rlimits_apply_common(); /* guests have them from us */
+        r = rlimits_apply_common(); /* guests inherit them from us */
         if (r < 0)
                 serve_fail(spec, "rlimits", -r);
         s = serve_new(spec);
         if (listen(spec->listen_fd, LISTEN_BACKLOG) < 0 || fcntl(spec->listen_fd, F_SETFL, O_NONBLOCK) < 0)
                 serve_fail(spec, "listen", errno);
 
-        /* For us as well: compiling the filter takes longer than starting a command, and children have it from us. What we
-         * do ourselves is on its list. */
+        /* Loaded for PID 1 as well: compiling the filter takes longer than starting a command, and children
+         * inherit it. The calls of PID 1 itself are on its list. */
         if (!(spec->guards_missing & GUARD_BIT(GUARD_SECCOMP))) {
                 r = seccomp_load(/* flags= */ 0);
                 if (r < 0)

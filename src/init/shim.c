@@ -26,9 +26,9 @@
 #define PARKED_MAX       4
 #define KILL_AGAIN_FIRST (5 * USEC_PER_MSEC)
 #define KILL_AGAIN_MAX   (200 * USEC_PER_MSEC)
-#define DISK_FULL_BYTES  (64 * 1024) /* less than this free: no room for another file of any use */
+#define DISK_FULL_BYTES  (64 * 1024) /* with less free, there is no room for another file of any use */
 #define POLL_MAX_MSEC    3600000
-#define UNANNOUNCED_MSEC 3 /* a login shell that runs true is over by then */
+#define UNANNOUNCED_MSEC 3 /* a login shell that runs `true` has ended by then */
 
 typedef struct Shim {
         const ShimSetting *setting;
@@ -37,16 +37,16 @@ typedef struct Shim {
         SpawnFailure broken; /* error is not 0: no command can be started */
         const uint8_t *strings;
         int fds[_SHIM_DESCRIPTOR_MAX];
-        bool stays; /* parked without an end */
+        bool stays; /* parked without a time limit */
 
         /* The execution */
         Record *record;
         Command command;
-        bool announced;    /* that it has started */
-        bool has_children; /* it, or what it has left behind */
-        bool killing;      /* the tree, until nothing is left of it */
+        bool announced;    /* the start has been reported */
+        bool has_children; /* the command, or processes that it has left behind */
+        bool killing;      /* the tree is killed until nothing is left of it */
         usec_t deadline, kill_again, kill_pause;
-        struct rusage usage; /* of all that were reaped */
+        struct rusage usage; /* of all reaped processes */
 } Shim;
 
 static void wake_init(const Shim *s, bool always) {
@@ -80,7 +80,7 @@ static void shim_fail(Shim *s, const SpawnFailure *failure) {
         s->record->failed = *f;
         atomic_store(&s->record->state, RECORD_FAILED);
         shim_tell(s, &m);
-        wake_init(s, /* always= */ true); /* the record is PID 1's to free */
+        wake_init(s, /* PID 1 frees the record */ true); /* the record is PID 1's to free */
 }
 
 static void note_start(Shim *s) {
@@ -91,8 +91,8 @@ static void note_start(Shim *s) {
         wake_init(s, /* always= */ false);
 }
 
-/* With the first thing that happens, or soon: a command that is over at once shall not have to share its CPU with the news
- * of its start. */
+/* Reports the start together with the first event, or soon: a command that ends at once shall not have to share
+ * its CPU with the report of its start. */
 static void announce(Shim *s) {
         GuestMessage m = { .type = GUEST_STARTED };
 
@@ -119,7 +119,7 @@ static void shim_add_usage(struct rusage *sum, const struct rusage *usage) {
         sum->ru_maxrss = MAX_OF(sum->ru_maxrss, usage->ru_maxrss);
 }
 
-/* By trying, with a file that never has a name. */
+/* Tries it, with a file that never has a name. */
 static bool quota_is_full(void) {
         _cleanup_close_ int fd = open("/", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 
@@ -195,7 +195,7 @@ static void shim_on_signal(Shim *s) {
                         continue;
                 if (n == SIGKILL)
                         shim_kill_tree(s, clock_usec());
-                else if (s->command.pid > 0) /* not reaped yet: the number is still its own */
+                else if (s->command.pid > 0) /* not reaped yet: its pid cannot be reused */
                         (void) kill(-s->command.pid, n);
                 else if (s->has_children)
                         (void) tree_signal(n);
@@ -209,7 +209,7 @@ static void shim_check_time(Shim *s) {
                 return;
         now = clock_usec();
         if (now >= s->deadline)
-                shim_reap(s); /* it may just have ended by itself */
+                shim_reap(s); /* the command may just have ended by itself */
         if (now >= s->deadline) {
                 s->deadline = USEC_INFINITY;
                 s->record->exited.timed_out = 1;
@@ -246,7 +246,7 @@ static void shim_loop(Shim *s) {
                 };
 
                 if (poll(fds, ELEMENTSOF(fds), shim_poll_timeout(s)) < 0 && errno != EINTR)
-                        _exit(1); /* PID 1 sees to the rest */
+                        _exit(1); /* PID 1 does the rest */
                 if (fds[0].revents == 0)
                         announce(s);
                 else
@@ -288,7 +288,7 @@ static void shim_run(Shim *s) {
         atomic_store(&s->slot->record, BOARD_NO_RECORD);
 }
 
-/* Parked: until there is another execution. False: nobody came in time. */
+/* Waits, parked, for another execution. False: none came in time. */
 static bool await_next(Shim *s) {
         static uint8_t buffer[GUEST_INLINE_MAX];
         Board *board = s->setting->board;
@@ -301,7 +301,7 @@ static bool await_next(Shim *s) {
                 (void) atomic_fetch_sub(&board->n_parked, 1);
                 return false;
         }
-        while (r == -EAGAIN) /* PID 1 was a moment faster: something is on its way */
+        while (r == -EAGAIN) /* PID 1 has claimed this shim already: a message is on its way */
                 r = channel_receive_bytes(s->channel_fd, 0, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
         if (r <= 0)
                 _exit(1);
@@ -314,14 +314,14 @@ static bool await_next(Shim *s) {
         return true;
 }
 
-/* How long to wait; a sandbox that stands ready for somebody is asked for its first command much later. */
+/* Sets how long to wait. A sandbox of a pool may get its first command much later. */
 static bool be_patient(const Shim *s) {
-        const struct timeval patience = { .tv_sec = s->slot->exec.flags & GUEST_EXEC_STAY ? 0 : PARK_SEC }; /* 0: for ever */
+        const struct timeval patience = { .tv_sec = s->slot->exec.flags & GUEST_EXEC_STAY ? 0 : PARK_SEC }; /* 0: no limit */
 
         return setsockopt(s->channel_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) >= 0;
 }
 
-/* Waits for another execution. False: nobody came in time, or enough others are waiting. */
+/* Waits for another execution. False: none came in time, or enough other shims are waiting. */
 static bool shim_park(Shim *s) {
         Board *board = s->setting->board;
 
@@ -342,7 +342,7 @@ static bool shim_park(Shim *s) {
         return await_next(s);
 }
 
-/* What holds for all commands of this shim. */
+/* Prepares what all commands of this shim have in common. */
 static SpawnFailure shim_prepare(const Shim *s) {
         static const struct timeval patience = { .tv_sec = PARK_SEC };
         SpawnFailure failure;

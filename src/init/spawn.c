@@ -30,7 +30,7 @@ static int spawn_step_signals(SpawnChild *c) {
 
         for (int signal_number = 1; signal_number < _NSIG && !c->spec->prepared; signal_number++) {
                 struct sigaction action = { .sa_handler = SIG_DFL };
-                (void) sigaction(signal_number, &action, NULL); /* fails for KILL, STOP and libc's own */
+                (void) sigaction(signal_number, &action, NULL); /* fails for KILL, STOP and the signals of libc itself */
         }
         (void) sigemptyset(&none);
         return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? -errno : 0;
@@ -44,7 +44,7 @@ static int step_stdio(SpawnChild *c) {
         for (int i = 0; i < 3; i++)
                 if (c->spec->stdio[i] >= 0 && dup2(c->spec->stdio[i], i) < 0)
                         return -errno;
-        /* Already there: then only the mark that closes it has to go. */
+        /* If it has the right number already, only its close-on-exec flag is cleared. */
         if (c->spec->channel_fd > 2 && (c->spec->channel_fd == CHANNEL_FD ? fcntl(CHANNEL_FD, F_SETFD, 0) : dup2(c->spec->channel_fd, CHANNEL_FD)) < 0)
                 return -errno;
         if (c->spec->terminal && ioctl(c->spec->terminal_fd, TIOCSCTTY, 0) < 0)
@@ -63,7 +63,7 @@ static int spawn_step_bounding(SpawnChild *c) {
 }
 
 static int spawn_step_ids(SpawnChild *c) {
-        /* Raw calls: the C library's would look for threads of the process whose memory this is. */
+        /* Raw calls: the C library's would look for threads of the process that this memory belongs to. */
         if (!c->spec->single_id) {
                 if (!c->spec->prepared && syscall(SYS_setgroups, 0, NULL) < 0)
                         return -errno;
@@ -162,7 +162,7 @@ int spawn_confine(const SpawnSpec *spec, SpawnFailure *ret_failure) {
 }
 
 pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure) {
-        static _Alignas(16) char stack[SPAWN_STACK_SIZE]; /* one child at a time borrows it, until it execs */
+        static _Alignas(16) char stack[SPAWN_STACK_SIZE]; /* used by one child at a time, until it execs */
         SpawnChild child = { .spec = spec };
         pid_t pid;
 

@@ -54,7 +54,7 @@ bool stop_step(Stop *s, Executions *x) {
         }
         if (s->killing)
                 signal_all(x, SIGKILL);
-        if (s->killing || s->orphans) /* those without a shim are ours: nobody else could end them */
+        if (s->killing || s->orphans) /* processes without a shim are PID 1's: nothing else could end them */
                 s->orphans = tree_kill() != 0;
         s->again = s->killing || s->orphans ? now + AGAIN_USEC : USEC_INFINITY;
         return false;

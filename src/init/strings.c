@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 
-#define POINTERS_MAX 512 /* of an ordinary command: needs no memory asked for */
+#define POINTERS_MAX 512 /* enough for an ordinary command, without allocating memory */
 #define PATH_OF_USER "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 #define PATH_OF_ROOT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -44,7 +44,7 @@ int strings_parse(const uint8_t *data, size_t size, uint32_t n_args, uint32_t n_
         size_t n_pointers = (size_t) n_args + n_env + 2;
         Strings s = { .workdir = (const char *) data };
 
-        /* No string is shorter than its NUL: this bounds the lists by the data. */
+        /* Each string has at least its NUL, so the size of the data bounds the lists. */
         if (!nul || n_args == 0 || n_pointers > size + 1)
                 return -EINVAL;
         s.argv = few;
@@ -98,7 +98,7 @@ int strings_read(int fd, uint32_t n_args, uint32_t n_env, uid_t uid, Strings *re
         if (!memory)
                 return -ENOMEM;
 
-        /* Copied, not mapped: whoever holds the file could change it behind the checks. */
+        /* Copied, not mapped: a process that holds the file could change it after the checks. */
         r = strings_read_all(fd, memory, size);
         if (r >= 0)
                 r = strings_parse(memory, size, n_args, n_env, uid, ret);

@@ -24,7 +24,7 @@
 
 #define LISTEN_FD    3
 #define SIGNAL_FD    4
-#define ASIDE_FD     10 /* where descriptors are while the low ones are sorted */
+#define ASIDE_FD     10 /* where descriptors are moved while the low ones are arranged */
 #define PENDING_MAX  32
 #define PATIENCE     (5 * USEC_PER_SEC) /* between a connection and its request */
 #define IDLE_MSEC    2000
@@ -38,7 +38,7 @@ typedef struct Door {
         ShimSetting setting;
         SudoDoorPending pending[PENDING_MAX]; /* the oldest first */
         size_t n;
-        pid_t stewards[BOARD_SUDO]; /* as forked; a steward that was killed before it could write its number leaves its slot taken */
+        pid_t stewards[BOARD_SUDO]; /* as forked; the slot of a steward that was killed before it could write its pid stays taken */
 } Door;
 
 static void sudo_door_drop(Door *d, size_t i) {
@@ -79,7 +79,7 @@ static void sudo_door_refuse(int fd, const char *step, int error) {
                 (void) channel_send_bytes(fd, buffer, (size_t) size, NULL, 0, MSG_DONTWAIT);
 }
 
-/* PID 1's child and not ours, so that it outlives us, and PID 1 hears of its end. */
+/* A child of PID 1 and not ours, so that it outlives us, and PID 1 is notified of its end. */
 static pid_t fork_for_init(void) {
         return (pid_t) syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 }
@@ -137,7 +137,7 @@ static void serve_pending(Door *d, const struct pollfd *fds) {
         }
 }
 
-/* Nothing of PID 1's stays with us: neither its connections nor the ends of anybody's input. */
+/* Closes all descriptors of PID 1: its connections, and its ends of the inputs of commands. */
 static int sudo_door_keep_descriptors(const ShimSetting *setting, int listen_fd) {
         int l = fcntl(listen_fd, F_DUPFD_CLOEXEC, ASIDE_FD), s = fcntl(setting->signal_fd, F_DUPFD_CLOEXEC, ASIDE_FD);
 

@@ -25,7 +25,7 @@
 #include "wire/channel.h"
 #include "wire/sudo.h"
 
-#define NOFILE_UNTOLD 4096 /* before the first execution has told: whoever asks was forked from a zygote. As core/sandbox/spec.c has it for those who say nothing */
+#define NOFILE_UNTOLD 4096 /* before the first execution has set a limit: the client was forked from a zygote. Equal to the default in core/sandbox/spec.c */
 #define CLIENT_FD        3
 #define SIGNAL_FD        4
 #define ASIDE_FD         10
@@ -38,9 +38,9 @@
 typedef struct Steward {
         ShimSetting setting;
         SudoSlot *slot;
-        int client_fd; /* -EBADF: has gone */
+        int client_fd; /* -EBADF: disconnected */
         bool stays;    /* the command outlives its client */
-        pid_t command; /* 0: has ended */
+        pid_t command; /* 0: ended */
         bool has_children;
         bool killing;
         usec_t kill_again, kill_pause;
@@ -103,7 +103,7 @@ static void sudo_steward_kill_tree(Steward *s) {
 static void pass_signal(Steward *s, int n) {
         if (n == SIGKILL)
                 sudo_steward_kill_tree(s);
-        else if (s->command > 0) /* not reaped yet: the number is still its own */
+        else if (s->command > 0) /* not reaped yet: its pid cannot be reused */
                 (void) kill(-s->command, n);
         else
                 (void) tree_signal(n);
@@ -136,7 +136,7 @@ static void on_client(Steward *s) {
                         (void) kill(-s->command, m.signal);
                 return;
         }
-        s->client_fd = fd_close(s->client_fd); /* it has ended, or talks rubbish, which is the same */
+        s->client_fd = fd_close(s->client_fd); /* the client has ended, or sends garbage, which is treated the same */
         if (!s->stays)
                 sudo_steward_kill_tree(s);
 }
@@ -158,7 +158,7 @@ static void sudo_steward_loop(Steward *s) {
                 };
 
                 if (poll(fds, ELEMENTSOF(fds), sudo_steward_poll_timeout(s)) < 0 && errno != EINTR)
-                        _exit(1); /* PID 1 sees to the rest */
+                        _exit(1); /* PID 1 does the rest */
                 if (fds[0].revents)
                         sudo_steward_on_signal(s);
                 if (fds[1].revents && s->client_fd >= 0)
@@ -170,7 +170,7 @@ static void sudo_steward_loop(Steward *s) {
 
 /* The beginning */
 
-/* An execution by its shim, or by the steward of another command that it has asked for. */
+/* Finds an execution by its shim, or by the steward of another command that it has started. */
 static bool find_asker(Steward *s, pid_t pid) {
         Board *board = s->setting.board;
 
@@ -195,7 +195,8 @@ static bool find_asker(Steward *s, pid_t pid) {
         return false;
 }
 
-/* Both are PID 1's own children, so the way up from any guest process leads to one, or to PID 1 when its own is gone. */
+/* Shims and stewards are PID 1's own children, so the ancestors of any guest process lead to one, or to PID 1
+ * if its own is gone. */
 static void find_execution(Steward *s, pid_t client) {
         pid_t pid = client;
 
@@ -206,7 +207,7 @@ static void find_execution(Steward *s, pid_t client) {
         }
 }
 
-/* One that is not of this sandbox's processes has no number here. */
+/* A client outside this sandbox has no pid here. */
 static pid_t check_client(Steward *s) {
         struct ucred peer;
         socklen_t size = sizeof(peer);
@@ -216,7 +217,7 @@ static pid_t check_client(Steward *s) {
         return peer.pid;
 }
 
-/* As for any command that the daemon asks for: an id that is ours would make a guest our equal. */
+/* As for any command that the daemon requests: an id of our own would make a guest our equal. */
 static void sudo_steward_check_ids(Steward *s, const SudoRun *q) {
         const InitServe *serve = s->setting.serve;
 
@@ -226,7 +227,7 @@ static void sudo_steward_check_ids(Steward *s, const SudoRun *q) {
                 sudo_steward_fail_step(s, "ids", -EPERM);
 }
 
-/* The user whose terminal it is may open it again by its name. */
+/* The user that the command runs as may open its terminal again by name. */
 static void give_terminal(const Steward *s, const SudoRun *q, int fd) {
         struct stat st;
 
@@ -290,7 +291,7 @@ static void sudo_steward_run(Steward *s) {
 static int sudo_steward_keep_descriptors(int client_fd) {
         int c = fcntl(client_fd, F_DUPFD_CLOEXEC, ASIDE_FD);
 
-        if (c < 0 || dup3(c, CLIENT_FD, O_CLOEXEC) < 0) /* the signals' is where the door has put it */
+        if (c < 0 || dup3(c, CLIENT_FD, O_CLOEXEC) < 0) /* the door has put the signal descriptor in its place */
                 return -errno;
         return kernel_close_range(SIGNAL_FD + 1, ~0u, 0) < 0 ? -errno : 0;
 }

@@ -16,7 +16,7 @@
 #include "wire/sudo.h"
 
 #define LISTEN_BACKLOG 64
-#define AGAIN_USEC     (50 * USEC_PER_MSEC) /* a guest that kills its door, or has no room for one, does not keep us busy with it */
+#define AGAIN_USEC     (50 * USEC_PER_MSEC) /* a guest that kills its door, or has no room for one, must not keep us busy with it */
 
 static int sudo_open_socket(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -85,9 +85,10 @@ bool sudo_reaped(Sudo *s, pid_t pid, int status) {
         return false;
 }
 
-/* A number is not given to another process that soon after its end: they go round all of them first.
- * Who is to end dies with its steward, and is not ended by it: that one may stand still in what its client has sent (a descriptor that blocks whoever drops
- * it), and nothing but this reaches it then. What it looked after is PID 1's from then on, which ends it (sudo_reaped). */
+/* A pid is not reused that soon after its process ends: the kernel goes round all pids first. SIGKILL is sent
+ * to the steward, and not passed on by it: a steward may be blocked by its client (by a descriptor that blocks
+ * the process that closes it), and only this signal reaches it then. The command then is PID 1's child, and PID
+ * 1 ends it (sudo_reaped). */
 static void signal_slot(SudoSlot *slot, int signal_number) {
         pid_t pid = atomic_load(&slot->pid);
 

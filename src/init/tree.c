@@ -19,7 +19,7 @@
 #define PROCESSES_FIRST 256
 #define PROCESSES_MAX   (1u << 22) /* the kernel's own ceiling */
 #define STOP_ROUNDS     64
-#define PATIENT_ROUNDS  3 /* that follow at once; then a stopped process is given time to notice */
+#define PATIENT_ROUNDS  3 /* rounds without a pause; after them a stopped process is given time to notice */
 #define PATIENCE_NSEC   (100 * 1000)
 
 typedef struct Process {
@@ -27,11 +27,11 @@ typedef struct Process {
         uint32_t n_threads;
         char state;
         bool member;
-        bool stopped; /* has had our SIGSTOP in an earlier round */
+        bool stopped; /* got our SIGSTOP in an earlier round */
 } Process;
 
 typedef struct Scan {
-        Process *list; /* by pid, ascending: as /proc has them */
+        Process *list; /* ascending by pid, as in /proc */
         size_t n, room;
 } Scan;
 
@@ -59,8 +59,8 @@ static int scan_grow(Scan *s) {
         return 0;
 }
 
-/* "pid (name) state parent group session tty foreground flags 4 faults 4 times priority nice threads …"; the name may have
- * anything in it. False: it is gone. */
+/* "pid (name) state parent group session tty foreground flags 4 faults 4 times priority nice threads …"; the
+ * name may contain any character. False: the process is gone. */
 static bool process_read(int proc_fd, const char *name, Process *ret) {
         char path[32], text[512];
         const char *p;
@@ -107,7 +107,7 @@ static const Process *scan_find(const Scan *s, pid_t pid) {
         return NULL;
 }
 
-/* By generations: children need not have higher numbers than their parents. */
+/* By generations: a child may have a lower pid than its parent. */
 static void scan_mark(Scan *s) {
         pid_t self = getpid(), session = getsid(0);
         bool changed;
@@ -128,7 +128,7 @@ static void scan_mark(Scan *s) {
         } while (changed);
 }
 
-/* struct linux_dirent64 as the kernel has it; the C libraries hide it behind a DIR, which they allocate. */
+/* struct linux_dirent64 of the kernel; the C libraries hide it behind a DIR, which they allocate. */
 typedef struct DirectoryEntry {
         uint64_t inode;
         int64_t offset;
@@ -166,18 +166,18 @@ static int scan_read(Scan *ret) {
         return 0;
 }
 
-/* A leader that has ended is a zombie for as long as a thread of its process lives. */
+/* A leader that has ended is a zombie while any thread of its process lives. */
 static bool init_tree_is_dead(const Process *p) {
         return (p->state == 'Z' || p->state == 'X') && p->n_threads <= 1;
 }
 
-/* Once it has our SIGSTOP it can make no other: the kernel does not finish a fork while a signal is pending. But only one
- * thread may know of it yet, so it must have been seen not to run. */
+/* A process with our SIGSTOP can fork no more: the kernel does not finish a fork while a signal is pending. But
+ * only one of its threads may have noticed the signal, so the process must have been seen not to run. */
 static bool is_still(const Process *p) {
         return p->stopped && p->state != 'R' && p->state != 'S';
 }
 
-/* One round of stopping; returns how many may still run. */
+/* Sends SIGSTOP in one round; returns how many processes may still run. */
 static size_t stop_members(Scan *s, const Scan *before) {
         size_t n_running = 0;
 
@@ -191,7 +191,7 @@ static size_t stop_members(Scan *s, const Scan *before) {
                 p->stopped = earlier && earlier->member;
                 if (is_still(p))
                         continue;
-                /* A number is not given to another process that soon: they go round all of them first. */
+                /* A pid is not reused that soon: the kernel goes round all pids first. */
                 (void) kill(p->pid, SIGSTOP);
                 n_running++;
         }

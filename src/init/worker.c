@@ -39,7 +39,7 @@ static int worker_step_signals(Worker *w) {
         return sigprocmask(SIG_SETMASK, &all, NULL) < 0 ? -errno : 0;
 }
 
-/* First out of the way, then into place. 0–2 become something that nothing can be read from or written to. */
+/* First out of the way, then into place. 0–2 become a descriptor that can be neither read nor written. */
 static int worker_step_descriptors(Worker *w) {
         int channel = fcntl(w->fds[0], F_DUPFD_CLOEXEC, 10);
         int data = w->n_fds > 1 ? fcntl(w->fds[1], F_DUPFD_CLOEXEC, 10) : -EBADF;
@@ -47,7 +47,7 @@ static int worker_step_descriptors(Worker *w) {
 
         if (channel < 0 || (w->n_fds > 1 && data < 0) || nothing < 0)
                 return -errno;
-        w->job.channel = channel; /* so that a failure from here on still finds its way */
+        w->job.channel = channel; /* so that a failure from here on can still be reported */
         for (int i = 0; i < CHANNEL_FD; i++)
                 if (nothing != i && dup3(nothing, i, O_CLOEXEC) < 0)
                         return -errno;
@@ -66,7 +66,7 @@ static int worker_step_rlimits(Worker *w) {
                 .data_bytes = RLIMIT_VALUE_UNSET,
                 .cpu_seconds = RLIMIT_VALUE_UNSET,
                 .nproc = RLIMIT_VALUE_UNSET,
-                .file_bytes = w->file_size_max, /* SIGXFSZ waits for ever */
+                .file_bytes = w->file_size_max, /* SIGXFSZ stays blocked: a write beyond the limit fails */
         });
 }
 
@@ -79,7 +79,7 @@ static int worker_step_ids(Worker *w) {
         const gid_t gid = w->request->gid;
 
         if (w->single_id)
-                return uid == getuid() && gid == getgid() ? 0 : -EINVAL; /* as for any id that is not mapped */
+                return uid == getuid() && gid == getgid() ? 0 : -EINVAL; /* the same error as for an id that is not mapped */
         if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, gid, gid, gid) < 0 ||
                         syscall(SYS_setresuid, uid, uid, uid) < 0)
                 return -errno;
@@ -90,7 +90,7 @@ static int worker_step_capabilities(Worker *w) {
         return caps_set(w->capabilities);
 }
 
-/* The kernel has its own idea of it after a change of ids. */
+/* A change of ids resets the flag. */
 static int step_dumpable(Worker *w) {
         return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
@@ -103,13 +103,13 @@ static int step_place(Worker *w) {
 static int worker_step_seccomp(Worker *w) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return -errno;
-        /* A kernel without has no sandbox without somebody's consent. */
+        /* On a kernel without seccomp, no sandbox starts without the caller's consent. */
         return seccomp_probe() < 0 ? 0 : seccomp_load(0);
 }
 
-/* Order is policy. */
+/* The order is policy. */
 static int (*const steps[])(Worker *w) = {
-        worker_step_signals,      /* only SIGKILL ends us: what is half done is undone otherwise */
+        worker_step_signals,      /* only SIGKILL ends us; unfinished work is undone otherwise */
         worker_step_descriptors,
         worker_step_rlimits,
         worker_step_bounding,     /* needs CAP_SETPCAP */
@@ -117,7 +117,7 @@ static int (*const steps[])(Worker *w) = {
         worker_step_capabilities,
         step_dumpable,
         step_place,
-        worker_step_seccomp,      /* last: what operations do is on its list, some of the above is not */
+        worker_step_seccomp,      /* last: its list has the calls of the operations, and not all of the above */
 };
 
 static int (*const operations[_FILE_OPERATION_MAX])(FileJob *job, uint64_t *ret_count) = {

@@ -17,7 +17,7 @@
 #define HOLD_TRIES 20
 #define HOLD_PAUSE 5000 /* µs */
 
-#define VALUE_MAX 255 /* bytes of a mount option, for the kernel */
+#define VALUE_MAX 255 /* the kernel's limit for a mount option, in bytes */
 
 /* A colon ends a layer's path unless escaped by a backslash. The author of a template chooses its directory names. */
 static size_t put_layer(char *ret, const char *path) {
@@ -33,11 +33,11 @@ static size_t put_layer(char *ret, const char *path) {
 }
 
 int apart_make(const char *directory, const char *empty) {
-        char layers[4 * PATH_MAX]; /* of which fsconfig() takes VALUE_MAX */
+        char layers[4 * PATH_MAX]; /* fsconfig() takes VALUE_MAX of them */
         size_t n;
         const FsOption options[] = {
                 { "lowerdir",  layers },
-                { "userxattr", NULL   }, /* guest root, who may make it, may not read trusted.* */
+                { "userxattr", NULL   }, /* made by guest root, which may not read trusted.* */
         };
 
         if (strlen(directory) >= PATH_MAX || strlen(empty) >= PATH_MAX)
@@ -60,7 +60,7 @@ int apart_cover(const char *directory, const char *empty) {
         return apart_attach(directory, empty, directory);
 }
 
-/* Whoever holds it on purpose is not waited for: he could keep every sandbox from beginning. */
+/* The wait is bounded: a process that holds the lock on purpose could otherwise keep every sandbox from starting. */
 int apart_hold_anonymous(void) {
         int fd = eventfd(0, EFD_CLOEXEC);
         bool has_all = false;
@@ -71,7 +71,7 @@ int apart_hold_anonymous(void) {
                 struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
                 bool has_flock = flock(fd, LOCK_SH | LOCK_NB) >= 0;
 
-                has_all = fcntl(fd, F_OFD_SETLK, &all) >= 0 && has_flock; /* unlike F_SETLK, it goes with the descriptor and not with the process */
+                has_all = fcntl(fd, F_OFD_SETLK, &all) >= 0 && has_flock; /* unlike F_SETLK, released with the descriptor and not with the process */
                 if (!has_all)
                         (void) usleep(HOLD_PAUSE);
         }

@@ -28,8 +28,8 @@ void bootid_format(const uint8_t bytes[static 16], char ret[static BOOTID_LENGTH
         }
 }
 
-/* In memory where the disk is kept. The name is one that nobody could have put there before. The kernel attaches no file that has lost
- * its name already. */
+/* The file lies in shm/, so it is in memory even if the disk is kept. Its name is random, so no guest can have
+ * made a file of that name before. The kernel attaches no file that has lost its name already. */
 static int bootid_make_file(const char *name, const char *text) {
         _cleanup_close_ int fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
         int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
@@ -59,7 +59,7 @@ int bootid_make(BootId *ret, Error *reterr) {
         return 0;
 }
 
-/* Only a kernel that has none goes without: whatever else fails would leave the host's to be read. */
+/* Only a kernel without a boot id goes without a cover. After any other failure the guest could read the host's. */
 static int attach_over_the_kernels(int tree) {
         if (faccessat(AT_FDCWD, PLACE, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? 0 : -errno;

@@ -15,7 +15,7 @@
 #include "jail/ids.h"
 
 #define INSTANCE_MAX 32
-#define LIST_ROOM    256 /* to begin with */
+#define LIST_ROOM    256 /* initial */
 
 typedef struct IdList {
         char (*ids)[JAIL_ID_LENGTH + 1];
@@ -86,7 +86,7 @@ int cgroup_open(const char *instance, const char *id, Cgroup *ret) {
                         return r;
                 }
         }
-        cg.controllers = (1u << _CGROUP_CONTROLLER_MAX) - 1; /* what is not there cannot be read */
+        cg.controllers = (1u << _CGROUP_CONTROLLER_MAX) - 1; /* reads of a missing controller fail */
         *ret = cg;
         return 0;
 }
@@ -98,7 +98,8 @@ static int list_add(IdList *list, const char *id) {
         return 0;
 }
 
-/* A hierarchy that is not there has nothing to list; one that cannot be read would make the list a lie. */
+/* A missing hierarchy has nothing to list. A hierarchy that cannot be read is an error: the list would be
+ * incomplete. */
 static int list_base(const char *base, const char *prefix, IdList *list) {
         _cleanup_directory_ DIR *directory = directory_open(AT_FDCWD, base);
         const struct dirent *entry;

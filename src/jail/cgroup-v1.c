@@ -29,7 +29,7 @@ static const struct {
 
 #define CPU_PERIOD_USEC 100000u
 
-/* Below our own group, so that limits which were put on us hold for our sandboxes too. */
+/* Below our own group, so that limits set on us apply to our sandboxes too. */
 static int plan_below_own(Cgroup *cg, CgroupController c, const char *name, const char *own_text) {
         char own[CGROUP_OWN_PATH_MAX];
         int n;
@@ -44,7 +44,8 @@ static int plan_below_own(Cgroup *cg, CgroupController c, const char *name, cons
         return 0;
 }
 
-/* In a container the path that /proc names may not exist in what is mounted: then the mount's top is ours. */
+/* In a container the path that /proc names may not exist in the mounted hierarchy; the top of the mount is then
+ * ours. */
 static void plan_at_top(CgroupDir *dir, CgroupController c) {
         char name[CGROUP_PATH_MAX];
 
@@ -74,7 +75,8 @@ static void read_own(char ret[static CGROUP_OWN_MAX]) {
                 ret[0] = '\0';
 }
 
-/* Where a daemon that is started again from elsewhere finds them. A hierarchy that is not there shows when it is made. */
+/* At the top, where a daemon that is restarted from elsewhere finds them. A missing hierarchy is noticed when
+ * its group is made. */
 static int plan_lasting_of_root(Cgroup *cg, const char *name) {
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++)
                 (void) snprintf(cg->dirs[c].path, sizeof(cg->dirs[c].path), CGROUP_MOUNT "/%s/%s", controllers[c].name, name);
@@ -119,7 +121,7 @@ static int cgroup_v1_limit_memory(const CgroupDir *dir, const JailLimits *limits
         r = cgroup_limit(dir, "memory.memsw.limit_in_bytes", limits->memory_bytes, reterr);
         if (r < 0 && r != -ENOENT)
                 return r;
-        /* What is under way in sockets is counted apart. */
+        /* The kernel counts memory of TCP sockets separately. */
         r = cgroup_limit(dir, "memory.kmem.tcp.limit_in_bytes", limits->memory_bytes, reterr);
         return r == -ENOENT ? 0 : r;
 }
@@ -249,7 +251,7 @@ static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
         if (ret->has_cpu) {
                 uint64_t user = 0, system = 0;
 
-                /* In ticks, as a rule: whoever shows them puts them in proportion to the sum, which is precise. */
+                /* Usually counted in ticks; readers scale them to the sum, which is precise. */
                 (void) file_read_uint64(cpuacct_fd(cg), "cpuacct.usage_user", &user);
                 (void) file_read_uint64(cpuacct_fd(cg), "cpuacct.usage_sys", &system);
                 ret->cpu_user_usec = user / 1000;
@@ -258,7 +260,7 @@ static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
         return 0;
 }
 
-/* The kernel finishes the freezing, and notices that it is finished, when somebody asks. */
+/* The kernel completes the freezing, and notices that it is complete, only when the state is read. */
 static int v1_freeze(const Cgroup *cg, bool freeze) {
         const CgroupDir *dir = cg->dirs + CGROUP_FREEZER;
         const char *wanted = freeze ? "FROZEN" : "THAWED";
@@ -278,7 +280,7 @@ static int v1_freeze(const Cgroup *cg, bool freeze) {
         return strncmp(state, wanted, strlen(wanted)) == 0 ? 0 : -EAGAIN;
 }
 
-/* What cannot go stays, and that is no failure. */
+/* Memory that cannot be reclaimed stays; this is not a failure. */
 static int v1_reclaim(const Cgroup *cg) {
         const CgroupDir *dir = cg->dirs + CGROUP_MEMORY;
         char path[CGROUP_FILE_MAX];

@@ -32,7 +32,7 @@ static int cgroup_v2_limit_memory(const CgroupDir *dir, const JailLimits *limits
         int r = cgroup_limit(dir, "memory.max", limits->memory_bytes, reterr);
         if (r < 0)
                 return r;
-        /* Nothing may go to swap: memory.max and memory.swap.max add up. Absent where the kernel has no swap. */
+        /* No swap: memory.max and memory.swap.max add up. The file is absent on a kernel without swap. */
         r = cgroup_limit(dir, "memory.swap.max", 0, reterr);
         return r == -ENOENT ? 0 : r;
 }
@@ -41,8 +41,8 @@ static int cgroup_v2_limit_pids(const CgroupDir *dir, const JailLimits *limits, 
         return cgroup_limit(dir, "pids.max", MIN_OF((uint64_t) limits->pids + limits->pids_room + 1, CGROUP_PIDS_MAX), reterr);
 }
 
-/* The io controller has no limit of its own: its group alone makes the sandbox one party among others for the disk, and
- * counts. */
+/* No limit is set with the io controller: a group of its own makes the sandbox one party among others for the
+ * disk, and counts its use. */
 static const struct {
         const char *name;
         CgroupController controller;
@@ -77,7 +77,7 @@ static int cgroup_v2_own_directory(char *ret, size_t size) {
         return r;
 }
 
-/* The group that will hold the sandbox's, and whether we must leave it first. */
+/* Finds the group that will contain the sandbox's, and whether we must leave it first. */
 static int cgroup_v2_find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr) {
         char path[CGROUP_BASE_MAX], *slash;
         int r;
@@ -153,7 +153,7 @@ static int move_us(const char *directory, pid_t companion) {
         return file_write(AT_FDCWD, path, "0");
 }
 
-/* All that is in a group goes to another: a daemon's own processes, in a group that is delegated to it. */
+/* Moves all processes of a group to another one: a daemon's own processes, in a group that is delegated to it. */
 static int cgroup_v2_move_all(const char *from, const char *to) {
         char source[CGROUP_FILE_MAX], target[CGROUP_FILE_MAX], text[65536], *state = NULL;
         ssize_t n;
@@ -189,7 +189,7 @@ static bool cgroup_v2_has_word(const char *text, const char *word) {
         return false;
 }
 
-/* Switches on what is there and off; each on its own, so that one that is refused does not take the rest along. */
+/* Enables the available controllers that are off, one by one, so that a refused one does not prevent the others. */
 static void enable_controllers(const char *base) {
         char path[CGROUP_FILE_MAX], on[512] = "";
 
@@ -307,7 +307,7 @@ static int v2_freeze(const Cgroup *cg, bool freeze) {
         return (frozen != 0) == freeze ? 0 : -EAGAIN;
 }
 
-/* Everything, so that it says -EAGAIN when it has got as far as it gets. Since Linux 5.19. */
+/* Asks for all memory: the kernel reclaims what it can and then fails with -EAGAIN. Since Linux 5.19. */
 static int v2_reclaim(const Cgroup *cg) {
         char path[CGROUP_FILE_MAX], bytes[32];
         ssize_t n;
@@ -322,8 +322,8 @@ static int v2_reclaim(const Cgroup *cg) {
         return r == -ENOENT ? -EOPNOTSUPP : r == -EAGAIN || r == -EBUSY ? 0 : r;
 }
 
-/* The leaf can go when we are back in the group it belongs to, which takes no processes while it has controllers
- * switched on for its children. A group that two runs share keeps them for the other one. */
+/* The leaf can be removed once we are back in its parent, which takes no processes while controllers are
+ * enabled for its children. A group that two runs share keeps its controllers for the other run. */
 static void v2_leave(Cgroup *cg) {
         char path[CGROUP_FILE_MAX];
 

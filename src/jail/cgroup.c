@@ -109,7 +109,7 @@ int cgroup_usage(const Cgroup *cg, CgroupUsage *ret) {
         if (cg->version == CGROUP_NONE)
                 return -EOPNOTSUPP;
         (void) ops_of(cg)->usage(cg, ret);
-        /* PID 1 is ours, as in the limit. */
+        /* PID 1 is cove's and does not count, as in the limit. */
         if (ret->pids_peak > 0)
                 ret->pids_peak--;
         if (ret->pids > 0)
@@ -142,7 +142,7 @@ int cgroup_reclaim(const Cgroup *cg) {
         return ops_of(cg)->reclaim(cg);
 }
 
-/* Nobody dies while frozen by a v1 freezer: what was killed must be let go. */
+/* A v1 freezer keeps killed processes from dying until they are thawed. */
 static void cgroup_kill_all(const Cgroup *cg) {
         for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
                 if (cg->dirs[i].path[0])
@@ -214,8 +214,8 @@ void cgroup_file_path(const CgroupDir *dir, const char *file, char *ret, size_t 
         (void) snprintf(ret, size, "%s/%s", dir->path, file);
 }
 
-/* Numbers, one to a line, as many as there are processes: taken as they come. That a number has become somebody else's in
- * between would take a whole round of the kernel's pids. */
+/* The list has one pid per line and any length; each pid is killed as it is read. A pid can be reused in
+ * between only after the kernel has gone through all pids. */
 int cgroup_kill_listed(const CgroupDir *dir) {
         char path[CGROUP_FILE_MAX], chunk[4096];
         _cleanup_close_ int fd = -EBADF;

@@ -41,7 +41,7 @@ static bool clientrc_line_has_key(const char *line, size_t n, const char *key) {
         return n > length && strncasecmp(line, key, length) == 0 && strchr(" \t=:[", line[length]);
 }
 
-/* Where the authorities of the host are inside, too. */
+/* The directories in which the guest finds the host's certificate authorities, too. */
 static bool clientrc_line_is_visible(const char *line, size_t n) {
         static const char *const visible[] = { "/etc/ssl/certs/", "/usr/" };
         const char *value = memchr(line, '/', n);
@@ -52,7 +52,8 @@ static bool clientrc_line_is_visible(const char *line, size_t n) {
         return false;
 }
 
-/* A proxy is for the host's own clients, not for those behind the gate, and has a password in forms that are no URL. */
+/* A proxy is for the host's own clients, not for those behind the gate, and its password may have a form that
+ * is no URL. */
 static bool clientrc_pip_is_hosts(const char *line, size_t n) {
         return clientrc_line_has_key(line, n, "proxy") || clientrc_line_has_key(line, n, "client-cert") ||
                (clientrc_line_has_key(line, n, "cert") && !clientrc_line_is_visible(line, n));
@@ -77,7 +78,7 @@ void clientrc_filter_pip(char *ret, size_t size, const char *host) {
                 clientrc_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SECTION "\n" PIP_SETTING));
 }
 
-/* All else is the host's own: proxies, passwords, how it looks. */
+/* All other settings are the host's own: proxies, passwords, appearance. */
 static bool clientrc_npm_is_shown(const char *line, size_t n) {
         static const char *const keys[] = { "registry", "ca", "strict-ssl", "replace-registry-host", "audit", "fund", "update-notifier" };
         const char *scope = *line == '@' ? memchr(line, ':', n) : NULL;
@@ -107,7 +108,7 @@ void clientrc_filter_npm(char *ret, size_t size, const char *host) {
                 clientrc_add(ret, size, "\n", 1);
                 has_authorities = has_authorities || *host == 'c';
         }
-        if (!has_authorities) /* npm has a list of its own, which does not have the host's */
+        if (!has_authorities) /* npm has a list of its own, without the host's authorities */
                 clientrc_add(ret, size, NPM_AUTHORITIES, strlen(NPM_AUTHORITIES));
 }
 
@@ -132,7 +133,7 @@ static bool clientrc_npm_has_password(const char *text) {
         return false;
 }
 
-/* Opened for writing only where something is written: on an overlay it is copied by that. */
+/* Opens the file for writing only to write something: on an overlay such an open copies the file. */
 static int clientrc_hide_one(int root, const char *path) {
         _cleanup_close_ int in = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC), out = -EBADF;
         char text[CLIENTRC_BYTES] = "", shown[CLIENTRC_BYTES];
@@ -158,7 +159,7 @@ int clientrc_hide_npm(int root, const char **ret_path) {
         return r;
 }
 
-/* What is closed to others of the host, or longer than anybody writes, is not there inside either. */
+/* A file that other users of the host may not read, or one longer than any real one, counts as missing. */
 static void clientrc_read_one(int root, const char *path, char *ret, size_t size) {
         _cleanup_close_ int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         struct stat st;

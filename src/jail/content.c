@@ -15,7 +15,7 @@
 #include "base/path.h"
 #include "jail/tree.h"
 
-#define AGAIN_MAX 10000 /* somebody of this machine renamed or mounted something, and the kernel could not tell whether ".." leads out */
+#define AGAIN_MAX 10000 /* openat2() fails with EAGAIN if a rename or mount on this machine keeps the kernel from telling whether ".." leads out */
 
 int content_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path) {
         if (!fs->privileged || spec->uid == 0)
@@ -48,13 +48,14 @@ static int content_make_directory(int dirfd, const char *name) {
         return mkdirat(dirfd, name, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* Neither a link nor a pipe that somebody has left there may be opened for what it is not. */
+/* A link or a pipe may have been left at this name: the link is not followed, and the pipe does not block. */
 static int content_make_file(int dirfd, const char *name) {
         int fd = openat(dirfd, name, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
         return fd < 0 ? -errno : fd;
 }
 
-/* Guest root makes things, and hands them to the guest's user. In a writable bind there is no guest root, only the user. */
+/* Guest root makes things and gives them to the guest's user. In a writable bind only the user is mapped, so
+ * the user makes them. */
 static int content_make(const Rootfs *fs, const JailSpec *spec, int dirfd, const char *name, ContentMaker maker) {
         int r = maker(dirfd, name);
 
@@ -166,7 +167,7 @@ static int content_put_file(const Rootfs *fs, const JailSpec *spec, const JailFi
         return 0;
 }
 
-/* The target's words were looked at by whoever asked; links of a template's, or of a guest in a former life, may lead elsewhere. */
+/* The caller has checked the target's text. Links of a template, or of a guest in a former life, may lead elsewhere. */
 static int content_check_place(const JailVolume *volume, int place, Error *reterr) {
         static const char *const own[] = { "/proc", "/sys", "/dev" };
         char link[64], path[PATH_MAX];
@@ -216,7 +217,7 @@ int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         }
         r = content_open_directory(fs, spec, spec->workdir);
         if (fs->lived_in && jail_forgives(spec, r))
-                return 0; /* whoever is to work there is told */
+                return 0; /* a command that is to run there gets the error */
         if (r < 0)
                 return error_set(reterr, r, "working directory '%s'", spec->workdir);
         (void) fd_close(r);

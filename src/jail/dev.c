@@ -36,7 +36,7 @@ static const struct {
 /* Nodes cannot be made in a user namespace, so each of the host's is bound. */
 static int bind_nodes(Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
-                if (mknod(nodes[i].target, S_IFREG | 0666, 0) < 0 && errno != EEXIST) /* of a former life */
+                if (mknod(nodes[i].target, S_IFREG | 0666, 0) < 0 && errno != EEXIST) /* left from a former life */
                         return error_set(reterr, -errno, "%s", nodes[i].target);
                 if (mount(nodes[i].source, nodes[i].target, NULL, MS_BIND, NULL) < 0)
                         return error_set(reterr, -errno, "%s", nodes[i].source);
@@ -46,9 +46,9 @@ static int bind_nodes(Error *reterr) {
 
 static int mount_pts(Error *reterr) {
         static const FsOption options[] = {
-                { "ptmxmode", "0666" }, /* an instance of its own since Linux 4.7, whatever the options */
+                { "ptmxmode", "0666" }, /* a separate instance since Linux 4.7, whatever the options */
                 { "mode",     "0620" },
-                { "max",      "256"  }, /* of the few thousand that the whole host has */
+                { "max",      "256"  }, /* out of the few thousand of the whole host */
         };
         _cleanup_close_ int tree = tree_make("devpts", options, ELEMENTSOF(options),
                         MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
@@ -74,7 +74,7 @@ static int dev_bind_all(Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/dev") : 0;
 }
 
-/* What is attached here goes with the old root: so a copy of all of it is given back. */
+/* Mounts that are attached here are removed with the old root, so a copy of the whole tree is returned. */
 static int jail_dev_fill(int tree, bool bound, int *ret_tree, Error *reterr) {
         int r;
 
@@ -118,7 +118,7 @@ static int put_all(int tree) {
         for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
                 const char *name = nodes[i].target + strlen("dev/");
 
-                /* Twice, for what the umask takes away. */
+                /* fchmodat() sets the bits that the umask takes away. */
                 if (mknodat(tree, name, S_IFCHR | 0666, makedev(nodes[i].major, nodes[i].minor)) < 0 ||
                                 fchmodat(tree, name, 0666, 0) < 0)
                         return -errno;

@@ -18,7 +18,7 @@
 #define BYTES_PER_INODE  4096 /* tmpfs inodes cost kernel memory: they are limited along with the bytes */
 #define INODES_MIN       4096
 #define IMAGE_DIRECTORY  "/var/tmp"
-#define IMAGE_BYTES_MIN  (UINT64_C(2) << 20) /* mkfs.ext4 wants that much */
+#define IMAGE_BYTES_MIN  (UINT64_C(2) << 20) /* the minimum of mkfs.ext4 */
 
 static const char *const backing_names[_DISK_BACKING_MAX] = {
         [DISK_MEMORY] = "memory",
@@ -87,8 +87,8 @@ int disk_open_tree(int fd, const char *what, Error *reterr) {
 int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Error *reterr) {
         int tree;
 
-        /* The guest's root must be able to write there; it is no real user of the host. Nobody else may go in: the guest
-         * can leave set-id programs of its own ids. */
+        /* The guest's root, which is no real user of the host, must be able to write there. No other user may
+         * enter: the guest can leave set-id programs of its own ids. */
         if (fchmod(fd, 0700) < 0 || (geteuid() == 0 && fchown(fd, owner, group) < 0))
                 return error_set(reterr, -errno, "cannot hand '%s' to the sandbox: %m", path);
         tree = tree_clone_same(path, fd, /* recursive= */ false);
@@ -152,7 +152,7 @@ int disk_open_image(uint64_t bytes, Error *reterr) {
         if (loop < 0)
                 return loop;
 
-        /* The mount holds the device from here on; when it goes, the device clears itself. */
+        /* From here on the mount holds the device; when the mount is removed, the device clears itself. */
         tree = tree_make("ext4", options, ELEMENTSOF(options), DISK_ATTRIBUTES);
         if (tree < 0)
                 return error_set(reterr, tree, "cannot mount the disk image on %s: %m", path);

@@ -37,7 +37,7 @@ static int enter_death(Enter *e, Error *reterr) {
         return 0;
 }
 
-/* The supervisor speaks when it is ready; its silence is its end. */
+/* The supervisor sends a message when it is ready; the end of the channel means that it has ended. */
 static int enter_await(Enter *e, WireType type, WireMessage *ret, int *ret_fds, size_t *ret_n_fds, Error *reterr) {
         int r = channel_receive(e->control_fd, 0, ret, ret_fds, ret_fds ? CHANNEL_FDS_MAX : 0, ret_n_fds);
 
@@ -60,7 +60,7 @@ static int enter_ids(Enter *e, Error *reterr) {
                                 syscall(SYS_setresuid, 0, 0, 0) < 0)
                         return error_set(reterr, -errno, "guest root");
         }
-        /* A change of ids takes the parent-death signal away. */
+        /* A change of ids clears the parent-death signal. */
         if (prctl(PR_SET_DUMPABLE, 0) < 0)
                 return error_set(reterr, -errno, "PR_SET_DUMPABLE");
         (void) umask(0);
@@ -72,7 +72,7 @@ static int enter_session(Enter *e, Error *reterr) {
 
         if (setsid() < 0)
                 return error_set(reterr, -errno, "setsid");
-        /* A caller's real-time priority is not for the guest; and the cpu controller takes no such process. */
+        /* The guest must not get a real-time priority of the caller; and the cpu controller accepts no such process. */
         if (syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &normal) < 0)
                 return error_set(reterr, -errno, "scheduler");
         return 0;
@@ -82,7 +82,7 @@ static bool has_network_ahead(const Enter *e) {
         return e->spec->detached && e->spec->network.netns_fd >= 0;
 }
 
-/* What comes with a network stays with PID 1. */
+/* PID 1 keeps the sockets that come with a network. */
 static int enter_take_network(Enter *e, int *fds, size_t n_fds, size_t *ret_n, Error *reterr) {
         size_t n = e->spec->detached ? net_shape_fds(e->spec->network.shape) : 0;
 
@@ -99,7 +99,8 @@ static int enter_take_network(Enter *e, int *fds, size_t n_fds, size_t *ret_n, E
         return 0;
 }
 
-/* What the supervisor has made meanwhile: the network namespace, if there is one, comes first, with what belongs to it. */
+/* Takes what the supervisor has made meanwhile. The network namespace, if there is one, comes first, followed
+ * by its sockets. */
 static int enter_outside(Enter *e, Error *reterr) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t n_fds = 0, first;
@@ -119,7 +120,7 @@ static int enter_outside(Enter *e, Error *reterr) {
                 (void) fd_close(fds[i]);
         if (r < 0)
                 return error_set(reterr, r, "entering the cgroup");
-        /* Its root is the group we are in now, so it cannot be made by clone. */
+        /* The root of a cgroup namespace is the group that its maker is in, so clone cannot make it. */
         if (unshare(CLONE_NEWCGROUP) < 0)
                 return missing_or(e, GUARD_CGROUPNS, -errno, reterr, "cgroup namespace");
         return 0;
@@ -140,7 +141,7 @@ static int enter_propagation(Enter *e, Error *reterr) {
         return 0;
 }
 
-/* Without privilege only the sandbox itself, root of its own namespaces, can clone trees of what it sees. */
+/* Without privilege only the sandbox itself, as root of its own namespaces, can clone the trees that it sees. */
 static int enter_trees(Enter *e, Error *reterr) {
         bool idmap_failed;
         int r;
@@ -169,7 +170,7 @@ static int enter_complete(Enter *e, Error *reterr) {
         return rootfs_complete(e->fs, e->spec, reterr);
 }
 
-/* The boot id's name is free again, and as unlikely as before. */
+/* The name of the boot id's file is free again, and still cannot be foreseen. */
 static int enter_view(Enter *e, Error *reterr) {
         int r = view_attach(e->spec, e->fs->boot.name, e->spec->detached ? &e->meminfo_fd : NULL, reterr);
 
@@ -193,7 +194,7 @@ static int enter_keyring(Enter *e, Error *reterr) {
         return 0;
 }
 
-#define FIRST_AWAY_FD 16 /* beyond all places */
+#define FIRST_AWAY_FD 16 /* beyond all final numbers */
 
 static int move_away(int *fd) {
         int moved;
@@ -247,8 +248,8 @@ static int enter_anonymous(Enter *e, Error *reterr) {
         return fd < 0 ? error_set(reterr, fd, "an event counter") : 0;
 }
 
-/* PID 1 is somebody else than any guest, guest root included: the kernel lets equals change each other's limits, priority
- * and CPUs. With one id only there is nobody else to be. */
+/* PID 1 has an id that no guest has, guest root included: the kernel lets processes of the same id change each
+ * other's limits, priority and CPUs. With a single id there is no other to use. */
 static int enter_own_id(Enter *e, Error *reterr) {
         if (!e->privileged)
                 return 0;
@@ -295,14 +296,14 @@ static int enter_landlock(Enter *e, Error *reterr) {
         return 0;
 }
 
-/* What is told to the supervisor from here on, PID 1 tells. */
+/* From here on PID 1 itself reports to the supervisor. */
 static int enter_outlive(Enter *e, Error *reterr) {
         if (e->spec->detached && prctl(PR_SET_PDEATHSIG, 0) < 0)
                 return error_set(reterr, -errno, "PR_SET_PDEATHSIG");
         return 0;
 }
 
-/* Order is policy: each line stands where it stands for the reason beside it. */
+/* Order is policy: the comment beside a line says why it stands there. */
 static const struct {
         const char *name;
         int (*function)(Enter *e, Error *reterr);
@@ -318,13 +319,13 @@ static const struct {
         { "pivot",        enter_pivot        },
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
-        { "outside",      enter_outside      }, /* before the caller's files are written: they count */
+        { "outside",      enter_outside      }, /* before the caller's files are written: they count against the limits */
         { "view",         enter_view         }, /* over the kernel's own files, before the caller's mounts */
         { "binds",        enter_binds        }, /* last of the caller's mounts: they may cover anything */
         { "paths",        enter_paths        }, /* rules hold for all that is there now */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
-        { "anonymous",    enter_anonymous    }, /* a descriptor more, which stays */
+        { "anonymous",    enter_anonymous    }, /* keeps one more descriptor */
         { "capabilities", enter_capabilities }, /* after the last mount */
         { "no-new-privs", enter_no_new_privs }, /* Landlock asks for it */
         { "landlock",     enter_landlock     }, /* after the last mount, which it forbids */

@@ -56,7 +56,7 @@ const size_t furniture_n_directories = ELEMENTSOF(furniture_directories);
 
 static const char *const copied[] = {
         "etc/bash.bashrc", "etc/ld.so.cache", "etc/services", "etc/protocols",
-        "etc/maven/m2.conf", "etc/maven/logging/simplelogger.properties", /* mvn does not start without; its settings may have passwords */
+        "etc/maven/m2.conf", "etc/maven/logging/simplelogger.properties", /* mvn does not start without these; its settings may have passwords */
 };
 
 /* Only guest root uses these. Credentials (auth.conf) stay outside. */

@@ -21,7 +21,7 @@
 
 #define COPY_MAX (1024 * 1024)
 
-/* The guest's own changes of a former life stay. */
+/* Changes that the guest made in a former life stay. */
 static int hostetc_write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
         _cleanup_close_ int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
         int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
@@ -29,7 +29,8 @@ static int hostetc_write_file(const JailSpec *spec, const char *path, const char
         return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "%s", path) : 0;
 }
 
-/* Earlier versions bound one file, for guests who are not root, and left its place on their disks. Such a guest writes nothing into /etc: it is not his. */
+/* Earlier versions bound one file for guests other than root, and left its mount point on their disks. The file
+ * is not such a guest's: it cannot write into /etc. */
 static bool is_place_of_bind(const JailSpec *spec, const char *path) {
         struct stat st;
 
@@ -37,7 +38,7 @@ static bool is_place_of_bind(const JailSpec *spec, const char *path) {
                st.st_size == 0;
 }
 
-/* What the host does not have, or keeps from its own users, is not there inside either. */
+/* A file that the host lacks, or denies to its own users, is missing inside as well. */
 static int hostetc_copy_one(const JailSpec *spec, int host_root_fd, const char *path, Error *reterr) {
         _cleanup_close_ int from = openat(host_root_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
         char target[128];
@@ -71,12 +72,13 @@ static int link_one(const JailSpec *spec, int host_root_fd, const char *path, Er
         return 0;
 }
 
-/* Directories: opened while the host is there, attached when it is gone. An overlay takes the kernel its time, to make and to take away: so it is one of
- * all of /etc, of which no path shows more than the directories that are then taken from it. */
+/* Directories of the host are opened while the host is reachable, and attached afterwards. The kernel needs
+ * time to make and to remove an overlay, so a single one covers all of /etc. No path shows it; paths show only
+ * the directories that are taken from it. */
 
 #define HOST_ETC "lower-host-etc"
 
-/* A plain user gets none where something is mounted somewhere in /etc, as in containers. */
+/* A plain user gets no such overlay if something is mounted below /etc, as in containers. */
 static void open_whole(HostEtc *etc) {
         struct stat st;
 
@@ -86,7 +88,7 @@ static void open_whole(HostEtc *etc) {
         etc->device = st.st_dev;
 }
 
-/* What it has of it itself: a link on the way would lead out of the overlay, to the host's own. */
+/* Opens only a directory of the overlay itself: a link on the way would lead out of the overlay, to the host's own. */
 static int open_part(const char *path) {
         struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | RESOLVE_BENEATH };
         _cleanup_close_ int whole = open(HOST_ETC, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -198,7 +200,7 @@ static int write_names(const JailSpec *spec, bool lived_in, Error *reterr) {
         return hostetc_write_file(spec, "/etc/group", text, reterr);
 }
 
-/* What a user of the host would find in a new home; his own, to be changed. */
+/* Copies the files that a user of the host finds in a new home. The guest owns them and may change them. */
 static int fill_home(const JailSpec *spec, int host_root_fd, bool single_id, Error *reterr) {
         for (size_t i = 0; i < furniture_skeleton.n; i++) {
                 _cleanup_close_ int from = -EBADF, to = -EBADF;
@@ -221,7 +223,7 @@ static int fill_home(const JailSpec *spec, int host_root_fd, bool single_id, Err
         return 0;
 }
 
-/* Scripts say `python`, and not every host has one of that name. */
+/* Scripts call `python`, and not every host has a program of that name. */
 static int name_python(const JailSpec *spec, Error *reterr) {
         if (faccessat(AT_FDCWD, FURNITURE_PYTHON, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || access("/usr/bin/python3", F_OK) < 0)
                 return 0;
@@ -285,7 +287,7 @@ static int hostetc_take_files(const JailSpec *spec, const HostEtc *etc, int host
         return r < 0 || hostetc_shows(etc, CLIENTRC_APT ".d") ? r : hostetc_copy_sources(spec, host_root_fd, reterr);
 }
 
-/* Nothing to copy up where there is nothing in it. */
+/* An empty file is left alone: there is nothing to copy up. */
 static void empty_overrides(void) {
         struct stat st;
 

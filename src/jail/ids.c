@@ -34,8 +34,9 @@ int id_range_claim(uid_t *ret_base, int *ret_holder, Error *reterr) {
         if (getrandom(random, sizeof(random), 0) != (ssize_t) sizeof(random))
                 return error_set(reterr, -EIO, "cannot get random bytes");
 
-        /* From anywhere, in strides that nobody can foresee: neighbours say nothing of each other, and what is taken lies in no heap that would have
-         * to be walked along. Where one in ten is free, that is ten tries. */
+        /* The search begins anywhere and goes in strides that cannot be foreseen: neighbouring ranges reveal
+         * nothing of each other, and taken ranges form no cluster that a search has to walk along. If one range
+         * in ten is free, this takes ten tries. */
         for (uint32_t i = 0, slot = random[0] % ID_RANGE_COUNT; i < ID_RANGE_COUNT; i++, slot = (slot + stride_of(random[1])) % ID_RANGE_COUNT) {
                 int r = ids_claim(fd, slot);
 

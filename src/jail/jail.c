@@ -52,7 +52,7 @@ static int missing_before_start(const JailSpec *spec, bool privileged, GuardSet 
         if (spec->keep_dir)
                 missing |= GUARD_BIT(GUARD_DISK);
         r = landlock_probe();
-        if (r == -EOPNOTSUPP) /* where the kernel has it, it is raised; a failure of another kind is a failure */
+        if (r == -EOPNOTSUPP) /* only a kernel without Landlock may lack this guard; any other failure is an error */
                 missing |= GUARD_BIT(GUARD_LANDLOCK);
         else if (r < 0)
                 return error_set(reterr, r, "cannot ask the kernel for Landlock: %m");
@@ -71,7 +71,8 @@ static int check_seccomp(const JailSpec *spec, GuardSet *missing, Error *reterr)
         return 0;
 }
 
-/* No right to cgroups is a plain user's normal state: rlimits take over and the report says so. Root is told. */
+/* Without privilege, a lack of rights to cgroups is normal: rlimits take over and the report says so. Root gets
+ * an error. */
 static bool cgroup_failure_is_normal(int r, bool privileged) {
         return !privileged && (r == -EACCES || r == -EPERM || r == -EROFS || r == -EOPNOTSUPP || r == -EBUSY ||
                                               r == -ENOENT || r == -EINVAL);
@@ -150,11 +151,11 @@ static int explain_clone(int r, Error *reterr) {
         }
 }
 
-/* The kernel charges what a user namespace uses (inotify instances, pending signals, …) to whoever made it. That shall not
- * be root, whose share one guest could use up, but an id of the sandbox. Files are still opened as root: clone3 checks
- * the right to the cgroup.
- * Its owner has all rights in it from outside, and only from there. Nobody on the host has ids of a sandbox but a zygote's child on its way in, which then is
- * its user already. */
+/* The kernel charges the use of a user namespace (inotify instances, pending signals, …) to its maker. The
+ * maker must not be root, whose share one guest could use up, but an id of the sandbox. Files are still opened
+ * as root: clone3 checks the right to the cgroup. The owner has all rights in the namespace from outside, and
+ * only from there. The only process on the host with ids of a sandbox is a zygote's child on its way in, which
+ * then is the sandbox's user already. */
 static int jail_become_owner(uid_t owner) {
         if (owner != 0 && syscall(SYS_setresuid, -1, owner, -1) < 0)
                 return -errno;
@@ -211,7 +212,7 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
         }
         pid = clone_as_owner(j, spec, &args);
         if (pid != 0 && has_netns_ahead(spec) && net_enter(spec->home_netns_fd) < 0)
-                abort(); /* what we would do from here on, we would do in a guest's network */
+                abort(); /* otherwise all further steps would act in a guest's network */
         return pid;
 }
 
@@ -230,7 +231,7 @@ static pid_t clone_jail(Jail *j, const JailSpec *spec, Error *reterr) {
         return pid;
 }
 
-/* While the new process waits for its ids it can still be looked at; later only root could. */
+/* The new process can be inspected while it waits for its ids; later only root could. */
 static int map_ids(Jail *j, const JailSpec *spec, Rootfs *fs, bool privileged, int *ret_userns_fd, Error *reterr) {
         _cleanup_close_ int userns = -EBADF;
         IdMap map = {
@@ -274,7 +275,8 @@ void jail_release(Jail *j) {
         j->id_holder_fd = fd_close(j->id_holder_fd);
 }
 
-/* Undoes everything, in the middle of a start. Who makes detached ones waits for nobody, and reaps by itself. */
+/* Undoes everything, in the middle of a start. For a detached sandbox it does not wait: the caller reaps it by
+ * itself. */
 static void jail_abort(Jail *j, const JailSpec *spec) {
         int status;
 
@@ -289,7 +291,8 @@ static void jail_abort(Jail *j, const JailSpec *spec) {
         jail_release(j);
 }
 
-/* Who asks for a way through the gate asks for walls beside it: without them there is no such sandbox. */
+/* A caller that asks for a way through the gate needs the walls beside it: without a network namespace there is
+ * no such sandbox. */
 static int make_network(Jail *j, const JailSpec *spec, int userns_fd, Network *ret, Error *reterr) {
         const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .open_ports = spec->enterable, .hub_fd = -EBADF };
         int r;
@@ -309,7 +312,7 @@ static int jail_not_told(int r, Error *reterr) {
         return error_set(reterr, r, error_is_shortage(r) ? "the sandbox cannot be told how to go on: %m" : "the sandbox died while it was set up");
 }
 
-/* What came with the network goes to the PID 1 of a detached one. Otherwise somebody attends to it already. */
+/* The sockets of the network go to PID 1 of a detached sandbox. Otherwise spec->attend() has taken them already. */
 static int send_outside(Jail *j, const JailSpec *spec, const Network *network, Error *reterr) {
         const WireMessage m = { .type = WIRE_OUTSIDE, .outside.guards_missing = j->missing };
         int fds[1 + NET_SOCKETS_MAX + _CGROUP_CONTROLLER_MAX + 1], r;
@@ -397,8 +400,8 @@ static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], 
         return r < 0 ? r : send_outside(j, spec, &network, reterr);
 }
 
-/* So that the guest may open /dev/stdout again: a pipe without a name is the guest's to write, or to read, and not both. To
- * others a mode means nothing, for they have no way to it. */
+/* Lets the guest open /dev/stdout again: the guest may write to an unnamed pipe, or read from it, and not both.
+ * The mode gives others nothing, since no path leads them to the pipe. */
 static void open_pipes(const int stdio[static 3]) {
         for (int i = 0; i < 3; i++) {
                 struct statfs fs;
@@ -471,8 +474,7 @@ static usec_t jail_timeval_usec(const struct timeval *t) {
         return (usec_t) t->tv_sec * USEC_PER_SEC + (usec_t) t->tv_usec;
 }
 
-/* As a rule PID 1 is about to end, in less time than it takes to wake a CPU that has gone to sleep: look a few times before
- * sleeping. */
+/* PID 1 usually ends in less time than it takes to wake a sleeping CPU: look a few times before sleeping. */
 static int jail_await_end(pid_t pid, struct rusage *ret) {
         usec_t patience = clock_usec() + SPIN_USEC;
         int status;
@@ -507,7 +509,7 @@ int jail_finish(Jail *j, JailUsage *ret) {
 
         r = cgroup_remove(&j->cgroup, REMOVE_PATIENCE);
         if (r >= 0)
-                warden_dismiss(&j->warden); /* else it goes on trying */
+                warden_dismiss(&j->warden); /* otherwise the warden goes on trying */
         jail_release(j);
         return r;
 }

@@ -37,7 +37,7 @@ int layered_make(const JailBind *bind, size_t number, int layer_tree, int *tree,
                 { "lowerdir",  low   },
                 { "upperdir",  up    },
                 { "workdir",   work  },
-                { "index",     "off" }, /* the same upper may come back on a source that was changed meanwhile */
+                { "index",     "off" }, /* the same upper may be used again on a source that has changed meanwhile */
                 { "userxattr", NULL  },
         };
         int overlay, r;

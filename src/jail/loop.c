@@ -40,7 +40,7 @@ int loop_attach(int file_fd, const char *name, char ret_path[static LOOP_PATH_MA
         return error_set(reterr, -EBUSY, "no free loop device");
 }
 
-/* Whether it is asked after the opening, for what is open does not clear itself under us. */
+/* Checks the file after opening the device, since an open device does not clear itself. */
 static int open_if_on(const char *device, const struct stat *file) {
         _cleanup_close_ int loop = open(device, O_RDWR | O_CLOEXEC);
         struct loop_info64 info;

@@ -28,7 +28,7 @@ static int names_write_file(const JailSpec *spec, const char *path, const char *
         return names_put(spec, AT_FDCWD, path, text, reterr);
 }
 
-/* Neither a link nor a pipe that somebody has left there. */
+/* Reads only a regular file: a guest may have left a link or a pipe there. */
 static ssize_t file_read_regular(int dirfd, const char *path, char *ret, size_t size) {
         _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         struct stat st;
@@ -43,7 +43,8 @@ static ssize_t file_read_regular(int dirfd, const char *path, char *ret, size_t 
         return n;
 }
 
-/* The network is this life's, not the former one's. One that says so already is left alone: a full disk has no room for another. */
+/* The file describes the network of this life, not that of a former one. A file that has the text already is
+ * left alone: a full disk has no room for another. */
 static int write_resolver(const JailSpec *spec, const char *text, Error *reterr) {
         char there[256];
         bool may_be_there = jail_is_kept(spec) || jail_has_shared_etc(spec);
@@ -73,7 +74,7 @@ static int copy_resolver(int host_root_fd, Error *reterr) {
         int r;
 
         if (from < 0 || fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
-                return 0; /* as on the host: none */
+                return 0; /* the host has none either */
         to = open("/etc/resolv.conf", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
         if (to < 0)
                 return error_set(reterr, -errno, "/etc/resolv.conf");
@@ -81,7 +82,8 @@ static int copy_resolver(int host_root_fd, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/etc/resolv.conf") : 0;
 }
 
-/* What a former life, or the one that this disk is a copy of, had from us: the name in both, and nothing of the guest's. */
+/* True if cove wrote both files in a former life, or in the life of the sandbox that this disk was copied from:
+ * both have the same name, and nothing of the guest's. */
 static bool names_are_ours(int dirfd) {
         char name[HOSTNAME_BYTES + 1], hosts[HOSTS_BYTES], expected[HOSTS_BYTES];
 
@@ -156,7 +158,7 @@ int names_adapt(const JailSpec *spec, Error *reterr) {
                 r = write_hosts(spec, reterr);
         if (r < 0)
                 return r;
-        /* Often a link to where nothing is. */
+        /* Often a link to a missing file. */
         if (!jail_is_kept(spec) && unlink("/etc/resolv.conf") < 0 && errno != ENOENT)
                 return error_set(reterr, -errno, "/etc/resolv.conf");
         return write_resolver(spec, resolver, reterr);

@@ -42,14 +42,14 @@ static void net_gated_put_address(NetlinkBatch *b, uint8_t family, const uint8_t
         netlink_put(b, IFA_ADDRESS, address, size);
 }
 
-/* The path to the gate is memory. The host's congestion control may measure the path and pace the data, which only
- * slows it down; this one is in every kernel. */
+/* The path to the gate is memory. The host's congestion control may measure the path and pace the data, which
+ * only slows it down; reno is in every kernel. */
 static const struct {
         struct rtattr head;
         char name[8];
 } route_metrics = { { .rta_len = RTA_LENGTH(sizeof("reno")), .rta_type = RTAX_CC_ALGO }, "reno" };
 
-/* Every address is ours. Who connects to one, does so from our own. */
+/* Makes every address local. A connection to any of them has our own address as its source. */
 static void put_route(NetlinkBatch *b, uint8_t family, const uint8_t *source, size_t size) {
         const struct rtmsg head = {
                 .rtm_family = family,
@@ -78,7 +78,7 @@ typedef struct SocketOption {
         int level, name;
 } SocketOption;
 
-/* A socket of IPv6, which hears IPv4 too. Not to be shared by address or port: nobody inside can take a place beside it. */
+/* An IPv6 socket that also receives IPv4. It shares neither address nor port: no process inside can bind beside it. */
 static int net_gated_open_socket(int type, const struct in6_addr *address, uint16_t port, const SocketOption *options, size_t n) {
         _cleanup_close_ int fd = socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         const struct sockaddr_in6 place = { .sin6_family = AF_INET6, .sin6_addr = *address, .sin6_port = htons(port) };
@@ -98,7 +98,7 @@ static int net_gated_open_socket(int type, const struct in6_addr *address, uint1
 
 int net_open_names(uint32_t address) {
         static const SocketOption options[] = {
-                { SOL_IP,   IP_TRANSPARENT   }, /* answers from the address that was asked, whichever it is */
+                { SOL_IP,   IP_TRANSPARENT   }, /* answers come from whichever address was asked */
                 { SOL_IPV6, IPV6_TRANSPARENT },
                 { SOL_IPV6, IPV6_RECVPKTINFO },
         };
@@ -138,7 +138,7 @@ int net_setup_gated(Network *n, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot make all addresses local: %m");
         r = capture_addresses(AF_INET6, own_v6, sizeof(own_v6));
-        if (r < 0 && r != -EACCES) /* where IPv6 is switched off, nothing can be sent by it */
+        if (r < 0 && r != -EACCES) /* with IPv6 switched off, nothing can be sent over it */
                 return error_set(reterr, r, "cannot make all addresses of IPv6 local: %m");
         r = netlink_exchange(NETLINK_NETFILTER, nft_gated_batch, sizeof(nft_gated_batch), NFT_GATED_ACKS);
         if (r < 0)

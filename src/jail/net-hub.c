@@ -17,7 +17,7 @@
 #include "jail/net-internal.h"
 #include "jail/netlink.h"
 
-#define HUB            "cove-router" /* by this interface a hub is known */
+#define HUB            "cove-router" /* the interface that identifies a hub */
 #define HUB_ADDRESS    UINT32_C(0xa9fe4001) /* 169.254.64.1 */
 #define INSIDE         "eth0"
 #define NAMES_ADDRESS  UINT32_C(0x0a400001) /* 10.64.0.1 */
@@ -60,7 +60,7 @@ static void hub_put_route(NetlinkBatch *b, const HubRoute *route) {
         };
         const uint32_t to = htonl(route->to), via = htonl(route->via);
 
-        /* Of a former member at this address, whose cable is still there, something may be left. */
+        /* A route to a former member at this address may remain while its cable is still there. */
         netlink_begin(b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
         netlink_put(b, RTA_DST, &to, sizeof(to));
         if (route->index)
@@ -97,7 +97,8 @@ static int net_hub_index_of(const char *name) {
         return ioctl(fd, SIOCGIFINDEX, &request) < 0 ? -errno : request.ifr_ifindex;
 }
 
-/* A bridge that leads nowhere: an interface that every kernel with veth has, for the address that refusals come from. */
+/* A bridge without ports, for the address that refusals come from. Every kernel with veth has this kind of
+ * interface. */
 static int make_hub(void) {
         const struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
         NetlinkBatch b = { 0 };
@@ -119,7 +120,7 @@ static int make_hub(void) {
         hub_put_address(&b, r, HUB_ADDRESS);
         r = netlink_commit(&b);
         if (r >= 0)
-                r = file_write(AT_FDCWD, "/proc/sys/net/ipv4/icmp_ratelimit", "0"); /* it refuses every time */
+                r = file_write(AT_FDCWD, "/proc/sys/net/ipv4/icmp_ratelimit", "0"); /* no limit: every refusal is sent */
         return r < 0 ? r : file_write(AT_FDCWD, "/proc/sys/net/ipv4/ip_forward", "1");
 }
 
@@ -142,7 +143,8 @@ static int enter_hub(int hub_fd, int *ret_fd) {
         return MIN_OF(*ret_fd, 0);
 }
 
-/* What is left of a former life of the sandbox: the kernel takes namespaces down when it finds the time, and their ends of cables with them. */
+/* Removes the cable of a former life of the sandbox: the kernel removes namespaces, and their ends of cables,
+ * at a time of its choice. */
 static int unplug(const char *name) {
         const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
         NetlinkBatch b = { 0 };
@@ -182,7 +184,7 @@ static int plug_in(const char *name, int netns_fd, uint32_t address) {
         return netlink_commit(&b);
 }
 
-/* From here on others reach it. Its own end must be up: without a carrier there is no route. */
+/* From here on other members reach this one. Its own end must be up: without a carrier there is no route. */
 static int put_on_the_map(const char *name, uint32_t address) {
         int index = net_hub_index_of(name);
         NetlinkBatch b = { 0 };
@@ -195,7 +197,7 @@ static int put_on_the_map(const char *name, uint32_t address) {
         return netlink_commit(&b);
 }
 
-/* No addresses of IPv6: the kernel would make one up, and tell the neighbours. */
+/* No IPv6 addresses: the kernel would generate one, and announce it to the neighbours. */
 static void put_no_ipv6(NetlinkBatch *b, const struct ifinfomsg *head) {
         const uint8_t none = 1; /* IN6_ADDR_GEN_MODE_NONE */
         size_t families, family;
@@ -222,7 +224,7 @@ static int settle_in(uint32_t address) {
                 return index;
         put_no_ipv6(&b, &quiet);
         r = netlink_commit(&b);
-        if (r < 0 && r != -EAFNOSUPPORT && r != -EOPNOTSUPP && r != -EINVAL) /* a kernel without has nothing to be kept from */
+        if (r < 0 && r != -EAFNOSUPPORT && r != -EOPNOTSUPP && r != -EINVAL) /* a kernel without IPv6 needs no protection from it */
                 return r;
         b = (NetlinkBatch) { 0 };
         hub_put_address(&b, index, address);

@@ -21,7 +21,7 @@
 
 typedef struct NetMaker {
         const NetRequest *request;
-        Network network; /* in the descriptor table that both share */
+        Network network; /* its descriptors are in the table that both processes share */
         Error *reterr;
         int result;
 } NetMaker;
@@ -97,14 +97,14 @@ static int net_maker_main(void *arg) {
 }
 
 int net_make(const NetRequest *request, Network *ret, Error *reterr) {
-        static _Alignas(16) char stack[STACK_SIZE]; /* we sleep while it is in use */
+        static _Alignas(16) char stack[STACK_SIZE]; /* may be static: this process sleeps while the child uses it */
         NetMaker m = { .request = request, .network = NETWORK_EMPTY, .reterr = reterr, .result = -ECHILD };
         pid_t pid;
 
         if (request->shape == SPAWN_NETWORK_LINKED && request->userns_fd >= 0)
                 return error_set(reterr, -EOPNOTSUPP, "networks between sandboxes need `cove serve` to be started by root");
 
-        /* Without a signal at its end, which nobody needs: we wait right here. */
+        /* The child sends no signal at its end: we wait right here. */
         pid = clone(net_maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES, &m);
         if (pid < 0)
                 return error_set(reterr, -errno, "cannot clone: %m");

@@ -116,7 +116,7 @@ int netlink_exchange(int protocol, const void *data, size_t size, unsigned n_ack
 
         if (fd < 0)
                 return -errno;
-        (void) setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on)); /* an error without a copy of what it is about */
+        (void) setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on)); /* errors come without a copy of the request */
         if (sendto(fd, data, size, 0, (const struct sockaddr *) &kernel, sizeof(kernel)) < 0)
                 return -errno;
         while (n < n_acks) {

@@ -51,7 +51,7 @@ void mount_plan_done(MountPlan *p) {
         p->n = 0;
 }
 
-/* "/a/b" and "../c/d": the rest becomes what the link says, and what was to come after it. */
+/* The target of a link ("/a/b", "../c/d") is put before the rest of the path. */
 static int paths_find_follow(PathsFindWalk *w, const char *link) {
         char target[PATH_MAX], rest[PATH_MAX];
         ssize_t n = readlink(link, target, sizeof(target) - 1);
@@ -76,7 +76,7 @@ static void step_up(PathsFindWalk *w) {
                 *slash = '\0';
 }
 
-/* The next part of the rest; false: there is none. */
+/* Takes the next part of the rest; false: there is none. */
 static bool take_part(PathsFindWalk *w, char part[static NAME_MAX + 1]) {
         const char *start = w->rest + strspn(w->rest, "/");
         size_t n = strcspn(start, "/");
@@ -89,8 +89,8 @@ static bool take_part(PathsFindWalk *w, char part[static NAME_MAX + 1]) {
         return true;
 }
 
-/* A writable path is made for the user. One that must not be read is made as well, empty, and so is one that must not be
- * written: the guest shall not make it. */
+/* Makes a missing path. A writable one is given to the user. A path that must not be read, or not written, is
+ * made as well, empty, so that the guest cannot make it. */
 static int make_missing(const PathsFindWalk *w, const char *path) {
         if (w->kind == RULES_READ_ONLY)
                 return -ENOENT;
@@ -99,7 +99,7 @@ static int make_missing(const PathsFindWalk *w, const char *path) {
         return w->kind == RULES_WRITABLE ? content_give_to_user(w->fs, w->spec, path) : 0;
 }
 
-/* One part further. */
+/* Walks one part further. */
 static int paths_find_step(PathsFindWalk *w, const char *part) {
         char path[PATH_MAX];
         bool last;
@@ -190,7 +190,7 @@ static bool is_below_kind(const MountPlan *p, const char *path, MountKind kind) 
         return false;
 }
 
-/* Where nothing can be renamed nothing needs a pin; below what is denied nothing needs anything. */
+/* A pin is needless where nothing can be renamed; any place is needless below a denied one. */
 static bool is_needless(const MountPlan *p, const MountPlace *place, bool sealed) {
         return is_below_kind(p, place->path, MOUNT_DENIED) ||
                (place->kind == MOUNT_PIN && sealed && !is_below_kind(p, place->path, MOUNT_WRITABLE));

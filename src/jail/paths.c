@@ -11,11 +11,11 @@
 #include "jail/tree.h"
 
 #define COVER_ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
-#define UNUSED_DIRECTORY "/sys" /* of every sandbox, and empty */
+#define UNUSED_DIRECTORY "/sys" /* exists in every sandbox, and is empty */
 #define COVER_DIRECTORY  "directory"
 #define COVER_FILE       "file"
 
-/* These two do not follow a link at the end: a link can be a mount point too. */
+/* Does not follow a link at the end: a link can be a mount point too. */
 static int place_copy(const char *path) {
         int tree = kernel_open_tree(AT_FDCWD, path,
                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (unsigned) (AT_RECURSIVE | AT_SYMLINK_NOFOLLOW));
@@ -45,8 +45,8 @@ static int paths_set_attributes(const char *path, uint64_t set, uint64_t clear, 
         return kernel_mount_setattr(AT_FDCWD, path, recursive ? AT_RECURSIVE : 0, &attr) < 0 ? -errno : 0;
 }
 
-/* What was read-only in /proc before stays so: only the mounts themselves are opened again. Guests write to their own
- * processes' files there, and terminals get their owners. */
+/* Mounts below /proc that were read-only stay so: only the listed mounts themselves become writable again.
+ * Guests write to files of their own processes there, and terminals get their owners. */
 static int paths_seal(Error *reterr) {
         static const char *const open_again[] = { "/proc", "/dev/pts" };
         int r = paths_set_attributes("/", MOUNT_ATTR_RDONLY, 0, /* recursive= */ true);
@@ -75,8 +75,8 @@ static int mount_place(MountPlace *place, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "'%s'", place->path) : 0;
 }
 
-/* What lies over what is denied: an empty directory, or an empty file. Guest root may look into what belongs to any id it knows, and
- * finds nothing; others may not look. */
+/* Covers of denied paths: an empty directory and an empty file. Guest root may look into files of any id it
+ * knows, and finds nothing; others have no access. */
 typedef struct Covers {
         int fs; /* a detached tree; -EBADF: not made yet */
         bool attached;
@@ -101,8 +101,8 @@ static int make_covers(bool single_id) {
         return TAKE_FD(fs);
 }
 
-/* Before Linux 6.15 only what is attached can be copied: there it is for a while, where nothing else is. Taking it off again waits for
- * every CPU. */
+/* Before Linux 6.15 only an attached tree can be copied, so the covers are attached for a while where nothing
+ * else is. Detaching them waits for every CPU. */
 static int copy_cover(Covers *c, bool directory) {
         const char *name = directory ? COVER_DIRECTORY : COVER_FILE;
         int tree = tree_clone(c->fs, name, /* recursive= */ false), r;

@@ -30,7 +30,8 @@ static void probe_net_fill(Finding *f, bool ok, const char *detail, const char *
         (void) snprintf(f->cure, sizeof(f->cure), "%s", ok ? "" : cure);
 }
 
-/* As for sandboxes: a network made by root belongs to the host's user namespace, a plain user's to one of its own. */
+/* As for sandboxes: a network made by root belongs to the host's user namespace, a plain user's network to a
+ * user namespace of its own. */
 static int probe_net_try(SpawnNetwork shape, bool privileged, Error *reterr) {
         _cleanup_close_ int userns = -EBADF;
         NetRequest request = { .shape = shape, .userns_fd = -EBADF, .id = "probe", .address = 0x0ad50001, .hub_fd = -EBADF };

@@ -104,7 +104,7 @@ static int in_namespaces(uint64_t flags, bool privileged, int (*function)(void *
         return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
 }
 
-/* A sysctl that somebody set against user namespaces, and the command that takes it back. */
+/* Finds a sysctl that restricts user namespaces, and returns the command that lifts the restriction. */
 static const char *userns_cure(void) {
         static const struct {
                 const char *path;

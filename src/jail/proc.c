@@ -22,27 +22,27 @@ static const char *const masked_files[] = {
 
 static const char *const masked_directories[] = { "/proc/acpi", "/proc/asound", "/proc/driver", "/proc/scsi" };
 
-/* What can be written elsewhere in /proc belongs to the host's root, whom no guest is; here the kernel asks for the
- * capabilities of the namespace. */
+/* All other writable files in /proc belong to the host's root, which no guest is; for these the kernel checks
+ * the capabilities of the namespace. */
 static const char *const readonly[] = { "/proc/sys" };
 
 #define INOTIFY_INSTANCES "64"
 #define PROC_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
-/* No user namespace can be made inside, also where the syscall filter was left out, and without one no other. The count
- * belongs to the namespace that was just made; its root may lower it. */
+/* No user namespace can be made inside, even without the syscall filter, and no other namespace can be made
+ * without one. The count belongs to the namespace that was just made; its root may lower it. */
 static int close_namespaces(Error *reterr) {
         int r = file_write(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
 
         if (r < 0)
                 return error_set(reterr, r, "max_user_namespaces");
-        /* A plain user's sandbox draws on that user's own share, of 128 as a rule. */
+        /* A plain user's sandbox uses that user's own share, usually 128. */
         r = file_write(AT_FDCWD, "/proc/sys/user/max_inotify_instances", INOTIFY_INSTANCES);
         return r < 0 && r != -ENOENT ? error_set(reterr, r, "max_inotify_instances") : 0;
 }
 
-/* Binds one thing over each of several. The first bind is restricted and the others are taken from it, for they inherit
- * its flags: one system call each. What this kernel does not have needs no cover. */
+/* Binds one source over several targets. The first bind is restricted; the others are made from it and inherit
+ * its flags, with one system call each. A path that this kernel does not have needs no cover. */
 static int cover_all(const char *source, const char *const *targets, size_t n, Error *reterr) {
         const char *model = NULL;
 

@@ -35,7 +35,7 @@ static int layer_attach(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                 if (fs->disk_tree < 0)
                         return fs->disk_tree;
         }
-        /* Any directory will do; it is covered in this namespace alone, and let go with the old root. */
+        /* Any directory will do: it is covered in this namespace alone, and released with the old root. */
         r = tree_attach(fs->disk_tree, AT_FDCWD, "/sys");
         if (r < 0)
                 return error_set(reterr, r, "cannot attach the writable layer at /sys");
@@ -44,7 +44,8 @@ static int layer_attach(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return 0;
 }
 
-/* "upper-usr", "work-etc-alternatives": the layer's directories say what they are for, since --keep leaves some. */
+/* "upper-usr", "work-etc-alternatives": the names of the layer's directories say their purpose, since --keep
+ * leaves some. */
 static void layer_name(const char *kind, const Lower *lower, char *ret, size_t size) {
         (void) snprintf(ret, size, "%s-%s", kind, lower->path[0] ? lower->path : "root");
         for (char *p = ret; *p; p++)
@@ -60,7 +61,8 @@ static bool is_on_btrfs(int tree) {
         return fstatfs(tree, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC;
 }
 
-/* All of this is walked into while the host is still there. In a disk it may have come from another's hands than ours: a link is no directory. */
+/* These directories are entered while the host is still reachable. On a disk they may have been made by others:
+ * a link must not pass as a directory. */
 static int rootfs_inside_make_place(const char *name, mode_t mode) {
         struct stat st;
         int r = dir_make(name, mode);
@@ -89,8 +91,8 @@ static int make_overlay(const Lower *lower, const JailSpec *spec, int *ret_tree,
                 { "lowerdir",  low   },
                 { "upperdir",  up    },
                 { "workdir",   work  },
-                { "userxattr", NULL  }, /* made by guest root, who may not write trusted.* */
-                { "index",     "off" }, /* of a kept one: else the kernel may refuse an upper layer that is a copy of another */
+                { "userxattr", NULL  }, /* made by guest root, which may not write trusted.* */
+                { "index",     "off" }, /* for a kept disk: otherwise the kernel may refuse an upper layer that is a copy of another */
         };
         bool kept = jail_is_kept(spec);
         int tree, r;
@@ -155,7 +157,7 @@ static int make_places(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "writable layer") : make_shm(fs, spec, reterr);
 }
 
-/* pivot_root wants a mount: root/ is bound onto itself. With a template the overlay is the mount. */
+/* pivot_root requires a mount: root/ is bound onto itself. With a template the overlay is the mount. */
 static int make_root_mount(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         _cleanup_close_ int root = -EBADF;
         int r;
@@ -178,7 +180,7 @@ static bool is_overlay(const char *path, const void *arg) {
         return false;
 }
 
-/* Of the directory that the program is in only the program is shown. */
+/* Shows the program alone, and nothing else of its directory. */
 static int make_sudo(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         char path[NAME_MAX + 16];
         int r = rootfs_inside_make_place("lower-sudo", 0755);
@@ -234,7 +236,8 @@ int rootfs_pivot(Rootfs *fs, Error *reterr) {
         return 0;
 }
 
-/* The descriptor stays until everything is taken from there; no name leads to it, for there is no /proc yet. */
+/* The descriptor stays open until everything has been taken from the old root. No name leads to it, since there
+ * is no /proc yet. */
 int rootfs_let_go(Rootfs *fs, Error *reterr) {
         if (fchdir(fs->host_root_fd) < 0)
                 return error_set(reterr, -errno, "old root");
@@ -297,7 +300,8 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
         return 0;
 }
 
-/* bin → usr/bin and its like, as the host has them. Where an overlay was in a former life, an empty directory is left of it. */
+/* Copies bin → usr/bin and similar links from the host. An overlay of a former life leaves an empty directory
+ * in place of the link. */
 static int rootfs_inside_copy_links(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < furniture_overlays.n; i++) {
                 char target[256], place[64];
@@ -356,7 +360,7 @@ static int complete_template(const Rootfs *fs, const JailSpec *spec, Error *rete
         return r < 0 ? r : names_adapt(spec, reterr);
 }
 
-/* Not an error if there is no dpkg, or if a guest of an earlier life left something else there. */
+/* A missing dpkg is not an error, and neither is another file that a guest of a former life left there. */
 static void divert_sudo(void) {
         _cleanup_close_ int fd = open("/" FURNITURE_DIVERSIONS, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         _cleanup_free_ char *text = NULL;
@@ -368,14 +372,15 @@ static void divert_sudo(void) {
         text = calloc(1, (size_t) st.st_size + 2);
         if (!text)
                 return;
-        text[0] = '\n'; /* before every line */
+        text[0] = '\n'; /* a newline precedes every line */
         n = fd_read_full(fd, text + 1, (size_t) st.st_size);
         if (n != st.st_size || text[n] != '\n' || strstr(text, "\n" FURNITURE_SUDO "\n"))
                 return;
         (void) fd_write_all(fd, FURNITURE_DIVERSION, strlen(FURNITURE_DIVERSION));
 }
 
-/* Over whatever is there, but for a link, which would lead elsewhere. Before /proc is: nothing that we hold open can be reached by a name. */
+/* Mounts over any file that is there; a link, which would lead elsewhere, is replaced first. /proc is not
+ * mounted yet: no name leads to a descriptor that we hold. */
 static int attach_sudo(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         struct stat st;
         int r = 0;

@@ -112,7 +112,7 @@ static int open_lowers(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                         (void) snprintf(path, sizeof(path), "/%s", fs->lowers[i].path);
                         source = path;
                 }
-                /* A plain user's namespace holds the host's mounts together: there it takes the whole tree. */
+                /* In a plain user's namespace the host's mounts are locked together, so the whole tree is cloned. */
                 fs->lowers[i].tree = tree_clone(AT_FDCWD, source, !fs->privileged);
                 if (fs->lowers[i].tree < 0)
                         return error_set(reterr, fs->lowers[i].tree, "cannot open template directory '%s': %m", source);
@@ -252,7 +252,7 @@ static int restrict_lowers(Rootfs *fs, int userns_fd, bool *ret_idmap_failed, Er
         return 0;
 }
 
-/* Files of all sandboxes: never without the map, which would hand them to the host's ids. */
+/* Volumes have files of all sandboxes: without the map they would belong to ids of the host, so the map is required. */
 static int restrict_volumes(Rootfs *fs, const JailSpec *spec, int userns_fd, Error *reterr) {
         for (size_t i = 0; i < jail_n_volumes(spec); i++) {
                 const JailVolume *v = &spec->trees->volumes[i];
@@ -266,7 +266,7 @@ static int restrict_volumes(Rootfs *fs, const JailSpec *spec, int userns_fd, Err
         return 0;
 }
 
-/* The files of an image and of a tree are numbered from 0; a kept directory has the sandbox's own numbers. */
+/* Files of an image and of a tree have ids from 0; files of a kept directory have the sandbox's own ids. */
 static int restrict_disk(Rootfs *fs, int userns_fd, Error *reterr) {
         bool mapped = fs->backing == DISK_IMAGE || fs->backing == DISK_TREE;
         int r;
@@ -293,14 +293,14 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
                 static const uint64_t attributes = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
 
                 r = tree_restrict(fs->dev_made, attributes, userns_fd, false);
-                if (r == -EINVAL && userns_fd >= 0) /* before Linux 6.3 a tmpfs has no id maps: the nodes are nobody's, and everybody's to open */
+                if (r == -EINVAL && userns_fd >= 0) /* before Linux 6.3 a tmpfs has no id maps: the nodes then have no owner, and all may open them */
                         r = tree_restrict(fs->dev_made, attributes, -EBADF, false);
                 if (r < 0)
                         return error_set(reterr, r, "cannot restrict /dev: %m");
         }
         if (r >= 0 && fs->sudo_tree >= 0) {
                 r = tree_restrict(fs->sudo_tree, LOWER_ATTRIBUTES, userns_fd, !fs->privileged);
-                if (r == -EINVAL && userns_fd >= 0) /* a file system without id maps: it is nobody's, and is executed all the same */
+                if (r == -EINVAL && userns_fd >= 0) /* a file system without id maps: the program then has no owner, and can be executed all the same */
                         r = tree_restrict(fs->sudo_tree, LOWER_ATTRIBUTES, -EBADF, false);
                 if (r < 0)
                         return error_set(reterr, r, "cannot restrict '%s': %m", spec->sudo_program);

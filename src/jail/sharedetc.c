@@ -63,7 +63,7 @@ static int sharedetc_put_file(int from, const char *source, mode_t mode, int to,
         return clientrc_is_apt(source + 1) ? clientrc_copy_apt(from, out) : fd_copy(from, out);
 }
 
-/* What is closed to others of the host is not there inside either. */
+/* A file that others on the host may not read is missing inside as well. */
 static bool may_everybody(const struct stat *st) {
         mode_t wanted = S_ISDIR(st->st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
 
@@ -113,7 +113,7 @@ static int sharedetc_put_directory(const SharedetcMaking *m, int from, const cha
         return r;
 }
 
-/* One thing of a list: a file, wherever a link leads to, or a directory, and none where a link is. */
+/* Puts one entry of a list: a file, also through a link, or a directory, but not through a link. */
 static int put_listed(const SharedetcMaking *m, const char *path) {
         const char *name = path + strlen("etc/");
         _cleanup_close_ int in = -EBADF, out = -EBADF;
@@ -126,7 +126,7 @@ static int put_listed(const SharedetcMaking *m, const char *path) {
         (void) snprintf(source, sizeof(source), "/%s", path);
         in = open(source, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (in < 0 || fstat(in, &st) < 0 || !may_everybody(&st) || lstat(source, &own) < 0 || (S_ISDIR(st.st_mode) && S_ISLNK(own.st_mode)))
-                return strv_push(m->sources, source); /* it may come */
+                return strv_push(m->sources, source); /* it may appear later */
         r = sharedetc_make_parents(m->to, name);
         if (r < 0)
                 return r;
@@ -163,7 +163,7 @@ static int sharedetc_put_text(int to, const char *name, const char *text) {
         return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 }
 
-/* Ours: the same in all of them, but for those that say something else. */
+/* cove's own texts: equal in all sandboxes; a sandbox that needs another text replaces its copy. */
 static int put_texts(int to) {
         char text[2048];
         int r = sharedetc_put_text(to, "nsswitch.conf", furniture_nsswitch);
@@ -183,7 +183,7 @@ static int put_texts(int to) {
         return r < 0 ? r : sharedetc_put_text(to, "resolv.conf", NAMES_NO_NETWORK);
 }
 
-/* The host's, and ours with it. */
+/* The host's settings of clients, combined with cove's. */
 static int put_client_settings(const SharedetcMaking *m) {
         _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         char text[CLIENTRC_BYTES], place[64];
@@ -256,7 +256,7 @@ int sharedetc_get(SharedEtc *e, Error *reterr) {
                 sharedetc_done(&fresh);
                 return r;
         }
-        sharedetc_done(e); /* those that stand on it keep it */
+        sharedetc_done(e); /* sandboxes that were made from the old one keep it */
         *e = fresh;
         e->looked = now;
         return 0;

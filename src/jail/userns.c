@@ -24,7 +24,7 @@ int userns_write_maps(pid_t pid, const IdMap *map) {
         int r;
 
         if (map->single) {
-                r = proc_write(pid, "setgroups", "deny"); /* the kernel asks for it before a plain user's gid_map */
+                r = proc_write(pid, "setgroups", "deny"); /* the kernel requires it before a plain user's gid_map */
                 if (r < 0)
                         return r;
         }

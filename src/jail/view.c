@@ -21,9 +21,9 @@
 
 #define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define PLACE_MAX  128
-#define VIEW_ROOM  "/dev/shm" /* where a file is made before it is in place */
+#define VIEW_ROOM  "/dev/shm" /* where a file is made before it is put into place */
 #define CPUINFO    "/proc/cpuinfo"
-#define BLOCK_MAX  4096 /* of one core in it */
+#define BLOCK_MAX  4096 /* bytes of one core in CPUINFO */
 
 unsigned view_count_cores(const JailSpec *spec) {
         return (spec->limits.cpu_milli + 999) / 1000;
@@ -33,7 +33,7 @@ int view_take_cores(const JailSpec *spec, Error *reterr) {
         unsigned wanted = view_count_cores(spec), n, first, seen = 0;
         cpu_set_t have, chosen;
 
-        /* More cores than a cpu_set_t has names for: then there are enough of them. */
+        /* Fails on a machine with more cores than a cpu_set_t can hold; such a machine has enough of them. */
         if (wanted == 0 || sched_getaffinity(0, sizeof(have), &have) < 0)
                 return 0;
         n = (unsigned) CPU_COUNT(&have);
@@ -66,7 +66,7 @@ static int view_create(const char *place, bool lasts) {
         return fd < 0 ? -errno : fd;
 }
 
-/* The file loses its name when it is in place, and PID 1 keeps what it is open by. */
+/* The file is unlinked once it is in place; PID 1 keeps the descriptor. */
 static int view_cover(const char *name, const char *target, const char *text, size_t size, int *ret_fd, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         char place[PLACE_MAX];
@@ -100,7 +100,7 @@ static int cover_meminfo(const JailSpec *spec, const char *name, int *ret_fd, Er
         return view_cover(name, "/proc/meminfo", text, meminfo_format(total, 0, text), ret_fd, reterr);
 }
 
-/* Whole blocks of lines, one for each core, with an empty line after each. Returns their length; 0: there are not so many. */
+/* Returns the length of the blocks of lines of that many cores, each ended by an empty line; 0: the text has fewer. */
 static size_t blocks_length(const char *text, unsigned cores) {
         const char *p = text;
 
@@ -113,7 +113,7 @@ static size_t blocks_length(const char *text, unsigned cores) {
         return (size_t) (p - text);
 }
 
-/* As much of the beginning as fits: that of a large machine is long, and we need the first cores. */
+/* Reads as much of the beginning as fits: the text of a large machine is long, and only the first cores are needed. */
 static ssize_t read_beginning(const char *path, char *text, size_t size) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         ssize_t n = 1;
@@ -131,7 +131,7 @@ static ssize_t read_beginning(const char *path, char *text, size_t size) {
         return (ssize_t) have;
 }
 
-/* A kernel that tells of its cores in another way, or at greater length, is left to do so. */
+/* If the kernel describes its cores in another form, or at greater length, its own file stays visible. */
 static int cover_cpuinfo(unsigned cores, const char *name, Error *reterr) {
         size_t size = (size_t) cores * BLOCK_MAX + 1, length = 0;
         char *text = malloc(size);
@@ -162,8 +162,9 @@ static int put_online(int tree, unsigned cores) {
         return fd_write_all(fd, text, strlen(text));
 }
 
-/* A file system of its own: the empty directory beneath lies over others too (proc.c). "possible" is not there, on purpose: by that, programs
- * make arrays for the numbers of cores that they run on, which are the host's. */
+/* A separate file system, since the empty directory beneath covers other paths too (proc.c). The file
+ * "possible" is left out on purpose: programs use it to size arrays for the numbers of the cores that they run
+ * on, which are the host's. */
 static int cover_sys(unsigned cores, Error *reterr) {
         static const FsOption options[] = {
                 { "size",      "64k"  },
@@ -180,7 +181,7 @@ static int cover_sys(unsigned cores, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/sys") : 0;
 }
 
-/* /proc/stat stays the kernel's: whoever reads it wants counters that go on. */
+/* /proc/stat stays the kernel's: its readers expect counters that advance. */
 static int cover_cores(const JailSpec *spec, const char *name, Error *reterr) {
         unsigned cores = view_count_cores(spec);
         int r;
@@ -191,14 +192,15 @@ static int cover_cores(const JailSpec *spec, const char *name, Error *reterr) {
         return r < 0 ? r : cover_sys(cores, reterr);
 }
 
-/* That of the host would tell what others do; nobody counts the sandbox's own. */
+/* The host's load would reveal what others do, and nothing counts the sandbox's own. */
 static int cover_loadavg(const char *name, Error *reterr) {
         static const char none[] = "0.00 0.00 0.00 1/1 1\n";
 
         return view_cover(name, "/proc/loadavg", none, sizeof(none) - 1, NULL, reterr);
 }
 
-/* Files of a process that cannot be looked into are the host's root's. There is nobody yet who could look. */
+/* Files of a process that is not dumpable belong to the host's root. No guest runs yet that could look into
+ * this one. */
 static int view_open_own(const char *path) {
         int fd, r;
 
@@ -209,7 +211,7 @@ static int view_open_own(const char *path) {
         return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : r;
 }
 
-/* Zero is now. Only the time since the boot changes: CLOCK_MONOTONIC is compared across the walls. */
+/* The time since the boot begins at zero now. No other clock changes: CLOCK_MONOTONIC is compared across the walls. */
 static int uptime_put_offset(void) {
         _cleanup_close_ int fd = view_open_own("/proc/self/timens_offsets");
         struct timespec up;
@@ -224,8 +226,9 @@ static int uptime_put_offset(void) {
         return fd_write_all(fd, text, (size_t) n);
 }
 
-/* The kernel accepts offsets until a process is in the namespace. The caller enters it too: before Linux 6.2 a process whose children are to be
- * in another time namespace than its own may not vfork. Not a guard: where it fails, uptime is the host's. */
+/* The kernel accepts offsets until a process is in the namespace. The caller enters it too: before Linux 6.2 a
+ * process may not vfork if its children are to be in another time namespace than its own. Not a guard: if it
+ * fails, the guest sees the host's uptime. */
 void view_begin_uptime(void) {
         _cleanup_close_ int own = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC), fresh = -EBADF;
 

@@ -35,8 +35,8 @@ static void close_others(void) {
                 (void) close(fd);
 }
 
-/* Situation: all namespaces are the host's. The memory is the supervisor's, shared and not copied, which makes this
- * process cheap; it touches none of it while the supervisor lives, but for its own stack and post. */
+/* Situation: all namespaces are the host's. The memory is shared with the supervisor and not copied, which
+ * makes this process cheap; while the supervisor lives, the process touches only its own stack and `post`. */
 static int warden_main(_unused_ void *arg) {
         char byte;
 
@@ -45,12 +45,12 @@ static int warden_main(_unused_ void *arg) {
         (void) signal(SIGTERM, SIG_IGN);
         (void) signal(SIGHUP, SIG_IGN);
 
-        /* Let go of the caller's stdout: whoever reads it waits for its end. */
+        /* Close the caller's stdout: its reader waits for its end. */
         if (dup3(post.pipe_fd, 0, 0) < 0)
                 _exit(1);
         close_others();
 
-        /* Only the end of the pipe is the end of the supervisor; whatever else read() says, is not. */
+        /* Only the end of the pipe means that the supervisor has ended; no other result of read() does. */
         while (read(0, &byte, 1) != 0)
                 if (errno != EINTR)
                         (void) usleep(RETRY_USEC);

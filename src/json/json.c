@@ -38,7 +38,7 @@ json_t *json_time(uint64_t usec) {
         return json_stringn_nocheck(text, n);
 }
 
-/* Texts come from anywhere: what is not UTF-8 in them is replaced. */
+/* Texts may come from anywhere: bytes that are not UTF-8 are replaced. */
 static json_t *json_lossy(const char *text) {
         _cleanup_free_ char *copy = strdup(text);
         char *p = copy, *end;

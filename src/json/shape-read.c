@@ -152,7 +152,7 @@ static bool shape_is_good_string(json_t *v, size_t more) {
         return json_is_string(v) && !shape_string_has_nul(v) && json_string_length(v) + more < STRING_MAX;
 }
 
-/* The ceiling is that of the list which is there, or of the field. */
+/* The bound is that of the existing list, or of the field. */
 static Strv shape_list_like(const ShapeField *f, void *object) {
         const Strv *at = shape_at(f, object);
         size_t max = f->max > 0 ? (size_t) f->max : LIST_MAX;
@@ -191,7 +191,8 @@ static int shape_read_strings(const ShapeField *f, json_t *v, const char *name, 
         return 0;
 }
 
-/* A name may be anything that a program can be given and find again: not empty, no "=", nothing that cannot be seen. */
+/* A name may be any that a program can receive and look up: not empty, without "=", and without invisible
+ * characters. */
 static bool shape_is_good_name(const char *name) {
         for (const char *p = name; *p; p++)
                 if ((unsigned char) *p <= 0x20 || *p == '=' || *p == 0x7f)
@@ -285,7 +286,7 @@ static void shape_join_name(const char *prefix, const char *name, char *ret, siz
         (void) snprintf(ret, size, "%s%s%.200s", prefix, *prefix ? "." : "", name);
 }
 
-/* Where a name leads to, through bearers. */
+/* The field that a name leads to, through bearers. */
 typedef struct ShapePlace {
         const Shape *shape;
         const ShapeField *field;

@@ -4,7 +4,7 @@
 
 #include "json/shape.h"
 
-/* Takes the value; what could not be taken is told at the end. */
+/* Takes ownership of the value; a failure is reported at the end. */
 typedef struct SchemaText {
         json_t *json;
         bool failed;
@@ -63,7 +63,7 @@ static json_t *schema_names(const ShapeNames *names) {
         return list;
 }
 
-/* In an answer: what is not there, and what its own form may leave open. */
+/* In an answer, a missing value is null, and a value may be null if its own format leaves that open. */
 static bool schema_may_be_null(const ShapeField *f, bool of_answer) {
         bool absent = f->kind == SHAPE_TEXT || f->kind == SHAPE_BORROWED || f->kind == SHAPE_CHARS || f->kind == SHAPE_POINTER || f->unit == SHAPE_TIME;
         bool open = f->kind == SHAPE_DOUBLE || (f->json && f->json->show);
@@ -96,7 +96,7 @@ static void schema_put_kind(SchemaText *s, const ShapeField *f, bool of_answer) 
                 schema_put_bounds(s, f);
 }
 
-/* An object that may be null says so beside what it has. */
+/* An object that may be null has the type null beside its own. */
 static json_t *schema_of_object(const ShapeField *f, bool of_answer) {
         json_t *of = shape_schema(f->shape, of_answer);
 

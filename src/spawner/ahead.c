@@ -40,7 +40,7 @@ usec_t ahead_next(const Ahead *a) {
         return wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried ? a->rest : USEC_INFINITY;
 }
 
-/* A shortage passes: what a thing cannot be made for now is no reason never to make it again. */
+/* A shortage passes, so it is no reason to give up for good. */
 static void ahead_failed(Ahead *a, int r, bool *broken) {
         *broken = !error_is_shortage(r);
         a->rest = clock_usec() + AHEAD_REST_USEC;
@@ -81,7 +81,7 @@ static void ahead_try_etc(Ahead *a) {
         int r = ahead_etc(a, &error);
 
         if (r >= 0 || r == -EBADF)
-                return; /* it was tried, or rests */
+                return; /* it was tried already, or rests */
         log_debug("the shared /etc: %s", error.text);
         a->etc_tried = !error_is_shortage(r);
         a->rest = clock_usec() + AHEAD_REST_USEC;

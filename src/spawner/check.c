@@ -11,7 +11,7 @@
 #include "spawner/ground.h"
 #include "wire/guard.h"
 
-#define ID_INSIDE_MAX 65532 /* the next one is PID 1's, and then comes nobody */
+#define ID_INSIDE_MAX 65532 /* the next one is PID 1's, and the one after it is the user nobody */
 #define HOSTNAME_MAX  63
 #define MEMORY_MIN    (UINT64_C(4) << 20)
 #define DISK_MIN      (UINT64_C(1) << 20)
@@ -119,7 +119,7 @@ static int check_numbers(const SpawnCreate *c, Error *reterr) {
         return 0;
 }
 
-/* The jail looks at what is there; this is about the words alone. Control characters would only confuse who reads of them. */
+/* The jail examines the files; this checks only the text. Control characters would only confuse its readers. */
 static int check_rule_path(const char *path, Error *reterr) {
         for (const char *p = path; *p; p++)
                 if ((unsigned char) *p < ' ' || *p == 0x7f)
@@ -152,7 +152,8 @@ static int check_guards(GuardSet allowed, Error *reterr) {
         return 0;
 }
 
-/* An address in a group's network: not the first and not the last one, which mean the network and everybody. */
+/* An address in a group's network must be neither the first nor the last one, which mean the network and all
+ * members. */
 static int check_network(const SpawnCreate *c, bool privileged, Error *reterr) {
         if (c->network >= _SPAWN_NETWORK_MAX)
                 return error_set(reterr, -EINVAL, "there is no network %u", c->network);

@@ -11,7 +11,7 @@
 #include "spawner/task.h"
 #include "spawner/zygote.h"
 
-#define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
+#define PIDS_ROOM 8 /* for shims and workers, so that a guest at its limit can still be reached */
 
 static JailSpec creation_make_spec(const Spawner *s, const Creation *c, const Network *network, const JailTrees *trees) {
         const SpawnCreate *q = &c->request;
@@ -91,7 +91,7 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
                 .hub_fd = c->hub_fd,
         };
 
-        if (c->request.zygote && s->privileged) { /* its own, which the jail makes: who enters has no right to the host's */
+        if (c->request.zygote && s->privileged) { /* the jail makes one of the sandbox's own: a process that enters has no right to the host's */
                 ret->shape = request.shape;
                 return 0;
         }
@@ -104,7 +104,7 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
         return 0;
 }
 
-/* A disk that has begun with a shared /etc goes on with one: there is no other way for those who keep theirs. */
+/* A disk that began with a shared /etc must get one again, so a failure is an error: a kept disk has no other /etc. */
 static int take_etc(Spawner *s, JailSpec *spec, Error *reterr) {
         int r = !jail_has_template(spec) ? ahead_etc(&s->ahead, reterr) : -EBADF;
 
@@ -171,7 +171,7 @@ void creation_run(Spawner *s, const Creation *c) {
         log_debug("sandbox %s cannot be made: %s", id, error.text);
         if (child->pid == 0)
                 children_drop(&s->children, child);
-        if (r == -EEXIST) /* whatever is there, is not ours to remove */
+        if (r == -EEXIST) /* an existing sandbox is not ours to remove */
                 spawner_answer_failed(s, c->serial, &error);
         else
                 task_remove(s, id, c->serial, &error);

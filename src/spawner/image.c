@@ -19,8 +19,8 @@ struct SpawnerImage {
         int fd; /* where the mount comes from, or the reason why there is none */
 };
 
-/* Situation: a copy of the worker, in its namespaces, with its rights. Sender and receiver are this very program: the
- * message is an Error as it is in memory. */
+/* Situation: a copy of the worker, in its namespaces, with its rights. The message is an Error as it is in
+ * memory, since sender and receiver are the same program. */
 static _noreturn_ void spawner_image_maker_main(pid_t worker, int fd, uint64_t bytes) {
         _cleanup_close_ int tree = -EBADF;
         Error error = { 0 };
@@ -97,7 +97,7 @@ void image_cancel(Spawner *s, const char *id) {
         if (!*place)
                 return;
         image = image_take(s, place);
-        (void) kill(image->pid, SIGKILL); /* ours until we reap it; its mkfs ends by itself, with nothing to show for it */
+        (void) kill(image->pid, SIGKILL); /* not reaped yet, so its pid is still its own; its mkfs ends by itself and leaves nothing behind */
         (void) error_set(&error, -ECANCELED, "sandbox %s was destroyed before it was made", id);
         spawner_answer_failed(s, image->creation.serial, &error);
         (void) image_free(image);

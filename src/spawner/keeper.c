@@ -20,8 +20,8 @@
 
 #define DELAY_MIN   (10 * USEC_PER_MSEC)
 #define DELAY_MAX   USEC_PER_SEC
-#define LIVED_WELL  (100 * USEC_PER_MSEC) /* who has lived that long is replaced at once */
-#define KERNEL_LIMITS 10 /* so many times as long somebody may wait for the kernel */
+#define LIVED_WELL  (100 * USEC_PER_MSEC) /* a worker that has lived that long is replaced at once */
+#define KERNEL_LIMITS 10 /* times the limit, for a worker that waits for the kernel */
 #define LAST_WAIT   USEC_PER_SEC
 
 typedef struct Keeper {
@@ -31,8 +31,8 @@ typedef struct Keeper {
         usec_t started, delay;
         unsigned n_started;
         Beat beat;       /* of the worker */
-        uint64_t n_turns; /* of its loop, that we know of */
-        bool told;       /* that it waits for the kernel */
+        uint64_t n_turns; /* of its loop, as last seen */
+        bool told;       /* the wait for the kernel has been logged */
 } Keeper;
 
 static bool has_hung_up(const Keeper *k) {
@@ -52,7 +52,7 @@ static void start_worker(Keeper *k) {
                 *k->options->turns = 0;
         k->worker = fork();
         if (k->worker == 0) {
-                if (k->options->turns) /* it is ours and the worker's, nobody's whom that one makes */
+                if (k->options->turns) /* shared by keeper and worker, but not by the worker's children */
                         (void) madvise((void *) k->options->turns, sizeof(*k->options->turns), MADV_DONTFORK);
                 (void) fd_close(k->signal_fd);
                 _exit(spawner_run(k->options, keeper, /* number= */ k->n_started));
@@ -99,7 +99,8 @@ static usec_t look_interval(const Keeper *k) {
         return k->options->hang_usec / BEATS_PER_LIMIT;
 }
 
-/* In the kernel, mostly for a disk: a new one would wait there as well, and a kill comes no sooner than the disk does. */
+/* Whether the worker waits in the kernel, mostly for a disk: a new worker would wait there as well, and a kill
+ * takes effect only when the disk answers. */
 static bool worker_waits_for_kernel(const Keeper *k) {
         char path[32], text[1024];
         const char *end;
@@ -107,11 +108,11 @@ static bool worker_waits_for_kernel(const Keeper *k) {
         (void) snprintf(path, sizeof(path), "/proc/%d/stat", (int) k->worker);
         if (file_read(AT_FDCWD, path, text, sizeof(text)) < 0)
                 return false;
-        end = strrchr(text, ')'); /* its name may have any in it */
+        end = strrchr(text, ')'); /* the name may contain a ')' */
         return end && strncmp(end, ") D", 3) == 0;
 }
 
-/* SIGCHLD wakes it, and says nothing that it would not see by itself. */
+/* SIGCHLD only wakes the worker: it reports nothing that the worker would not notice by itself. */
 static void look_after(Keeper *k) {
         usec_t now = clock_usec(), silent, limit;
         uint64_t n = *k->options->turns;
@@ -145,7 +146,7 @@ static void wait_beside_worker(Keeper *k) {
         wait_for_news(k, (int) (look_interval(k) / USEC_PER_MSEC) + 1);
 }
 
-/* Who dies soon after the start is replaced ever later. */
+/* A worker that dies soon after its start is replaced after longer and longer delays. */
 static void keeper_loop(Keeper *k) {
         usec_t now, due;
 
@@ -164,7 +165,7 @@ static void keeper_loop(Keeper *k) {
         }
 }
 
-/* It sees the same end, and leaves when it has finished what it is at. Who does not, dies with us. */
+/* The worker sees the same end, and exits when it has finished its work. A worker that does not exit dies with us. */
 static void await_worker(Keeper *k) {
         usec_t now, deadline = clock_usec() + LAST_WAIT;
 
@@ -175,9 +176,9 @@ static void await_worker(Keeper *k) {
         }
 }
 
-/* When memory is short the kernel shall take guests first. Our children inherit it, so that PID 1 of every sandbox has it too,
- * and sets it back for its guests, who then cannot undo that: by way of the old file the lower bound stays 0, which the other one
- * would lower for all descendants. */
+/* When memory is short, the kernel shall kill guests first. Children inherit the score, so PID 1 of every
+ * sandbox has it too; PID 1 resets it for its guests, who then cannot undo that: a write to the old file leaves
+ * the lower bound at 0, while the new file would lower it for all descendants. */
 static void protect_from_oom(void) {
         if (file_write(AT_FDCWD, "/proc/self/oom_score_adj", "0") >= 0)
                 (void) file_write(AT_FDCWD, "/proc/self/oom_adj", "-16");
@@ -191,7 +192,7 @@ int keeper_run(const SpawnerOptions *options) {
 
         own.turns = page == MAP_FAILED ? NULL : page;
         title_set("cove-keeper");
-        (void) prctl(PR_SET_CHILD_SUBREAPER, 1); /* the sandboxes of a dead worker are ours to reap, whenever they end */
+        (void) prctl(PR_SET_CHILD_SUBREAPER, 1); /* we inherit the sandboxes of a dead worker, and reap them whenever they end */
         protect_from_oom();
         (void) sigemptyset(&child);
         (void) sigaddset(&child, SIGCHLD);

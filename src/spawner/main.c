@@ -23,7 +23,7 @@
 #include "spawner/zygote.h"
 #include "base/title.h"
 
-#define CHANNEL_FD   3 /* where it ends up */
+#define CHANNEL_FD   3 /* its final number */
 #define MS_SLAVE_ALL ((1u << 19) | (1u << 14)) /* MS_SLAVE | MS_REC: <sys/mount.h> and <linux/mount.h> do not go together */
 
 static int apply_channel(SpawnerOptions *o, const char *value, Error *reterr) {
@@ -128,9 +128,9 @@ static int spawner_parse(SpawnerOptions *o, char **argv, Error *reterr) {
         return 0;
 }
 
-/* Nothing of the caller's is held but stderr, for log lines, and the channel. */
+/* Keeps nothing of the caller's but stderr, for log lines, and the channel. */
 static int spawner_settle(SpawnerOptions *o, Error *reterr) {
-        int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* goes with the rest, below */
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* closed with the rest, below */
 
         if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
                 return error_set(reterr, -errno, "/dev/null: %m");
@@ -147,8 +147,9 @@ static int spawner_settle(SpawnerOptions *o, Error *reterr) {
         return 0;
 }
 
-/* The depot is mounted here, and nobody else on this host shall see it; what the host mounts, we still do. Without a namespace there is no
- * depot. It is the keeper's, so that the depot outlives a worker. */
+/* The depot is mounted in this namespace and is hidden from the rest of the host; mounts of the host still
+ * appear in it. Without a namespace there is no depot. The namespace is the keeper's, so that the depot
+ * outlives a worker. */
 static void hide_mounts(SpawnerOptions *o) {
         if (!o->state_dir || userns_is_host_root() <= 0)
                 return;
@@ -159,15 +160,15 @@ static void hide_mounts(SpawnerOptions *o) {
         o->state_dir = NULL;
 }
 
-/* We end when coved does. A signal that is sent to all of a service or of a terminal reaches coved too, which may still have
- * something for us to do. */
+/* We end when coved does. A signal to all processes of a service or a terminal reaches coved too, which may
+ * still have work for us. */
 static void ignore_signals(void) {
         static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2 };
 
         (void) setsid();
         for (size_t i = 0; i < ELEMENTSOF(ignored); i++)
                 (void) signal(ignored[i], SIG_IGN);
-        (void) signal(SIGCHLD, SIG_DFL); /* who ignores it has no children to wait for */
+        (void) signal(SIGCHLD, SIG_DFL); /* if it were ignored, no child could be waited for */
 }
 
 int main(int argc, char **argv) {

@@ -19,7 +19,7 @@ static void requests_create(Spawner *s, const SpawnMessage *m, int *fds, size_t 
         Error error = { 0 };
         int r;
 
-        c.request = m->create; /* not above: with -ftrivial-auto-var-init gcc 12 takes the first bytes of its volumes for padding, and clears them */
+        c.request = m->create; /* not above: with -ftrivial-auto-var-init gcc 12 mistakes the first bytes of its volumes for padding, and clears them */
         r = check_create(&m->create, &s->options->templates, s->privileged, &error);
         if (r >= 0)
                 r = check_listen_socket(c.listen_fd, &error);
@@ -80,7 +80,7 @@ static void list_child(const Child *child, void *userdata) {
                 (void) list_id(child->id, userdata);
 }
 
-/* Everything with a cgroup; and what this process itself has made without one, as for a plain user. */
+/* Lists all sandboxes with a cgroup, and those that this process has made without one, as for a plain user. */
 static void requests_list(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         RequestsListing l = { .s = s, .serial = m->serial };
         Error error = { 0 };

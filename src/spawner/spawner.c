@@ -24,10 +24,10 @@
 #include "wire/channel.h"
 #include "wire/codec.h"
 
-#define BATCH      16 /* requests in a row, before anybody else has a turn */
+#define BATCH      16 /* requests in a row, before other work has a turn */
 #define SWEEP_USEC (100 * USEC_PER_MSEC)
 #define POLL_USEC  10000
-#define REST_USEC  (100 * USEC_PER_MSEC) /* after a failure of our own */
+#define REST_USEC  (100 * USEC_PER_MSEC) /* after a failure of this process itself */
 
 enum { FD_CHANNEL, FD_SIGNAL, FD_CHILDREN, _FD_MAX = FD_CHILDREN + IMAGES_MAX + TREES_RUNNING_MAX + ZYGOTES_MAX + ZYGOTE_FORKS_MAX };
 
@@ -43,7 +43,7 @@ void spawner_answer(Spawner *s, const SpawnMessage *message) {
                 s->ended = true;
         else if (r < 0) {
                 log_error("spawner: an answer cannot be sent: %s", strerror(-r));
-                _exit(EXIT_FAILURE); /* the next one says HELLO, by which coved knows */
+                _exit(EXIT_FAILURE); /* the next one sends HELLO, by which coved knows */
         }
 }
 
@@ -62,7 +62,7 @@ static void say_hello(Spawner *s) {
         SpawnMessage hello = { .type = SPAWN_HELLO, .serial = s->first_serial };
         Cgroup cg = CGROUP_EMPTY;
 
-        /* A plain user may see cgroups and have no right to them; to those of v1 never. */
+        /* A plain user may see cgroups without having a right to them, and never has one to those of v1. */
         s->has_cgroups = cgroup_plan_lasting(s->options->instance, "hello", &cg, /* reterr= */ NULL) >= 0 &&
                          (s->privileged || cg.version == CGROUP_V2);
         hello.hello.privileged = s->privileged;
@@ -111,7 +111,7 @@ static bool takes_requests(const Spawner *s) {
         return clock_usec() >= s->rest && outbox_is_empty(&s->outbox) && s->n_tasks < TASKS_MAX && s->n_images < IMAGES_MAX && !zygotes_are_busy(s);
 }
 
-/* Whoever wrote it may wait for an answer, if only its serial can be read. */
+/* The sender may wait for an answer; it gets one if at least the serial can be read. */
 static void spawner_refuse(Spawner *s, const uint8_t *data, size_t size) {
         WireReader r = { .p = data, .end = data + size };
         Error error = { 0 };
@@ -133,7 +133,7 @@ static void spawner_on_request(Spawner *s, const uint8_t *data, size_t size, int
         if (spawn_decode(data, size, &request) < 0)
                 spawner_refuse(s, data, size);
         else if (!spawn_serials_go_together(request.serial, s->first_serial))
-                log_debug("spawner: request %u was for an earlier spawner", request.serial); /* when coved hears of us, it asks again */
+                log_debug("spawner: request %u was for an earlier spawner", request.serial); /* coved asks again when it gets our HELLO */
         else if (is_short) {
                 (void) error_set(&error, -EMFILE, "cove-spawner has too many open files: %m; raise the limit of open files (LimitNOFILE=, ulimit -n)");
                 spawner_answer_failed(s, request.serial, &error);
@@ -178,7 +178,7 @@ static void spawner_flush(Spawner *s) {
                 s->ended = true;
 }
 
-/* A daemon that is gone has no requests: what is still in the channel would make sandboxes for nobody. */
+/* A daemon that is gone has no requests: those still in the channel would make sandboxes without an owner. */
 static void spawner_on_channel(Spawner *s, short revents) {
         if (revents & (POLLHUP | POLLERR | POLLNVAL)) {
                 s->ended = true;
@@ -199,7 +199,7 @@ static const struct timespec *until(usec_t due, struct timespec *ret) {
         return ret;
 }
 
-/* When there is something to do without anybody's word. */
+/* The time of the next work that no event announces. */
 static usec_t spawner_next(const Spawner *s, bool rests) {
         usec_t due = MIN_OF(task_next(s), s->sweep);
 
@@ -215,7 +215,8 @@ static void spawner_loop(Spawner *s) {
                 if (s->options->turns)
                         ++*s->options->turns;
 
-                /* Read once: a rest that ended between two looks would be waited for without a time, and without the channel. */
+                /* Read once: if a rest ended between two reads, poll would wait without a timeout, and without
+                 * the channel. */
                 bool rests = clock_usec() < s->rest;
                 struct timespec time;
                 struct pollfd fds[_FD_MAX] = {
@@ -245,7 +246,7 @@ static void spawner_loop(Spawner *s) {
                         continue;
                 }
                 if (n == 0)
-                        ahead_make_one(&s->ahead); /* nobody waits */
+                        ahead_make_one(&s->ahead); /* no event waits */
                 if (fds[FD_SIGNAL].revents)
                         spawner_on_signal(s);
                 image_handle(s, fds + FD_CHILDREN, n_images);

@@ -14,8 +14,8 @@
 #define FREEZE_PATIENCE  (10 * USEC_PER_SEC)
 #define RECLAIM_PATIENCE (60 * USEC_PER_SEC)
 #define DELAY_MIN        ((usec_t) 500)
-#define DELAY_OF_A_STOP  ((usec_t) 100) /* who sleeps is frozen as soon as it was woken for it */
-#define DELAY_OF_A_CHILD (5 * USEC_PER_MSEC) /* its end is told by a signal, as a rule sooner */
+#define DELAY_OF_A_STOP  ((usec_t) 100) /* a sleeping process is frozen as soon as it is woken for it */
+#define DELAY_OF_A_CHILD (5 * USEC_PER_MSEC) /* a signal reports its end, usually sooner */
 #define DELAY_MAX        (20 * USEC_PER_MSEC)
 
 typedef enum TaskKind {
@@ -33,8 +33,8 @@ struct Task {
         Error failure; /* code 0: none */
         usec_t deadline, due, delay;
         unsigned looks;
-        pid_t helper;  /* reclaim: who waits for the kernel; reaped like everybody */
-        int helper_fd; /* it has the other end; none: -EBADF */
+        pid_t helper;  /* reclaim: the process that waits for the kernel; reaped like all children */
+        int helper_fd; /* the helper has the other end; -EBADF: none */
 };
 
 /* A child of ours is killed directly, and SIGCHLD reports its end. Meanwhile its group is touched only if necessary:
@@ -116,7 +116,7 @@ static int look_at_reclaim(Spawner *s, Task *t) {
         return n == sizeof(said) ? -said : -EIO;
 }
 
-/* While its end of the pipe is open it lives, and has its number. */
+/* While the helper's end of the pipe is open, the helper lives and has its pid. */
 static void end_helper(Task *t) {
         int8_t said;
 
@@ -127,7 +127,7 @@ static void end_helper(Task *t) {
         t->helper_fd = fd_close(t->helper_fd);
 }
 
-/* Half frozen is nothing that anybody has asked for. */
+/* A partly frozen sandbox is of no use to any caller, so it is thawed. */
 static void give_up_freezing(Spawner *s, const Task *t) {
         Cgroup cg;
 
@@ -160,7 +160,7 @@ static void task_answer(Spawner *s, const Task *t, int r, const char *why) {
         spawner_answer_failed(s, t->serial, t->failure.code < 0 ? &t->failure : &error);
 }
 
-/* True when it is over. */
+/* True if the task is over. */
 static bool task_look(Spawner *s, Task *t) {
         usec_t now = clock_usec();
         int r = kinds[t->kind].look(s, t);
@@ -189,7 +189,7 @@ static void task_drop(Spawner *s, Task **place) {
         free(t);
 }
 
-/* All of a sandbox that are due. */
+/* Handles all due tasks of a sandbox. */
 static void look_at_all(Spawner *s, const char *id, usec_t due) {
         for (Task **place = &s->tasks; *place;) {
                 Task *t = *place;
@@ -201,7 +201,7 @@ static void look_at_all(Spawner *s, const char *id, usec_t due) {
         }
 }
 
-/* What somebody wanted before is not wanted any more. A second removal is the first one once more. */
+/* A later request cancels the earlier ones. A removal stays: a second one is the same as the first. */
 static void cancel_freezing(Spawner *s, const char *id) {
         for (Task **place = &s->tasks; *place;) {
                 Task *t = *place;

@@ -19,7 +19,7 @@ static const struct {
         uint8_t min_refs, max_refs;
         unsigned kinds[TREE_REFS_MAX];
         bool bytes, group, arguments, cancels, makes_depot;
-        bool replaces; /* the tree of kind disk must be nobody's */
+        bool replaces; /* the tree of kind disk must not be in use */
 } rules[_TREE_OPERATION_MAX] = {
         [TREE_MAKE] = { 1, 2, { MADE, KEPT }, .bytes = true, .group = true, .makes_depot = true },
         [TREE_PUBLISH] = { 2, 2, { KIND(TREE_SCRATCH), NAMED } },
@@ -41,7 +41,7 @@ bool tree_job_makes_depot(const TreeRequest *t) {
         return rules[t->operation].makes_depot;
 }
 
-/* Whether somebody lives on the disk of that name, or is about to. */
+/* Whether a sandbox runs on the disk of that name, or is about to. */
 static bool is_inhabited(const Spawner *s, const char *id) {
         Cgroup cg;
 

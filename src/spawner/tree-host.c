@@ -20,7 +20,7 @@
 #include "spawner/tree-job.h"
 
 #define COPY_MAX (1 << 20) /* as jail/hostetc.c */
-#define PLACE    "/sys" /* any directory will do: it is covered in a namespace that nobody else sees */
+#define PLACE    "/sys" /* any directory will do: it is covered in a namespace of our own */
 #define MS_PRIVATE_ALL ((1u << 18) | (1u << 14)) /* MS_PRIVATE | MS_REC, which <linux/mount.h> has not everywhere */
 
 static int tree_host_copy_links(int to, const FurnitureList *list) {
@@ -39,7 +39,7 @@ static int tree_host_copy_links(int to, const FurnitureList *list) {
         return 0;
 }
 
-/* What the host lets everybody read. */
+/* Copies a file that the host lets all users read. */
 static int tree_host_copy_file(int to, const char *from, const char *name) {
         _cleanup_close_ int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -EBADF;
         char place[128];
@@ -56,7 +56,7 @@ static int tree_host_copy_file(int to, const char *from, const char *name) {
         return out < 0 ? -errno : fd_copy(in, out);
 }
 
-/* As a new home has them. */
+/* Copies the files of a new home. */
 static int copy_skeleton(int to) {
         for (size_t i = 0; i < furniture_skeleton.n; i++) {
                 char from[64], place[64];
@@ -71,7 +71,8 @@ static int copy_skeleton(int to) {
         return 0;
 }
 
-/* What the jail has put into the guest's /etc: as sandboxes of template base have it, which is more than those of the host have, and the same. */
+/* Attaches the /etc that the jail gives to guests, as in sandboxes of template base: it has all that sandboxes
+ * of the host have, with equal contents. */
 static int attach_etc(Error *reterr) {
         _cleanup_(sharedetc_done) SharedEtc etc = SHAREDETC_EMPTY;
         int r = sharedetc_get(&etc, reterr);

@@ -8,10 +8,10 @@
 
 #define MIB         (UINT64_C(1) << 20)
 #define GIB         (UINT64_C(1) << 30)
-#define RATE        (8 * GIB) /* who writes that much in a second is still served */
+#define RATE        (8 * GIB) /* a writer of that many bytes per second is still served */
 #define LOOK_MIN    (20 * USEC_PER_MSEC)
 #define LOOK_MAX    USEC_PER_SEC
-#define REST_USEC   (10 * USEC_PER_SEC) /* after it could not grow */
+#define REST_USEC   (10 * USEC_PER_SEC) /* after growing has failed */
 #define TOLD_MIN    (16 * MIB)
 
 static unsigned long long mib(uint64_t bytes) {
@@ -44,7 +44,7 @@ static void room_tell(Spawner *s, const DepotRoom *room) {
         spawner_answer(s, &(SpawnMessage) { .type = SPAWN_ROOM, .serial = s->first_serial, .room = now });
 }
 
-/* Told once, until there is room again. */
+/* Logged once, until there is space again. */
 static void warn_if_full(Spawner *s, const DepotRoom *room) {
         bool full = room->bytes - room->used_bytes < room->margin_bytes / 4;
 
@@ -58,7 +58,7 @@ static bool has_much(const DepotRoom *room) {
         return room->bytes - room->used_bytes > 4 * room->margin_bytes;
 }
 
-/* True: for so long there was much free that it is not only between two uses. */
+/* True if much has been free for so long that this is not a pause between two uses. */
 static bool is_idle(Spawner *s, const DepotRoom *room, usec_t now) {
         if (!has_much(room) || s->options->shrink_usec == 0)
                 s->room_much_since = 0;
@@ -74,12 +74,13 @@ static const TreeJob *find_resizing(const Spawner *s) {
         return NULL;
 }
 
-/* Who shrinks while others write has less and less to give: he is stopped, and leaves it as large as it was. */
+/* While others write, there is less and less to give back: the shrinking process is stopped, and the size stays
+ * as it was. */
 static void room_guard_shrinking(Spawner *s, const TreeJob *resizing, const DepotRoom *room) {
         bool shrinks = resizing->errand == ERRAND_REQUEST || resizing->request.bytes == 0;
 
         if (shrinks && room->bytes - room->used_bytes < room->margin_bytes / 2)
-                (void) kill(resizing->pid, SIGKILL); /* ours until we reap it */
+                (void) kill(resizing->pid, SIGKILL); /* not reaped yet, so its pid is still its own */
 }
 
 static void room_look(Spawner *s, const DepotRoom *room, usec_t now) {
@@ -98,7 +99,7 @@ static void room_look(Spawner *s, const DepotRoom *room, usec_t now) {
                 tree_jobs_resize(s, /* bytes= */ 0);
 }
 
-/* At its largest it need not be looked at so often. */
+/* At its largest size the depot needs fewer checks. */
 static usec_t room_next_look(const DepotRoom *room) {
         usec_t usec = (room->bytes - room->used_bytes) / (RATE / USEC_PER_SEC);
 

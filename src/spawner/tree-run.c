@@ -29,14 +29,14 @@
 #define ARGV_MAX   260
 #define FD_TREES   4
 #define FD_PROGRAM (FD_TREES + TREE_REFS_MAX)
-#define FD_ASIDE   32 /* where descriptors are while the low ones are sorted */
+#define FD_ASIDE   32 /* where descriptors are moved while the low ones are arranged */
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWUTS)
 
 typedef struct SpawnerTreeRun {
         const Spawner *s;
         const TreeJob *job;
         int trees[TREE_REFS_MAX];
-        bool whole[TREE_REFS_MAX]; /* of several mounts */
+        bool whole[TREE_REFS_MAX]; /* the tree has several mounts */
 } SpawnerTreeRun;
 
 static const struct {
@@ -67,7 +67,7 @@ static int open_kept(const SpawnerTreeRun *run, const TreeRef *ref, Error *reter
         return fd < 0 ? fd : disk_open_tree(fd, ref->name, reterr);
 }
 
-/* The host's comes last: it leaves the mount namespace in which the others are found. */
+/* The host's tree is opened last: that leaves the mount namespace in which the others are found. */
 static int open_trees(SpawnerTreeRun *run, Error *reterr) {
         const TreeRequest *t = &run->job->request;
 
@@ -85,7 +85,7 @@ static int open_trees(SpawnerTreeRun *run, Error *reterr) {
         return 0;
 }
 
-/* A template's file system may not know of id maps; then its files are nobody's, which is no harm to who only reads. */
+/* A template's file system may not support id maps; its files then have no owner, which does no harm to a reader. */
 static int restrict_trees(const SpawnerTreeRun *run, int userns, Error *reterr) {
         const TreeRequest *t = &run->job->request;
 
@@ -101,7 +101,7 @@ static int restrict_trees(const SpawnerTreeRun *run, int userns, Error *reterr) 
         return 0;
 }
 
-/* From here on: in the new process. There is nobody to tell but whoever reads its descriptor 2, in the words that it has itself. */
+/* From here on: in the new process. Errors go only to its descriptor 2, in the format of cove-tree itself. */
 static _noreturn_ void tree_run_give_up(const char *what) {
         int r = errno;
 
@@ -143,7 +143,7 @@ static void set_limits(void) {
         (void) setpriority(PRIO_PROCESS, 0, 5);
 }
 
-/* Whoever started us may have died before we wished to die with him: then nobody holds the other end. */
+/* Our parent may have died before our request to die with it took effect: then no process holds the other end. */
 static void tree_run_await(int go_fd) {
         struct pollfd end = { .fd = go_fd };
         char byte;
@@ -224,7 +224,7 @@ int tree_job_run(const Spawner *s, const TreeJob *job, int *ret_status, Error *r
 
         if (s->tree_program_fd < 0)
                 return error_set(reterr, -ENOENT, "cannot find cove-tree beside cove-spawner: is the installation complete?");
-        (void) file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500"); /* its too, and it goes first when memory is short */
+        (void) file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500"); /* inherited by cove-tree, which is killed first when memory is short */
         r = id_range_claim(&base, &holder, reterr);
         if (r >= 0)
                 r = open_trees(&run, reterr);

@@ -63,7 +63,7 @@ static int tree_work_group(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_group(&w->s->depot, &t->group, t->n_refs > 0 ? t->refs : NULL, reterr);
 }
 
-/* As far as what is kept can be moved together. */
+/* Shrinks as far as the stored data can be moved together. */
 static int tree_work_shrink(TreeWork *w, const TreeRequest *t, Error *reterr) {
         uint64_t bytes;
         DepotRoom room;
@@ -117,7 +117,7 @@ static int (*const operations[_TREE_OPERATION_MAX])(TreeWork *w, const TreeReque
         [TREE_SHRINK] = tree_work_shrink,
 };
 
-/* In the mount namespace that we share with the worker: it is there for all of us. */
+/* The mount namespace is shared with the worker, so the depot is there for both. */
 static void open_depot(TreeWork *w) {
         Depot d;
 
@@ -146,7 +146,7 @@ static void do_errand(TreeWork *w) {
         }
 }
 
-/* Those that the file system does in its memory: a child would cost more than they do. */
+/* The file system does these operations in memory: a child process would cost more than they do. */
 bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
         const TreeRequest *t = &job->request;
 
@@ -154,7 +154,7 @@ bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
                 return false;
         switch (t->operation) {
         case TREE_MAKE:
-                return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME && /* which waits for the disk, as a copy does */
+                return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME && /* a volume waits for the disk, as a copy does */
                        !depot_is_tight(&s->depot, &t->group);
         case TREE_SYNC:
                 return t->bytes > 0 && depot_waiting(&s->depot, t->refs) < t->bytes;

@@ -18,9 +18,9 @@
 #include "wire/channel.h"
 
 #define WAITING_MAX 4096
-#define SWEEPS_MAX 8 /* that are tried again; one that always dies does not hold up everybody */
-#define OTHERS_MAX  (TREES_RUNNING_MAX - TREE_RUNS_MAX - 1) /* one is for who resizes */
-#define ITEMS_TURN  256 /* in a row, before anybody else has a turn */
+#define SWEEPS_MAX 8 /* attempts; a sweep that always dies must not hold up the rest */
+#define OTHERS_MAX  (TREES_RUNNING_MAX - TREE_RUNS_MAX - 1) /* one place is for a resize */
+#define ITEMS_TURN  256 /* in a row, before other work has a turn */
 
 static bool is_run(const TreeJob *j) {
         return j->errand == ERRAND_REQUEST && j->request.operation == TREE_RUN;
@@ -77,7 +77,7 @@ static bool note_written(Spawner *s, TreeJob *j) {
         return true;
 }
 
-/* Once there is no such scratch any more. */
+/* Called when no such scratch exists any more. */
 static void forget_written(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
         char **place, *name;
 
@@ -91,7 +91,7 @@ static void forget_written(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
         free(name);
 }
 
-/* Behind those that wait already; the depot's own errands go before everybody. */
+/* A request goes behind those that wait already; the depot's own errands go before all requests. */
 static void job_hook_in(Spawner *s, TreeJob *j) {
         TreeJob **place = &s->tree_jobs;
 
@@ -189,7 +189,7 @@ static void start_some(Spawner *s) {
                 if (j->errand == ERRAND_REQUEST)
                         trees_answer_error(s, j, error.code, error.text);
                 else if (j->errand != ERRAND_RESIZE)
-                        s->depot_busy = false; /* the next one who needs it tries again */
+                        s->depot_busy = false; /* the next request that needs the depot tries again */
                 (void) trees_job_free(j);
         }
 }
@@ -213,7 +213,7 @@ void tree_jobs_resize(Spawner *s, uint64_t bytes) {
         start_some(s);
 }
 
-/* The child has opened it, in our namespace: now it is there to be found. */
+/* The child has opened the depot in our namespace, so it can be found there. */
 static void depot_opened(Spawner *s, const TreeOutcome *o) {
         s->depot_busy = false;
         depot_done(&s->depot);
@@ -245,7 +245,7 @@ static void trees_finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
 
 _Static_assert(sizeof(TreeOutcome) != sizeof(SpawnTreeItem), "told apart by their size");
 
-/* True when it has told everything. */
+/* True after the last message of a job. */
 static bool job_hear(Spawner *s, TreeJob *j) {
         union {
                 TreeOutcome outcome;
@@ -276,7 +276,7 @@ static bool job_hear(Spawner *s, TreeJob *j) {
         return false;
 }
 
-/* Which are polled: those that run, in their order. While answers wait, nobody is heard. */
+/* Returns the running jobs, in their order. While answers wait to be sent, no job is read. */
 size_t tree_jobs_poll(const Spawner *s, struct pollfd ret[static TREES_RUNNING_MAX]) {
         size_t n = 0;
 
@@ -299,7 +299,7 @@ void tree_jobs_handle(Spawner *s, const struct pollfd *fds, size_t n) {
                 } else
                         place = &j->next;
         }
-        if (s->sweep_again) { /* before anybody's request: what is to be swept must not be taken for theirs */
+        if (s->sweep_again) { /* before any request: a tree to be swept must not be mistaken for one of a request */
                 s->sweep_again = false;
                 send_errand(s, ERRAND_SWEEP);
         }
@@ -307,7 +307,8 @@ void tree_jobs_handle(Spawner *s, const struct pollfd *fds, size_t n) {
                 start_some(s);
 }
 
-/* A RUN that waits has not begun; one that runs dies with the one who waits for it. Either is told that it was cancelled. */
+/* A waiting RUN has not begun; a running one dies with the process that waits for it. Both are answered with
+ * -ECANCELED. */
 static void trees_cancel(Spawner *s, const SpawnMessage *m) {
         for (TreeJob **place = &s->tree_jobs; *place; place = &(*place)->next) {
                 TreeJob *j = *place;
@@ -316,7 +317,7 @@ static void trees_cancel(Spawner *s, const SpawnMessage *m) {
                         continue;
                 (void) job_take(s, place);
                 if (j->pid > 0)
-                        (void) kill(j->pid, SIGKILL); /* ours until we reap it */
+                        (void) kill(j->pid, SIGKILL); /* not reaped yet, so its pid is still its own */
                 trees_answer_error(s, j, -ECANCELED, "it was cancelled");
                 (void) trees_job_free(j);
                 break;
@@ -325,7 +326,7 @@ static void trees_cancel(Spawner *s, const SpawnMessage *m) {
         start_some(s);
 }
 
-/* Where no tree was ever made, nothing is made in order to say so. */
+/* If no tree was ever made, the depot is not made for the sake of an answer. */
 static void answer_without_depot(Spawner *s, const SpawnMessage *m) {
         const TreeJob j = { .request = m->tree, .serial = m->serial };
         const TreeOutcome nothing = { 0 };
@@ -355,7 +356,7 @@ static void trees_enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_
         start_some(s);
 }
 
-/* Asked for when nobody lived there, and maybe not done yet. */
+/* Such jobs were requested while no sandbox used the disk, and may not be done yet. */
 bool tree_jobs_touch_disk(const Spawner *s, const char *id) {
         for (const TreeJob *j = s->tree_jobs; j; j = j->next)
                 if (j->errand == ERRAND_REQUEST && tree_job_touches_disk(&j->request, id))
@@ -406,7 +407,7 @@ void tree_jobs_init(Spawner *s) {
         s->depot_tried = s->depot.backing == DEPOT_BTRFS;
         if (s->depot.backing == DEPOT_NONE)
                 return;
-        depot_await_others(&s->depot); /* what they were at must not come after what we are asked for */
+        depot_await_others(&s->depot); /* unfinished work of former processes must not take effect after our own */
         tree_room_begin(s);
         send_errand(s, ERRAND_SWEEP);
         start_some(s);

@@ -81,8 +81,8 @@ static int take_directory(const char *directory, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot put %s in place: %m", directory) : 0;
 }
 
-/* A child keeps the program that it was forked from, as /proc/self/exe, and could watch it there: what other programs of the host do with
- * that file is not for it to see. */
+/* A child keeps the program that it was forked from as /proc/self/exe, and could watch that file: it must not
+ * see what other programs of the host do with it. */
 static int set_apart(void) {
         _cleanup_directory_ DIR *d = directory_open(AT_FDCWD, PLACE);
         const struct dirent *entry;
@@ -105,7 +105,7 @@ static int set_apart(void) {
 }
 
 static int zygote_root_take_template(const char *directory, Error *reterr) {
-        struct mount_attr top = { .attr_clr = MOUNT_ATTR_RDONLY }; /* of our own memory; places are made in it, and then it is shut too */
+        struct mount_attr top = { .attr_clr = MOUNT_ATTR_RDONLY }; /* the top is memory of our own; mount points are made in it, and then it becomes read-only too */
         _cleanup_close_ int tree = -EBADF;
         int r;
 

@@ -17,7 +17,7 @@
 #include "jail/ids.h"
 #include "spawner/zygote-internal.h"
 
-#define PROCESSES_MAX 65536 /* bytes of a group's list: PID 1 is among the first */
+#define PROCESSES_MAX 65536 /* bytes of a group's list, in which PID 1 is among the first */
 
 /* "NSpid: 4711 1": the first of a namespace below ours. */
 static bool is_first_of_its_kind(int proc_fd) {
@@ -45,7 +45,7 @@ static int open_proc(pid_t pid) {
         return -ESRCH;
 }
 
-/* Of a sandbox that a former worker made. */
+/* Finds PID 1 of a sandbox that a former worker made. */
 static int find_by_group(const Cgroup *cg) {
         _cleanup_free_ char *text = NULL;
         char path[CGROUP_PATH_MAX + 16];
@@ -76,7 +76,7 @@ static bool zygote_sandbox_is_same(int a, int b) {
         return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Each belongs to the sandbox's own user namespace: who owns that, may enter. */
+/* All of them must belong to the sandbox's own user namespace: the owner of that may enter. */
 static int open_namespaces(int proc_fd, ZygoteDoor *d) {
         static const char *const names[_ZYGOTE_NAMESPACE_MAX] = {
                 [ZYGOTE_USER] = "ns/user", [ZYGOTE_PID] = "ns/pid",       [ZYGOTE_IPC] = "ns/ipc",   [ZYGOTE_UTS] = "ns/uts",
@@ -98,7 +98,7 @@ static int open_namespaces(int proc_fd, ZygoteDoor *d) {
         return ioctl(d->namespaces[ZYGOTE_USER], NS_GET_OWNER_UID, &d->owner) < 0 ? -errno : 0;
 }
 
-/* Memory and processes first: what is copied counts already, and nothing there stops or slows a process down. */
+/* Memory and processes first: copied memory counts already, and neither group stops or slows a process down. */
 static int open_tasks(ZygoteDoor *d) {
         for (CgroupController c = 0; d->cgroup.version == CGROUP_V1 && c < _CGROUP_CONTROLLER_MAX; c++) {
                 char path[CGROUP_PATH_MAX + 16];

@@ -36,7 +36,7 @@
 #define DISK_UNUSED  (UINT64_C(1) << 20)
 #define CAPABILITIES (CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID))
 
-/* What an interpreter is started with: it finds the rest in the library. */
+/* The programs of interpreters, and the code that they start with; the rest is in the library. */
 static const struct {
         const char *language, *program, *code;
 } interpreters[] = {
@@ -45,7 +45,7 @@ static const struct {
           "exec(compile(t('script'),'<cove>','exec'),{'__name__':'cove_zygote','library':l,'ctypes':c,'source':t('driver'),'names':sys.argv[1:]})" },
 };
 
-/* Alone in its thread, and nothing from around us. */
+/* A single thread, and no variable of our own environment. */
 static char *const environment[] = {
         (char *) "PATH=/usr/local/bin:/usr/bin:/bin", (char *) "HOME=/tmp", (char *) "LANG=C.UTF-8", (char *) "OPENBLAS_NUM_THREADS=1",
         (char *) "OMP_NUM_THREADS=1", (char *) "MKL_NUM_THREADS=1", (char *) "NUMEXPR_NUM_THREADS=1", (char *) "MPLBACKEND=Agg",
@@ -78,7 +78,7 @@ static int step_group(Beginning *b) {
         return cgroup_enter(fds, cgroup_enter_fds(b->cgroup, fds));
 }
 
-/* Its children are guests, whom the kernel may take; and it can be had anew. */
+/* Its children are guests, which the kernel may kill; and a zygote can be started again. */
 static int step_oom(Beginning *b) {
         return file_write(AT_FDCWD, "/proc/self/oom_score_adj", "0");
 }
@@ -101,7 +101,7 @@ static int step_limits(Beginning *b) {
         return rlimits_apply_common();
 }
 
-/* 0–2, for complaints, its socket, and what holds its id. */
+/* Keeps 0–2, for error messages, its socket, and the descriptor that holds its id. */
 static int zygote_start_step_descriptors(Beginning *b) {
         int socket = fcntl(b->socket_fd, F_DUPFD_CLOEXEC, 16), holder = fcntl(b->holder_fd, F_DUPFD_CLOEXEC, 16);
 
@@ -131,7 +131,7 @@ static int zygote_start_step_ids(Beginning *b) {
         return caps_set_kept(CAPABILITIES);
 }
 
-/* Its own end was cleared by the change of ids. */
+/* The change of ids has cleared its parent-death signal. */
 static int step_privileges(Beginning *b) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
                 return -errno;
@@ -171,14 +171,14 @@ static const struct {
         { "cgroup",      step_group       },
         { "oom-score",   step_oom         },
         { "namespaces",  step_namespaces  },
-        { "root",        step_root        }, /* from here on it sees the template's files, and no other */
+        { "root",        step_root        }, /* from here on it sees the template's files only */
         { "keyring",     step_keyring     },
-        { "rlimits",     step_limits      }, /* as guests have them: what is lower here, is lower there */
+        { "rlimits",     step_limits      }, /* as for guests: a limit that is lower here is lower there */
         { "descriptors", zygote_start_step_descriptors },
         { "signals",     zygote_start_step_signals     },
-        { "ids",         zygote_start_step_ids         }, /* nobody, but with the right to be a sandbox's user */
+        { "ids",         zygote_start_step_ids         }, /* no real user, but with the right to become a sandbox's user */
         { "privileges",  step_privileges  },
-        { "seccomp",     step_filter      }, /* which says whose */
+        { "seccomp",     step_filter      }, /* restricts the ids that it may become */
         { "exec",        zygote_start_step_exec        },
 };
 
@@ -198,7 +198,7 @@ static _noreturn_ void begin_main(Beginning *b) {
 }
 
 static void group_name(size_t number, char ret[static 32]) {
-        (void) snprintf(ret, 32, "zygote-%zu", number); /* no id of a sandbox: in nobody's list */
+        (void) snprintf(ret, 32, "zygote-%zu", number); /* not a sandbox's id, so it is in no listing */
 }
 
 static int make_group(const Spawner *s, size_t number, Cgroup *ret, Error *reterr) {

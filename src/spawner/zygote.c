@@ -35,7 +35,7 @@ void zygotes_init(Spawner *s) {
                 return;
         s->zygotes = calloc(1, sizeof(*s->zygotes));
         for (size_t i = 0; s->zygotes && i < lines->n; i++) {
-                zygote_remove_group(s, i, LAST_WAIT); /* of a former worker's, which died with it */
+                zygote_remove_group(s, i, LAST_WAIT); /* of a former worker's zygote, which died with that worker */
                 if (template_find(&s->options->templates, lines->items[i].template_name))
                         s->zygotes->items[s->zygotes->n++] = (Zygote) { .line = lines->items + i, .fd = -EBADF, .due = USEC_INFINITY };
                 else
@@ -52,7 +52,7 @@ static void spawner_zygote_lose(Spawner *s, Zygote *z, const char *why) {
         usec_t now = clock_usec();
 
         if (z->pid > 0) {
-                (void) kill(z->pid, SIGKILL); /* ours, until we reap it */
+                (void) kill(z->pid, SIGKILL); /* not reaped yet, so its pid is still its own */
                 (void) waitpid(z->pid, NULL, 0);
         }
         z->fd = fd_close(z->fd);
@@ -60,7 +60,7 @@ static void spawner_zygote_lose(Spawner *s, Zygote *z, const char *why) {
         z->state = ZYGOTE_ABSENT;
         z->delay = z->started > 0 && now - z->started > LIVED_WELL ? DELAY_MIN : z->delay == 0 ? DELAY_MIN : MIN_OF(2 * z->delay, DELAY_MAX);
         z->due = z->wanted ? now + z->delay : USEC_INFINITY;
-        zygote_remove_group(s, spawner_zygote_number_of(s, z), /* patience= */ 0); /* what is left of it is looked at before the next beginning */
+        zygote_remove_group(s, spawner_zygote_number_of(s, z), /* patience= */ 0); /* remains are handled before the next start */
         log_warning("zygote %s/%s (%s): %s; another one in %llu s", z->line->template_name, z->line->language, z->line->imports, why,
                         (unsigned long long) (z->delay / USEC_PER_SEC));
 }
@@ -106,7 +106,7 @@ void zygotes_end(Spawner *s) {
         }
 }
 
-/* A process that has threads leaves them behind when it forks, with what they held. */
+/* A fork leaves other threads behind, with what they held. */
 static bool has_one_thread(pid_t pid) {
         _cleanup_directory_ DIR *d = NULL;
         char path[32];
@@ -160,7 +160,7 @@ static void spawner_zygote_fail(Spawner *s, ZygoteEntry *e, int r, const char *s
         spawner_zygote_answer(s, e, 0, &error);
 }
 
-/* The sender is who the kernel says. */
+/* The sender is the process that the kernel names. */
 static ssize_t receive_report(int fd, ZygoteReport *ret, pid_t *ret_pid) {
         union {
                 struct cmsghdr header;

@@ -51,7 +51,7 @@ int sudo_account_find(const char *user, SudoAccount *ret, Error *reterr) {
         }
         if (strcmp(user, "root") != 0)
                 return error_set(reterr, -ENOENT, "unknown user: %.100s", user);
-        account_of(0, 0, ret); /* a root directory without users has this one all the same */
+        account_of(0, 0, ret); /* root exists even in a root directory without users */
         return 0;
 }
 

@@ -66,7 +66,7 @@ static int environment_set_number(Strv *env, const char *name, unsigned value) {
         return environment_set(env, name, text);
 }
 
-/* What a shell would take as something else than itself. */
+/* Quotes all characters that a shell would interpret. */
 static int quote(char *const *words, size_t n, char **ret) {
         size_t size = 1;
         char *text, *p;

@@ -96,14 +96,14 @@ static int sudo_prepare(SudoJob *j, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot put the command together: %s", strerror(-r)) : 0;
 }
 
-/* A descriptor that the caller has closed is nothing to the command. */
+/* A descriptor that the caller has closed becomes /dev/null for the command. */
 static void fill_descriptors(void) {
         for (int fd = 0; fd < 3; fd++)
                 if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
                         _exit(1);
 }
 
-/* What runs in the background has no terminal, and whoever started it does not wait for it. */
+/* A background command has no terminal, and the caller does not wait for it. */
 static int sudo_run(const SudoJob *j, Error *reterr) {
         Terminal t = TERMINAL_EMPTY;
         Asking a = {
@@ -127,7 +127,7 @@ static int sudo_run(const SudoJob *j, Error *reterr) {
         for (int i = 0; i < 3; i++)
                 a.fds[i] = terminal_replace(&t, i);
         a.terminal_fd = t.slave_fd;
-        terminal_enter(&t); /* before the command can say anything: it makes its new lines itself */
+        terminal_enter(&t); /* before the command can print anything: its terminal then translates newlines itself */
         r = ask_send(channel, &a, reterr);
         if (r < 0) {
                 terminal_leave(&t);

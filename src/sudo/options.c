@@ -10,7 +10,7 @@ typedef struct Flag {
         char letter;
         const char *word;
         bool wants_value;
-        void (*apply)(SudoOptions *o, const char *value); /* NULL: means nothing here */
+        void (*apply)(SudoOptions *o, const char *value); /* NULL: the option has no effect here */
 } Flag;
 
 static void apply_background(SudoOptions *o, const char *value) {

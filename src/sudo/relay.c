@@ -15,7 +15,7 @@
 #include "wire/channel.h"
 #include "wire/sudo.h"
 
-#define DRAIN_MSEC 100 /* for what is on its way, when somebody left behind has the terminal open still */
+#define DRAIN_MSEC 100 /* for output on its way, while a process that was left behind has the terminal open */
 
 typedef struct SudoRelay {
         int channel_fd, signal_fd;
@@ -23,7 +23,7 @@ typedef struct SudoRelay {
         const char *name; /* of the command */
         bool started, ended;
         int status;
-        char typed[4096]; /* what the command's terminal has not taken yet */
+        char typed[4096]; /* input that the command's terminal has not taken yet */
         size_t n_typed;
         bool input_over;
 } SudoRelay;
@@ -123,7 +123,7 @@ static void relay_on_channel(SudoRelay *k) {
 
 /* The terminals */
 
-/* False: it has no more to say. */
+/* False: there is no more output. */
 static bool pump_out(SudoRelay *k) {
         char buffer[8192];
         ssize_t n = read(k->terminal->master_fd, buffer, sizeof(buffer));
@@ -158,7 +158,7 @@ static bool reads_terminal(const SudoRelay *k) {
         return k->started && k->terminal->raw && !k->input_over && k->n_typed < sizeof(k->typed) && terminal_is_ours(k->terminal);
 }
 
-/* What the command has said until its end. */
+/* Passes on the output up to the command's end. */
 static void sudo_relay_drain(SudoRelay *k) {
         struct pollfd fd = { .fd = k->terminal->master_fd, .events = POLLIN };
 

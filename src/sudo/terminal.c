@@ -36,7 +36,8 @@ int terminal_open(Terminal *t) {
                 return r;
         if (tcgetattr(t->user_fd, &t->before) < 0)
                 return -errno;
-        /* In a pipeline the terminal may be somebody else's to set: then it stays as it is, and makes new lines by itself. */
+        /* In a pipeline another program may change the terminal's settings: they stay as they are, and the
+         * terminal translates newlines by itself. */
         t->wants_raw = isatty(0) && isatty(1);
         settings = t->before;
         if (!t->wants_raw)

@@ -36,7 +36,7 @@ static void tunnel_add_name(char ret[static NAMES_MAX], const GENERAL_NAME *name
                 (void) snprintf(ret + used, NAMES_MAX - used, "%s%s", used > 0 ? ", " : "", word);
 }
 
-/* The first of them; the common name counts where there is no other. */
+/* Lists the first names; the common name counts only if there is no other. */
 static void tunnel_names(X509 *certificate, char ret[static NAMES_MAX]) {
         GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 

@@ -23,7 +23,7 @@ static int tunnel_main_prepare(void *tunnel, Error *reterr) {
         return tunnel_prepare(t, reterr);
 }
 
-/* A server that breaks in finds two sockets and the public certificates. */
+/* A server that takes over this process finds two sockets and the public certificates. */
 static const struct sock_filter denied[] = {
         LOAD(nr),
         DENY(execve), DENY(execveat), DENY(socket), DENY(socketpair), DENY(connect), DENY(bind), DENY(listen), DENY(accept), DENY(accept4),
@@ -33,7 +33,7 @@ static const struct sock_filter denied[] = {
         ANSWER(SECCOMP_RET_ALLOW),
 };
 
-/* A directory of certificates is read while one is verified; files have been read. */
+/* OpenSSL reads a directory of certificates during verification; certificate files have been read already. */
 static void tunnel_walls(const void *tunnel, ProgramWalls *ret) {
         const TlsTunnel *t = tunnel;
         const char *const readable[] = { getenv("SSL_CERT_DIR"), X509_get_default_cert_dir(), "/etc/ssl", "/etc/pki", "/etc/ca-certificates",

@@ -20,10 +20,10 @@ typedef struct TunnelLane {
 typedef struct TunnelRelay {
         TlsTunnel *tunnel;
         TunnelLane up, down;
-        bool gone;        /* cove-client has closed its socket, and not only its half of it */
+        bool gone;        /* cove-client has closed its socket, and not only one half of it */
         bool said_up, said_down; /* each end has been passed on */
-        int failure;      /* of the far side; told when all that came before it has been given */
-        usec_t until;     /* when gone */
+        int failure;      /* of the far side; reported after all earlier data has been passed on */
+        usec_t until;     /* set when gone */
 } TunnelRelay;
 
 static bool lane_is_empty(const TunnelLane *l) {
@@ -82,7 +82,7 @@ static void relay_fill_down(TunnelRelay *r, Error *reterr) {
         r->down.end = n > 0 ? (size_t) n : 0;
 }
 
-/* The pipe is closed first: who reads the end of the stream can then ask whether it was in order. */
+/* The pipe is closed first: a client that reads the end of the stream can then check whether it was in order. */
 static void relay_pass_end(TunnelRelay *r) {
         (void) close(STDERR_FILENO);
         (void) shutdown(TUNNEL_NEAR, SHUT_WR);
@@ -111,7 +111,7 @@ static bool relay_is_over(const TunnelRelay *r) {
         return lane_is_empty(&r->down) && (r->failure < 0 || (r->said_up && r->said_down));
 }
 
-/* OpenSSL may hold bytes that poll(2) knows nothing of: it is asked until it has none. */
+/* OpenSSL may hold bytes that poll(2) does not report: it is asked until it has none. */
 static bool relay_may_read(const TunnelRelay *r) {
         return !r->down.over && r->failure == 0 && lane_is_empty(&r->down) && r->down.events == 0;
 }
@@ -129,7 +129,7 @@ static void relay_wait(TunnelRelay *r) {
         if (!r->down.over && lane_is_empty(&r->down))
                 far |= r->down.events;
         polls[0] = (struct pollfd) { .fd = r->gone && near == 0 ? -1 : TUNNEL_NEAR, .events = near };
-        polls[1] = (struct pollfd) { .fd = far != 0 ? TUNNEL_FAR : -1, .events = far }; /* a hang-up would wake us for nothing */
+        polls[1] = (struct pollfd) { .fd = far != 0 ? TUNNEL_FAR : -1, .events = far }; /* otherwise a hang-up would wake us for nothing */
         if (poll(polls, 2, r->gone ? (int) (FLUSH_MAX / USEC_PER_MSEC) : -1) < 0)
                 return;
         if (polls[0].revents & (POLLHUP | POLLERR))

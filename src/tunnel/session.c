@@ -26,7 +26,7 @@ static int tunnel_read_authorities(TlsTunnel *t, Error *reterr) {
         return 0;
 }
 
-/* OpenSSL forgets the certificate that it refuses. */
+/* OpenSSL does not keep the certificate that it refuses. */
 static int tunnel_on_verify(int good, X509_STORE_CTX *store) {
         TlsTunnel *t = SSL_get_app_data((SSL *) X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
         X509 *certificate = X509_STORE_CTX_get0_cert(store);
@@ -44,7 +44,7 @@ static int tunnel_make_context(TlsTunnel *t, Error *reterr) {
         (void) SSL_CTX_set_options(t->context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
         (void) SSL_CTX_set_mode(t->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
         SSL_CTX_set_verify(t->context, SSL_VERIFY_PEER, tunnel_on_verify);
-        /* Whoever names a server's own certificate trusts it, whether it is an authority's or not. */
+        /* A user who names a server's own certificate trusts it, whether an authority signed it or not. */
         (void) X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(t->context), X509_V_FLAG_PARTIAL_CHAIN);
         return tunnel_read_authorities(t, reterr);
 }
@@ -92,7 +92,7 @@ void tunnel_done(TlsTunnel *t) {
 
 /* The session. */
 
-/* What OpenSSL's answer comes to. Must come right behind the call. */
+/* Translates OpenSSL's result. Must directly follow the call. */
 static int tunnel_result(TlsTunnel *t, int answer, short *ret_events) {
         int saved = errno, why = SSL_get_error(t->ssl, answer);
 
@@ -110,7 +110,7 @@ static int tunnel_result(TlsTunnel *t, int answer, short *ret_events) {
         }
 }
 
-/* 0: there is something to be done. */
+/* 0: there is something to do. */
 static int tunnel_wait_handshake(TlsTunnel *t, short events, usec_t until, Error *reterr) {
         struct pollfd polls[] = { { .fd = TUNNEL_FAR, .events = events }, { .fd = TUNNEL_NEAR } };
         usec_t now = clock_usec();

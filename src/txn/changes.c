@@ -30,9 +30,9 @@ typedef struct TxnChangesWalk {
 
 /* A pair of directories. */
 typedef struct TxnChangesPair {
-        int upper;   /* -EBADF: nothing of it is in the upper */
-        int dir;     /* -EBADF: nothing of it is on the host */
-        bool opaque; /* what the upper does not have is gone */
+        int upper;   /* -EBADF: not in the upper */
+        int dir;     /* -EBADF: not on the host */
+        bool opaque; /* entries that the upper lacks are gone */
         bool implied;
 } TxnChangesPair;
 
@@ -67,7 +67,7 @@ static int txn_changes_fail(TxnChangesWalk *w, int error) {
         return error_set(w->reterr, error, "'%s': %m", w->path);
 }
 
-/* None of a descriptor that is none. */
+/* A missing descriptor has no names. */
 static int txn_changes_read_names(int fd, Strv *ret) {
         return fd < 0 ? 0 : directory_names(fd, ret);
 }
@@ -76,7 +76,7 @@ static int txn_changes_compare_names(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* Both directories' names, each once. */
+/* The names of both directories, each once. */
 static int merge_names(const TxnChangesPair *p, Strv *ret) {
         size_t n = 0;
         int r = txn_changes_read_names(p->upper, ret);
@@ -114,7 +114,7 @@ static bool txn_changes_same_bytes(int a, int b) {
         }
 }
 
-/* One that cannot be read is taken for another one. */
+/* A file that cannot be read counts as different. */
 static bool same_file(const TxnChangesPair *p, const char *name) {
         _cleanup_close_ int ours = beneath_read(p->upper, name);
         _cleanup_close_ int theirs = openat(p->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -158,7 +158,7 @@ static int txn_changes_tell(TxnChangesWalk *w, const Change *c) {
 
 static int walk_pair(TxnChangesWalk *w, const TxnChangesPair *p);
 
-/* Down into whatever is a directory on either side. */
+/* Enters a directory that exists on either side. */
 static int go_down(TxnChangesWalk *w, const TxnChangesPair *p, const char *name, const Change *c, bool opaque, bool implied) {
         bool ours = p->upper >= 0 && S_ISDIR(c->after.st_mode), theirs = p->dir >= 0 && S_ISDIR(c->before.st_mode);
         mode_t mode = BENEATH_OPEN;

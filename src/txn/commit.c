@@ -26,7 +26,7 @@ typedef struct TxnCommit {
         int dir_fd, upper_fd;
         int staging_fd;
         char staging[32];
-        bool stuck; /* the staging directory has what must not be lost */
+        bool stuck; /* the staging directory has files that must not be lost */
         const CommitOptions *o;
         TxnPlan plan;
         Error *reterr;
@@ -45,7 +45,7 @@ static bool is_as_found(const struct stat *now, const struct stat *found) {
                now->st_mtim.tv_nsec == found->st_mtim.tv_nsec && now->st_size == found->st_size;
 }
 
-/* Checks that nothing has changed there since the plan. */
+/* Checks that the place has not changed since the plan. */
 static int txn_commit_check_place(int parent, const char *name, const Step *s) {
         struct stat now;
 
@@ -54,7 +54,7 @@ static int txn_commit_check_place(int parent, const char *name, const Step *s) {
         return s->kind != CHANGE_ADDED && is_as_found(&now, &s->before) ? 0 : -ESTALE;
 }
 
-/* Old and new change places at once; a file system that cannot do that does it in two steps. */
+/* Old and new are exchanged in one step, or in two if the file system cannot exchange. */
 static int move_in(TxnCommit *c, size_t i, int parent, const char *name) {
         const Step *s = c->plan.steps + i;
         char new[32], old[32];
@@ -73,11 +73,11 @@ static int move_in(TxnCommit *c, size_t i, int parent, const char *name) {
                         (void) renameat(c->staging_fd, old, parent, name);
                 return r;
         }
-        /* Where an exchange would have left it. */
+        /* To the place where an exchange would have left it. */
         return s->kind != CHANGE_ADDED && renameat(c->staging_fd, old, c->staging_fd, new) < 0 ? -errno : 0;
 }
 
-/* The directory is somebody else's, maybe, who could have put another one there. */
+/* The directory may belong to another user, who could have put another one in its place. */
 static int set_mode(const TxnCommit *c, const Step *s, int parent, const char *name, mode_t mode) {
         _cleanup_close_ int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat now, dir;
@@ -89,7 +89,7 @@ static int set_mode(const TxnCommit *c, const Step *s, int parent, const char *n
         return fchmod(fd, mode) < 0 ? -errno : 0;
 }
 
-/* Where nobody else can lay hands on it before it has its owner. */
+/* Made where no other user can reach it before it has its owner. */
 static int make_parent(TxnCommit *c, int parent, const char *name) {
         _cleanup_close_ int fd = -EBADF;
         struct stat dir;
@@ -106,7 +106,7 @@ static int make_parent(TxnCommit *c, int parent, const char *name) {
         return r;
 }
 
-/* With only some paths wanted, the directories above them may be new too. */
+/* If only some paths are wanted, the directories above them may be new too. */
 static int txn_commit_make_parents(TxnCommit *c, const Step *s) {
         for (const char *slash = strchr(s->path, '/'); slash; slash = strchr(slash + 1, '/')) {
                 _cleanup_free_ char *path = strndup(s->path, (size_t) (slash - s->path));
@@ -170,7 +170,7 @@ static int undo_step(TxnCommit *c, size_t i) {
         return r < 0 ? r : rename_flags(c->staging_fd, new, parent, name, 0);
 }
 
-/* Nothing of what was there before may be lost with the staging directory. */
+/* No file that was there before may be lost with the staging directory. */
 static void undo_all(TxnCommit *c) {
         for (size_t i = c->plan.n; i > 0; i--)
                 if (c->plan.steps[i - 1].done && undo_step(c, i - 1) < 0)
@@ -187,7 +187,7 @@ static int txn_commit_fail_step(TxnCommit *c, const Step *s, int error) {
         return error_set(c->reterr, error, "cannot apply '%s': %m; nothing was applied", s->path);
 }
 
-/* Permissions of directories come last and from the inside out: they may shut us out. */
+/* Permissions of directories come last and from the inside out: they may deny us access. */
 static int set_modes(TxnCommit *c) {
         for (size_t i = c->plan.n; i > 0; i--) {
                 Step *s = c->plan.steps + i - 1;
@@ -242,7 +242,7 @@ static int name_staging(TxnCommit *c) {
         return 0;
 }
 
-/* Whoever the directory belongs to can put another one in its place, but none of ours. */
+/* The owner of the directory can put another one in the place of the staging directory, but not one of ours. */
 static int open_staging(int dir_fd, const char *name) {
         _cleanup_close_ int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat st;
@@ -261,7 +261,7 @@ static int make_staging(TxnCommit *c) {
         return 0;
 }
 
-/* What is in it by its descriptor, and only an empty one by its name. */
+/* Contents are removed by the descriptor; only an empty directory is removed by its name. */
 static int remove_staging(int dir_fd, int staging_fd, const char *name) {
         _cleanup_directory_ DIR *directory = directory_open(staging_fd, ".");
         const struct dirent *entry;

@@ -76,7 +76,7 @@ int journal_load(const Txn *t, Journal *ret, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "'%s/journal': %m", t->path) : 0;
 }
 
-/* Moving there and back has given files another time of change: the next commit must know that this was us. */
+/* Moving files there and back has changed their time of change: the next commit must know that this was us. */
 void journal_end(const Txn *t, bool done) {
         if (done)
                 (void) unlinkat(t->fd, "journal", 0);
@@ -102,7 +102,8 @@ int journal_save(const Txn *t, const char *staging, const TxnPlan *p, Error *ret
         return r < 0 ? error_set(reterr, r, "cannot write '%s/journal': %m", t->path) : 0;
 }
 
-/* Lines are in the order of the walk, which is not that of strings. Few are looked for: only what would clash. */
+/* Lines are in the order of the walk, which is not that of strings. The search is linear: only possible clashes
+ * are looked up. */
 bool journal_has(const Journal *j, const char *path, const struct stat *now) {
         for (size_t i = 0; i < j->n; i++)
                 if (strcmp(j->lines[i].path, path) == 0)

@@ -51,15 +51,15 @@ static bool changed_since(const Planning *p, const Change *c) {
         return plan_nsec_of(&st->st_mtim) > p->t->since_nsec;
 }
 
-/* What the guest has changed is not there any more; or it is there by another name, which the guest has given to it. The directory tells: if nobody has touched
- * that, nobody has removed anything. */
+/* A file that the guest changed is gone, or the guest gave it another name. The directory tells which: if it
+ * has not changed on the host, nothing was removed there. */
 static bool parent_changed(const Planning *p, const char *path) {
         const char *name;
         _cleanup_close_ int parent = beneath_open_parent(p->dir_fd, path, &name);
         struct stat st;
 
         if (parent < 0)
-                return false; /* its directory is new as well: that one is looked at */
+                return false; /* its directory is new as well, and is checked itself */
         return fstat(parent, &st) == 0 && plan_nsec_of(&st.st_mtim) > p->t->since_nsec;
 }
 
@@ -79,7 +79,8 @@ static bool covers(const Step *s, const char *path) {
         return !s->directory_mode && strncmp(path, s->path, n) == 0 && path[n] == '/';
 }
 
-/* Steps come in order, so what is below one follows it; but names between them may have come ("a", "a.b", "a/c" do not, "a", "a/c", "a.b" do). */
+/* Steps are in the order of the walk ("a", "a/c", "a.b"), not in that of strings ("a", "a.b", "a/c"): paths
+ * below a step follow it without another step between. */
 static bool is_covered(const TxnPlan *plan, const char *path) {
         return plan->n > 0 && covers(plan->steps + plan->n - 1, path);
 }
@@ -113,7 +114,7 @@ static int plan_one(const Change *c, void *userdata) {
         if (!change_is_wanted(c->path, p->o->paths, p->o->n_paths))
                 return 0;
         if (c->kind != CHANGE_DELETED && !can_be_made(c->after.st_mode)) {
-                if (!is_covered(p->plan, c->path)) { /* else whoever copies it tells */
+                if (!is_covered(p->plan, c->path)) { /* otherwise the copy of the covering step reports it */
                         p->plan->left_out++;
                         if (p->o->left_out)
                                 p->o->left_out(c->path, "is neither a file nor a directory nor a link", p->o->userdata);

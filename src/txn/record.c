@@ -44,7 +44,7 @@ int record_get_text(char *text) {
         return 0;
 }
 
-/* Beside the old one, and then in its place. */
+/* Written beside the old one, and then put in its place. */
 int record_begin(int dirfd, const char *name, FILE **ret) {
         char temporary[64];
         FILE *f;

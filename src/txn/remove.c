@@ -25,7 +25,7 @@ static bool remove_is_dots(const char *name) {
         return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-#define LEVELS_MAX 128 /* of open directories: a guest makes trees deeper than we may open files. What is deeper is moved up first. */
+#define LEVELS_MAX 128 /* of open directories: a guest can make trees deeper than we may open files. Deeper levels are moved up first. */
 
 typedef struct RemoveLevel {
         DIR *directory;
@@ -36,7 +36,7 @@ typedef struct Levels {
         RemoveLevel *items;
         size_t n, room;
         unsigned moved; /* so far, for names */
-        bool again;     /* some are at the top that nobody has looked at */
+        bool again;     /* some entries at the top have not been handled yet */
 } Levels;
 
 static int remove_push(Levels *l, int dirfd, const char *name) {

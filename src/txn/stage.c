@@ -27,7 +27,7 @@ static mode_t stage_mode_of(const Stage *s, mode_t mode) {
         return mode & (s->o->allow_setuid ? 07777 : 01777);
 }
 
-/* Holes stay holes: a guest makes files of any size out of nothing. */
+/* Holes stay holes: a guest can make files of any size that hold no data. */
 static int copy_data(int from, int to, off_t size) {
         off_t at = 0;
 
@@ -53,7 +53,7 @@ static int copy_data(int from, int to, off_t size) {
                                 return -errno;
                         if (lseek(from, data, SEEK_SET) < 0 || lseek(to, data, SEEK_SET) < 0)
                                 return -errno;
-                        return fd_copy(from, to); /* the rest as it is */
+                        return fd_copy(from, to); /* copies the rest as it is */
                 }
                 at = end;
         }
@@ -157,7 +157,7 @@ static int stage_copy_directory(Stage *s, StagePlace *at, int from_dir, const ch
         return r < 0 ? r : set_file(s, to, st);
 }
 
-/* Whiteouts and what is left of them are nothing where there was nothing before. */
+/* Whiteouts, and their remains, mean nothing where nothing was before. */
 static int copy_entry(Stage *s, StagePlace *at, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name) {
         int r = 0;
 
@@ -184,7 +184,7 @@ int stage_copy(Stage *s, int upper_fd, Step *step, int dirfd, const char *name) 
         at.length = (size_t) snprintf(at.path, sizeof(at.path), "%s", step->path);
         if (from < 0)
                 return stage_fail(s, from, &at);
-        /* To be moved, a directory must be writable for whoever is not root. */
+        /* Without root, a directory must be writable in order to be moved. */
         if (S_ISDIR(st.st_mode) && (st.st_mode & 0700) != 0700) {
                 step->late_mode = true;
                 step->mode = stage_mode_of(s, st.st_mode);

@@ -126,7 +126,7 @@ static int make_own_directory(Txn *t, Error *reterr) {
         return error_set(reterr, -errno, "cannot make a transaction in '%s': %m", home);
 }
 
-/* An overlay writes what it needs to know into attributes of its upper. */
+/* An overlay stores its own data in attributes of its upper. */
 static int check_attributes(const Txn *t, int upper, Error *reterr) {
         if (fsetxattr(upper, "user.cove.check", "y", 1, 0) < 0)
                 return error_set(reterr, -EOPNOTSUPP, "the file system of '%s' cannot hold a transaction: it takes no user attributes (%s); set "
@@ -136,7 +136,7 @@ static int check_attributes(const Txn *t, int upper, Error *reterr) {
         return 0;
 }
 
-/* The upper's own directory is what the guest sees as the top. */
+/* The guest sees the upper's own directory as the top. */
 static int txn_make_layer(const Txn *t, const struct stat *dir, Error *reterr) {
         _cleanup_close_ int layer = -EBADF, upper = -EBADF;
 
@@ -203,7 +203,8 @@ static uint64_t clock_nsec(clockid_t clock) {
         return (uint64_t) now.tv_sec * NSEC_PER_SEC + (uint64_t) now.tv_nsec;
 }
 
-/* Files get the time of the last tick: what happens right after this would carry a time from right before. */
+/* The kernel sets file times to the last tick: a change right after this would otherwise carry a time from
+ * right before. */
 static uint64_t begin_time(void) {
         uint64_t now = clock_nsec(CLOCK_REALTIME);
 

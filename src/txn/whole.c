@@ -66,7 +66,7 @@ int commit_txn(Txn *t, const char *to, const CommitOptions *o, CommitResult *ret
         if (upper < 0)
                 return upper;
         r = commit_run(t, dir, upper, o, ret, reterr);
-        if (r < 0 || to || o->dry) /* what was applied elsewhere is still a change here */
+        if (r < 0 || to || o->dry) /* changes that were applied elsewhere are still changes here */
                 return r;
         if (o->n_paths > 0) {
                 r = commit_drop(t, o->paths, o->n_paths, reterr);

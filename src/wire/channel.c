@@ -97,7 +97,8 @@ int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *
         bool is_short;
         ssize_t n;
 
-        /* The kernel tells of a peer that has died without reading everything before it hands out what that peer had sent. */
+        /* If a peer has died without reading everything, the kernel reports that before it hands out the data
+         * that the peer had sent. */
         do
                 n = recvmsg(fd, &mh, flags | MSG_CMSG_CLOEXEC);
         while (n < 0 && (errno == EINTR || (errno == ECONNRESET && n_resets++ == 0)));
@@ -105,7 +106,7 @@ int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *
                 return errno == ECONNRESET ? 0 : -errno;
 
         n_fds = take_descriptors(&mh, fds);
-        is_short = (mh.msg_flags & MSG_CTRUNC) && n_fds < CHANNEL_FDS_MAX; /* our buffer had room for more: we had not */
+        is_short = (mh.msg_flags & MSG_CTRUNC) && n_fds < CHANNEL_FDS_MAX; /* our buffer had room for more: this process lacks descriptors */
         if (n == 0 || (mh.msg_flags & MSG_TRUNC) || ((mh.msg_flags & MSG_CTRUNC) && !is_short)) {
                 close_from(fds, 0, n_fds);
                 return n == 0 ? 0 : -EBADMSG;

@@ -163,7 +163,7 @@ ssize_t wire_set_encode(const WireSet *set, const void *message, uint8_t *buffer
 
 static bool wire_get_line(WireReader *r, const WireLine *line, unsigned type, void *fields) {
         if (line->shape) {
-                memset(fields, 0, line->shape->size); /* also what stands behind the fields of the table */
+                memset(fields, 0, line->shape->size); /* also the bytes behind the fields of the table */
                 wire_get_shape(r, line->shape, fields);
         }
         if (!r->failed && line->get_rest && !line->get_rest(r, type, fields))

@@ -3,7 +3,7 @@
 #include "wire/shape.h"
 
 #define CGROUP_VERSION_MAX 2
-#define DEPOT_BACKING_MAX  2 /* depot/depot.h has the words */
+#define DEPOT_BACKING_MAX  2 /* the values are in depot/depot.h */
 
 static const ShapeField volume_fields[] = {
         { "name",     SHAPE_CHARS, SHAPE_AT(SpawnVolume, name)     },

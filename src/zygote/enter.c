@@ -52,7 +52,7 @@ void zygote_fail(const char *step, int error) {
         _exit(1);
 }
 
-/* Nobody waits for it any more: it has no business here. */
+/* If the report fails, no process waits for this one any more, and it ends. */
 void zygote_started(void) {
         if (report(&(ZygoteReport) { .event = ZYGOTE_STARTED, .pid = getpid() }) < 0)
                 _exit(1);
@@ -66,7 +66,7 @@ static int enter_cgroups(const int *fds, size_t n) {
         return 0;
 }
 
-/* C1. In the host's user namespace, with the zygote's id; the zygote's memory. */
+/* C1. Runs in the host's user namespace, with the zygote's id, in the zygote's memory. */
 
 static int first_cgroups(const ZygoteFork *f, const int *fds) {
         return enter_cgroups(fds + ZYGOTE_FD_TASKS, f->n_early);
@@ -93,7 +93,7 @@ static int first_namespaces(const ZygoteFork *f, const int *fds) {
 
 /* C2. A process of the sandbox's pid namespace, with all capabilities over the sandbox and none beyond. */
 
-/* As the change of ids has made it, unless the host was told otherwise. */
+/* The change of ids has done this already, unless the host is configured otherwise. */
 static int then_closed(const ZygoteFork *f, const int *fds) {
         return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0;
 }
@@ -109,7 +109,7 @@ static int then_cgroups(const ZygoteFork *f, const int *fds) {
         return enter_cgroups(fds + ZYGOTE_FD_TASKS + f->n_early, (size_t) (f->n_tasks - f->n_early));
 }
 
-/* Out of each other's way first, then into place; all else is closed. */
+/* First out of each other's way, then into place; all other descriptors are closed. */
 static int then_descriptors(const ZygoteFork *f, const int *fds) {
         const struct {
                 int fd, place, flags;
@@ -142,7 +142,8 @@ static int then_time(const ZygoteFork *f, const int *fds) {
         return r;
 }
 
-/* As PID 1 has them. Who cannot be asked has more cores than there are names for, and all of them. */
+/* Takes the cores of PID 1. If the call fails, there are more cores than a cpu_set_t can hold, and the sandbox
+ * has all of them. */
 static int then_cores(const ZygoteFork *f, const int *fds) {
         cpu_set_t cores;
 
@@ -165,7 +166,7 @@ static int then_settle(const ZygoteFork *f, const int *fds) {
         return seccomp_load_settled(f->inside_uid, f->inside_gid);
 }
 
-/* The list is the command's own. Its ids it has already, and the filter lets it have no others. */
+/* The walls are those of a command. The process has its ids already, and the filter allows it no others. */
 static int then_walls(const ZygoteFork *f, const int *fds) {
         const SpawnSpec spec = {
                 .workdir = "/",
@@ -190,7 +191,7 @@ static int then_walls(const ZygoteFork *f, const int *fds) {
         return 0;
 }
 
-/* As after an exec: what is the process's own, its user may look at. */
+/* As after an exec: the user of the process may inspect it. */
 static int then_dumpable(const ZygoteFork *f, const int *fds) {
         return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
@@ -207,16 +208,16 @@ static const EnterStep first[] = {
 };
 
 static const EnterStep then[] = {
-        { "closed",      then_closed      }, /* first: from its first moment somebody inside could name it */
+        { "closed",      then_closed      }, /* first: from its first moment a process inside could name it */
         { "cgroups",     then_cgroups     },
-        { "descriptors", then_descriptors }, /* nothing of the zygote's, and of its mounts, is open from here on */
+        { "descriptors", then_descriptors }, /* from here on nothing of the zygote's, or of its mounts, is open */
         { "time",        then_time        },
         { "cores",       then_cores       },
         { "keyring",     then_keyring     },
         { "landlock",    then_landlock    },
         { "settle",      then_settle      },
-        { "walls",       then_walls       }, /* as init/spawn.c has them; the filter is the last */
-        { "dumpable",    then_dumpable    }, /* when there is nothing to see but what the guest may */
+        { "walls",       then_walls       }, /* as in init/spawn.c; the filter is the last */
+        { "dumpable",    then_dumpable    }, /* when it holds nothing but what the guest may see */
 };
 
 static void enter_take(const EnterStep *steps, size_t n, const ZygoteFork *f, const int *fds) {

@@ -19,7 +19,7 @@ static bool is_whole(const ZygoteFork *f, size_t size, size_t n_fds) {
                n_fds == (size_t) (ZYGOTE_FD_TASKS + f->n_tasks);
 }
 
-/* Children are not waited for: they are others'. The kernel buries them. */
+/* Children are not waited for, since they belong to others. The kernel reaps them. */
 static int library_begin(void) {
         if (signal(SIGCHLD, SIG_IGN) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
                 return -errno;
@@ -36,7 +36,7 @@ void cove_zygote_serve(void) {
 
                 r = channel_receive_bytes(ZYGOTE_SOCKET_FD, 0, &f, sizeof(f), &size, fds, ELEMENTSOF(fds), &n_fds);
                 if (r <= 0 && r != -EINTR && r != -EBADMSG)
-                        _exit(0); /* who made us has gone */
+                        _exit(0); /* the spawner that made us is gone */
                 if (r == 1 && is_whole(&f, size, n_fds) && zygote_enter(&f, fds))
                         return;
                 for (size_t i = 0; r == 1 && i < n_fds; i++)
