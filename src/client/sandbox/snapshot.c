@@ -41,9 +41,9 @@ static void snapshot_show_check(const json_t *answer, const char *name) {
 
 /* The tree of descent.
  *
- * The parent of a snapshot is the snapshot before it, or the sandbox that it is of. The parent of a sandbox is the
- * snapshot that it began as, or the sandbox that it was forked from. A node whose parent is gone, or that has none,
- * is a root. */
+ * The parent of a snapshot is the snapshot before it, or the one that its sandbox began as, or else its sandbox. The
+ * parent of a sandbox is the snapshot that it began as, or the sandbox that it was forked from. A node whose parent
+ * is gone, or that has none, is a root. */
 
 #define DEPTH_MAX 256 /* deeper nodes are shown flat: a cycle cannot exist, but nothing here must depend on that */
 
