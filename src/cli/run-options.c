@@ -25,7 +25,7 @@
 #define NOFILE_DEFAULT  4096
 #define USER_DEFAULT    1000
 #define UID_MAX         65534
-#define UID_OF_INIT     65533 /* nobody but PID 1 */
+#define UID_OF_INIT     65533 /* only PID 1 has it */
 #define DURATION_MAX    (365 * 24 * 3600 * USEC_PER_SEC)
 #define LIST_MAX        1024
 #define ENV_FILE_MAX    (16 << 20)

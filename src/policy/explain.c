@@ -127,7 +127,7 @@ static bool explain_is_plain(const char *text) {
         return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.~%:@!$&'()+,;=-") == strlen(text);
 }
 
-/* As narrow as the question: one method, one path. */
+/* The cure is as narrow as the question: one method, one path. */
 static void cure_request(Explanation *e) {
         const EgressQuestion *q = e->question;
         const char *address = e->host;

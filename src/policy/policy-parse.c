@@ -29,7 +29,7 @@ static void read_writable(void *reader, const char *position, json_t *v) {
         policy_read_paths(w, position, v, &w->policy.writable_paths);
 }
 
-/* The presets' "*" means everywhere. */
+/* A list of only "*", as in the seeds, means everywhere. */
 static void read_allowed_paths(void *reader, const char *position, json_t *v) {
         WholeReader *w = reader;
         const char *only = json_array_size(v) == 1 ? json_string_value(json_array_get(v, 0)) : NULL;

@@ -211,7 +211,7 @@ static int rule_find_scheme(const char *text, size_t *ret, Error *reterr) {
         return 0;
 }
 
-/* Where the path begins: not within brackets. */
+/* Finds the beginning of the path, which is not within brackets. */
 static const char *rule_find_path(const char *text) {
         const char *close = text[0] == '[' ? strchr(text, ']') : NULL;
 

@@ -247,7 +247,7 @@ Resolver *resolver_free(Resolver *r) {
 
         if (!r)
                 return NULL;
-        r->upstream = upstream_free(r->upstream); /* calls nobody back */
+        r->upstream = upstream_free(r->upstream); /* runs no callbacks */
         HASH_ITER(hh, r->lookups, l, next) {
                 while (l->calls)
                         resolver_cancel(l->calls);
