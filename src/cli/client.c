@@ -13,7 +13,7 @@
 #include "cli/verbs.h"
 #include "config.h"
 
-/* Returns a negative errno: -ENOENT when there is no such program. */
+/* Returns a negative errno: -ENOENT if there is no such program. */
 static int client_become(const char *program, char **argv) {
         _cleanup_free_ char *path = NULL;
         int r = program_path(program, &path);
@@ -31,7 +31,7 @@ static int client_tell(const char *program, const char *verb, int error) {
         return EXIT_OWN_FAILURE;
 }
 
-/* Its words begin where ours do, one before the verb: it says "cove" of itself. */
+/* Its words begin where ours do, one before the verb, so it calls itself "cove". */
 int become_client(int argc, char **argv) {
         return client_tell("cove-client", argv[0], client_become("cove-client", argv - 1));
 }

@@ -17,7 +17,7 @@
 #define SAID_MAX      8192
 #define NOT_FOUND     127
 
-/* What it says to people goes to stdout and stderr alike. */
+/* criu prints messages to both stdout and stderr. */
 static void check_main(int out) {
         (void) dup2(out, STDOUT_FILENO);
         (void) dup2(out, STDERR_FILENO);
@@ -26,7 +26,7 @@ static void check_main(int out) {
         _exit(NOT_FOUND);
 }
 
-/* Up to its end, or ours. */
+/* Reads until criu ends, or the deadline passes. */
 static size_t listen_to(int fd, char *said, size_t size) {
         usec_t deadline = clock_usec() + PATIENCE_USEC;
         size_t used = 0;
@@ -59,7 +59,7 @@ static int criu_run_check(char *said, size_t size) {
         (void) fd_close(fds[1]);
         if (pid > 0) {
                 (void) listen_to(fds[0], said, size);
-                (void) kill(pid, SIGKILL); /* one that has ended does not mind */
+                (void) kill(pid, SIGKILL); /* no effect if it has ended */
                 while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                         ;
         }
@@ -67,7 +67,7 @@ static int criu_run_check(char *said, size_t size) {
         return pid < 0 ? -errno : status;
 }
 
-/* The last thing that went wrong tells what was tried, the first one why. */
+/* The last error tells what was tried, the first one why it failed. */
 static void first_line(const char *said, char *ret, size_t size) {
         const char *error = strstr(said, "Error");
         const char *words = error ? strstr(error, "): ") : NULL;

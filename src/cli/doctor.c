@@ -17,7 +17,7 @@
 #include "depot/depot.h"
 #include "jail/probe.h"
 
-#define STATE_PARENT  "/var/lib" /* where a state directory lies, unless somebody says otherwise */
+#define STATE_PARENT  "/var/lib" /* the default place of a state directory */
 #define DEPOT_NAME    "depot"
 #define DEPOT_PURPOSE "keeps templates; with btrfs also disks, snapshots, volumes"
 
@@ -57,7 +57,8 @@ static void print_finding(const Finding *f, const char *name, const char *purpos
                 printf("  %-13s cure: %s\n", "", f->cure);
 }
 
-/* What outlives sandboxes: no guard, and so of no weight for the level. The cure is what the reason has in its last parentheses. */
+/* The depot is not a guard, so it does not affect the level. The cure is the text in the last parentheses of
+ * the reason. */
 static Finding probe_depot(const Probe *p) {
         Depot d = { .backing = DEPOT_NONE, .fd = -EBADF, .reason = "a plain user's daemon has none (start `cove serve` as root)" };
         Finding f = { 0 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind the text that begins at the quote; NULL: it does not end. */
+/* Returns the place behind the string that begins at the quote; NULL: it does not end. */
 static const char *skip_text(const char *p) {
         for (p++; *p && *p != '"'; p++)
                 if (*p == '\\' && !*++p)
@@ -14,7 +14,7 @@ static const char *skip_text(const char *p) {
         return *p == '"' ? p + 1 : NULL;
 }
 
-/* Behind a value of any kind. */
+/* Returns the place behind a value of any kind. */
 static const char *skip_value(const char *p) {
         unsigned depth = 0;
 
@@ -39,7 +39,8 @@ static const char *skip_value(const char *p) {
         } while (true);
 }
 
-/* A code point as UTF-8; what is no character, or would move a cursor, is a question mark. */
+/* Writes a code point as UTF-8. One that is not a character, or would move a cursor, becomes a question
+ * mark. */
 static size_t put_point(unsigned point, char ret[static 4]) {
         if (point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0xd800 && point < 0xe000) || point > 0xffff) {
                 ret[0] = '?';
@@ -60,7 +61,7 @@ static size_t put_point(unsigned point, char ret[static 4]) {
         return 3;
 }
 
-/* One character of a text: returns how far it goes, 0 for no JSON. */
+/* Reads one character of a string. Returns its length in the text, or 0 if it is not JSON. */
 static size_t take_character(const char *p, char piece[static 4], size_t *ret_size) {
         static const char named[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
         const char *found;

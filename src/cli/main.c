@@ -25,7 +25,7 @@ static const char *const group_titles[_GROUP_MAX] = {
         [GROUP_EXECUTION] = "commands in them",
 };
 
-/* Which function has a verb, by the program that has it. */
+/* The function of a verb, by the program that implements it. */
 #define RUN_OWN(name)    verb_##name
 #define RUN_BOTH(name)   verb_##name
 #define RUN_CLIENT(name) become_client
@@ -56,7 +56,7 @@ static void cli_print_help(FILE *to) {
 static void fill_standard_descriptors(void) {
         for (int fd = 0; fd < 3; fd++)
                 if (fcntl(fd, F_GETFD) < 0)
-                        (void) open("/dev/null", O_RDWR); /* the lowest free one: this one */
+                        (void) open("/dev/null", O_RDWR); /* takes the lowest free number, which is this one */
 }
 
 static int refuse_verb(const char *word) {
@@ -71,7 +71,8 @@ static int refuse_verb(const char *word) {
         return EXIT_OWN_FAILURE;
 }
 
-/* How many words an option takes that every verb of a daemon has, and that may stand before the verb; 0: it is none. */
+/* Returns how many words an option takes that may stand before the verb, as options of all daemon verbs may;
+ * 0: the word is no such option. */
 static int global_words(const char *word) {
         static const char *const with_value[] = { "--url", "--cacert", "--socket", "--state", "--key" };
 

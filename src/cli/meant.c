@@ -75,7 +75,7 @@ static const char *const verb_names[] = {
 #undef VERB
 };
 
-/* Of "`cove NAME`" the name. */
+/* Compares the word with NAME of "`cove NAME`". */
 static bool is_nearer_verb(const char *word, const char *quoted, unsigned *best) {
         char name[32];
 

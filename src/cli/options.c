@@ -40,7 +40,8 @@ static const Option *option_nearest(const OptionTable *tables, size_t n_tables, 
         return found;
 }
 
-/* A single dash before a long name is a mistake, too; before two or three letters it is letters that share a word. */
+/* A single dash before a long name is a mistake, too. Before two or three letters it introduces short
+ * options in one word. */
 static int option_refuse(const OptionTable *tables, size_t n_tables, const char *word, Error *reterr) {
         const char *name = word + strspn(word, "-");
         const Option *meant = strlen(name) > (name - word == 1 ? 3 : 1) ? option_nearest(tables, n_tables, name) : NULL;

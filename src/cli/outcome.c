@@ -39,7 +39,7 @@ static void conclude_program(Outcome *out, const Ending *e) {
                 out->reason = REASON_SIGNALED;
         }
 
-        /* The kernel counts its own kills; a shell passes its child's on as 137. */
+        /* The kernel counts its own kills; a shell reports a killed child as status 137. */
         if (oom && (out->signal == SIGKILL || out->exit_code == EXIT_SIGNAL_BASE + SIGKILL)) {
                 out->reason = REASON_MEMORY;
                 outcome_say(out, "out of memory: killed by the kernel at the limit");
@@ -63,7 +63,7 @@ static void conclude_killed(Outcome *out) {
                 out->signal = SIGKILL;
                 out->exit_status = EXIT_TIMED_OUT;
                 break;
-        case REASON_CANCELLED: /* the status tells our signal */
+        case REASON_CANCELLED: /* the status already has our signal */
                 out->signal = SIGKILL;
                 break;
         default:
@@ -72,7 +72,7 @@ static void conclude_killed(Outcome *out) {
         }
 }
 
-/* Too much output may be found when the program has ended already, and counts all the same. */
+/* Too much output counts even if it is found after the program has ended. */
 static void conclude_output_limit(Outcome *out, const Ending *e) {
         out->reason = REASON_OUTPUT_LIMIT;
         out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;

@@ -12,10 +12,11 @@
 #include "base/macro.h"
 
 #define SPLICE_CHUNK (1024 * 1024)
-#define WRITE_CHUNK  4096 /* PIPE_BUF: what a pipe that poll() calls writable takes without blocking */
+#define WRITE_CHUNK  4096 /* PIPE_BUF: a pipe that poll() reports as writable takes this much without blocking */
 
-/* Our own open file description, so that O_NONBLOCK is no business of those who share the caller's. Not for the master of a
- * terminal: opened again it is another terminal's. That one is ours anyway, and non-blocking. */
+/* Opens a file description of our own, so that O_NONBLOCK does not affect processes that share the caller's.
+ * Not for the master of a terminal: opening it again makes another terminal. The master is our own anyway,
+ * and non-blocking. */
 static int pump_open_again(int fd) {
         unsigned number;
         char path[32];
@@ -38,7 +39,7 @@ void pump_init(Pump *p, int from, int to) {
                 .own_to = terminal ? pump_open_again(to) : -EBADF,
                 .is_socket = fstat(to, &st) == 0 && S_ISSOCK(st.st_mode),
         };
-        p->copies = terminal || p->is_socket; /* splice to these waits, or does not work */
+        p->copies = terminal || p->is_socket; /* splice(2) to these blocks, or fails */
 }
 
 void pump_done(Pump *p) {
@@ -83,7 +84,7 @@ static int step_splice(Pump *p, uint64_t max) {
         }
         switch (errno) {
         case EINTR: return 0;
-        case EAGAIN: p->waits_out = true; return 0; /* from is readable, so it is the output that is full */
+        case EAGAIN: p->waits_out = true; return 0; /* `from` is readable, so the output is full */
         case EINVAL: p->copies = true; return 0;    /* a terminal, a file in append mode, … */
         default: return pump_failed(p, errno);
         }
@@ -134,7 +135,7 @@ int pump_step(Pump *p, short revents, uint64_t max) {
         if (p->end > p->start)
                 return step_write(p);
         if (p->waits_out) {
-                p->waits_out = false; /* look at the input again: it may have ended meanwhile */
+                p->waits_out = false; /* check the input again: it may have ended meanwhile */
                 if (revents & POLLERR)
                         return pump_failed(p, EPIPE);
                 return 0;

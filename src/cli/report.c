@@ -17,12 +17,13 @@ static void cli_report_add_number(JsonWriter *w, const char *key, bool known, ui
                 json_write_null(w, key);
 }
 
-/* Counted by the cgroup where there is one: it has all of the tree, also what nobody waited for. */
+/* If there is a cgroup, its count is used: it has the whole tree, also processes that no parent waited for. */
 static void add_cpu(JsonWriter *w, const Outcome *out) {
         const CgroupUsage *cg = &out->usage.cgroup;
         usec_t user = out->usage.user_usec, system = out->usage.system_usec;
 
-        /* v1 splits by ticks, and so calls a short run free: then the sum is its, the shares are wait(2)'s. */
+        /* cgroup v1 splits by ticks, so a short run has a split of zero: then the sum is the cgroup's, and
+         * the shares are wait(2)'s. */
         if (cg->has_cpu && cg->cpu_user_usec + cg->cpu_system_usec < cg->cpu_usec / 2 && user + system > 0) {
                 user = (usec_t) ((double) cg->cpu_usec * (double) user / (double) (user + system));
                 system = cg->cpu_usec - user;

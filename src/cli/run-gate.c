@@ -34,7 +34,7 @@
 #define VARIABLES_MAX  3
 #define VARIABLE_MAX   8192
 
-/* Where the gate finds them. */
+/* The numbers at which the gate finds its descriptors. */
 enum { PLACE_POLICY = 3, PLACE_SOCKETS, PLACE_PID = PLACE_SOCKETS + NET_SOCKETS_MAX, PLACE_EVENTS, _PLACE_END };
 
 typedef struct Launch {
@@ -75,7 +75,7 @@ static int push_proxy(Strv *environment, const char *name, const char *url) {
         return push_variable(environment, name, url);
 }
 
-/* Registries of this machine's own clients, and their proxies. */
+/* Passes on the registries that this machine's own clients use, and their proxies. */
 static int push_packages(Launch *l) {
         _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
         _cleanup_close_ int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -112,7 +112,8 @@ static int make_words(Launch *l, const RunNet *net) {
         return r < 0 ? r : push_list(words, "--dns", &net->dns);
 }
 
-/* What it complains of is ours to say, in one line. A file that cannot grow: who complains on and on is not heard. */
+/* The gate's stderr is a file, from which we report one line. The file cannot grow, so endless complaints
+ * are cut. */
 static int open_complaints(void) {
         _cleanup_close_ int fd = memfd_create("complaints", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -131,7 +132,7 @@ static void read_complaints(int fd, char ret[static COMPLAINT_SIZE + 1]) {
                 memmove(ret, ret + strlen(prefix), strlen(ret + strlen(prefix)) + 1);
 }
 
-/* Root's gate is nobody: it reads what strangers send. */
+/* If root starts the gate, it runs as `nobody`, because it reads what strangers send. */
 static int drop_root(void) {
         if (geteuid() != 0)
                 return 0;
@@ -141,7 +142,7 @@ static int drop_root(void) {
         return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
 
-/* First out of the way, then into place. */
+/* Moves the descriptors out of the way first, then into place. */
 static int place_descriptors(Launch *l) {
         for (size_t i = 0; i < _PLACE_END; i++) {
                 l->descriptors[i] = fcntl(l->descriptors[i], F_DUPFD_CLOEXEC, 2 * _PLACE_END);
@@ -152,17 +153,18 @@ static int place_descriptors(Launch *l) {
         for (int i = 0; i < _PLACE_END; i++)
                 if (l->program_fd < 0 || dup3(l->descriptors[i], i, 0) < 0)
                         return -errno;
-        return kernel_close_range(_PLACE_END, ~0u, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : 0; /* a caller's own too */
+        return kernel_close_range(_PLACE_END, ~0u, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : 0; /* also descriptors that our caller left open */
 }
 
-/* Situation: a copy of the supervisor, with all that is its own. What goes on has a name in the list of places; the rest closes itself. */
+/* Runs in a copy of the supervisor, with everything that the supervisor has open. The gate inherits only the
+ * descriptors in the list of places; the rest is closed at exec. */
 static _noreturn_ void launch_main(Launch *l) {
         static char *const no_environment[] = { NULL };
         char *const *environment = l->environment.items ? l->environment.items : no_environment;
         sigset_t none;
         int r;
 
-        (void) setsid(); /* Ctrl-C is meant for the supervisor */
+        (void) setsid(); /* Ctrl-C must reach only the supervisor */
         (void) sigemptyset(&none);
         (void) sigprocmask(SIG_SETMASK, &none, NULL);
         r = place_descriptors(l);
@@ -218,7 +220,7 @@ static int launch(RunGate *g, Launch *l, const RunNet *net, const int *sockets, 
         return 0;
 }
 
-/* Lines of JSON. Only what keeps somebody from something is worth a line of ours. */
+/* Events are lines of JSON. Only denials and limits are shown to the user. */
 static void run_gate_on_line(RunGate *g, const char *line) {
         char kind[32] = "", text[1024] = "";
 
@@ -245,7 +247,7 @@ static void on_bytes(RunGate *g) {
                 memmove(g->line, g->line + used, g->size - used);
                 g->size -= used;
         }
-        if (g->size == sizeof(g->line)) /* no event is that long */
+        if (g->size == sizeof(g->line)) /* longer than any event */
                 g->size = 0;
 }
 
@@ -274,7 +276,7 @@ static void read_until(RunGate *g, usec_t deadline, bool stop_when_done) {
         }
 }
 
-/* A moment for it to end by itself: it has last words, for whoever asks why. */
+/* Gives the gate a moment to end by itself: its last events may tell why. */
 static void run_gate_await_end(RunGate *g, usec_t deadline) {
         int r;
 

@@ -48,7 +48,7 @@ OPTION_KIND(run_net_mode) {
         return 0;
 }
 
-/* A word that goes into a list or onto a command line: what it means is found out later. */
+/* Stores a word for a list or a command line; it is parsed later. */
 OPTION_KIND(run_net_words) {
         return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: an empty value", o->name)
                                 : option_words(o, target, value, reterr);

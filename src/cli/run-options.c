@@ -25,7 +25,7 @@
 #define NOFILE_DEFAULT  4096
 #define USER_DEFAULT    1000
 #define UID_MAX         65534
-#define UID_OF_INIT     65533 /* nobody but PID 1 */
+#define UID_OF_INIT     65533 /* only PID 1 has it */
 #define DURATION_MAX    (365 * 24 * 3600 * USEC_PER_SEC)
 #define LIST_MAX        1024
 #define ENV_FILE_MAX    (16 << 20)
@@ -123,7 +123,8 @@ static int run_env_file(const Option *o, void *target, const char *value, Error 
         return option_each_line(o, value, ENV_FILE_MAX, run_options_take_line, target, reterr);
 }
 
-/* A path inside the sandbox: absolute, and without "..", which would mean another place than it says. */
+/* A path inside the sandbox must be absolute, and without "..", which may lead to another place than it
+ * seems. */
 static int inside_path(const char *name, const char *value, char **ret, Error *reterr) {
         int r = path_normalize(value, ret);
 
@@ -176,7 +177,7 @@ static bool covers_guard(const char *path) {
         return strcmp(path, "/") == 0;
 }
 
-/* Where something of the host is shown inside. */
+/* The place inside at which something of the host is mounted. */
 static int run_options_target(const Option *o, const char *value, char **ret, Error *reterr) {
         int r = inside_path(o->name, value, ret, reterr);
 
@@ -350,7 +351,7 @@ static int run_hostname(const Option *o, void *target, const char *value, Error 
         return option_text(o, target, value, reterr);
 }
 
-/* A text that says something; its key is the words for it. */
+/* A text that must not be empty; the option's key describes it. */
 static int run_named(const Option *o, void *target, const char *value, Error *reterr) {
         return value[0] == '\0' ? error_set(reterr, -EINVAL, "--%s: needs %s, got ''", o->name, o->key)
                                 : option_text(o, target, value, reterr);
@@ -486,7 +487,7 @@ static int check_strings(const RunOptions *o, Error *reterr) {
         return 0;
 }
 
-/* What the guest's environment has when nothing was given. Goes first, so that --env wins. */
+/* The default environment of the guest. It comes first, so that --env overrides it. */
 static int default_environment(RunOptions *o, Error *reterr) {
         const char *term = getenv("TERM");
         const struct {
@@ -542,7 +543,8 @@ static int finish_spec(RunOptions *o, Error *reterr) {
         return 0;
 }
 
-/* -v says more here. Who has another tool's in mind writes SRC:DST behind it, which would be the command. */
+/* -v means verbose here. A user who knows it from another tool writes SRC:DST behind it, which would be
+ * taken for the command. */
 static int check_volume(int argc, char **argv, int command, Error *reterr) {
         const char *word = command < argc ? argv[command] : "";
 
@@ -623,5 +625,5 @@ void run_options_done(RunOptions *o) {
 }
 
 const char *run_options_path(const RunOptions *o) {
-        return strv_get_env(&o->env, "PATH"); /* there is always one, be it a default */
+        return strv_get_env(&o->env, "PATH"); /* there is always one, at least the default */
 }

@@ -17,7 +17,7 @@ static const char *const fate_names[_TXN_FATE_MAX] = {
         [TXN_DISCARDED] = "discarded", [TXN_CONFLICT] = "conflict",
 };
 
-/* The target is absolute; what has a colon and is none belongs to the directory's name. */
+/* The target is absolute. Text behind a colon that is not absolute belongs to the directory's name. */
 int run_txn_split(const char *value, char **ret_dir, char **ret_target) {
         const char *colon = strrchr(value, ':');
         bool has_target = colon && colon > value && colon[1] == '/';
@@ -46,7 +46,8 @@ static void run_txn_unescape(char *text) {
         *out = '\0';
 }
 
-/* What is mounted below a directory is no part of its file system, and so not of the overlay. The first such place; NULL: none. The caller frees. */
+/* Returns the first mount below a directory, or NULL if there is none. A mount below it belongs to another
+ * file system, and so not to the overlay. The caller frees it. */
 static char *mount_below(const char *dir) {
         FILE *f = fopen("/proc/self/mountinfo", "re");
         _cleanup_free_ char *line = NULL;
@@ -77,7 +78,7 @@ static int check_mounts(const Txn *t, bool privileged, Error *reterr) {
 
         if (!below)
                 return 0;
-        if (!privileged) /* the kernel keeps mounts together that another user has made */
+        if (!privileged) /* the kernel does not let us separate mounts that another user namespace owns */
                 return error_set(reterr, -EBUSY, "--txn: '%s' is mounted below '%s', and only root can leave it out: choose a directory without "
                                                  "mounts below it",
                                 below, t->dir);
@@ -186,7 +187,7 @@ static void tell_left_out(const char *path, const char *why, void *userdata) {
         log_warning("'%s' is left out: it %s", path, why);
 }
 
-/* A clash is no failure of the run: the transaction is there, and the user is told. */
+/* A conflict is no failure of the run: the transaction is kept, and the user is told. */
 static int commit_now(RunTxn *t, bool quiet, Error *reterr) {
         const CommitOptions o = { .conflict = tell_conflict, .left_out = tell_left_out };
         CommitResult result;
@@ -238,7 +239,7 @@ int run_txn_end(RunTxn *t, bool started, int exit_status, bool quiet, Error *ret
         if (r < 0)
                 return error_prefix(reterr, r, "transaction %s is kept", t->txn.id);
         r = count_changes(t, reterr);
-        if (r < 0) { /* the guest's doing, or that of whoever has moved the directory: the command's end is what it is */
+        if (r < 0) { /* the guest, or another process that moved the directory, is the cause: the command's status stays as it is */
                 log_warning("transaction %s is kept, but its changes cannot be listed: %s", t->txn.id, reterr->text);
                 return 0;
         }

@@ -31,7 +31,7 @@ static int open_report(const char *path, int *ret_fd, Error *reterr) {
         return 0;
 }
 
-/* The layer must be the sandbox's alone: a directory that we make, or one with nothing in it. */
+/* The layer must belong to the sandbox alone: a directory that we make, or an empty one. */
 static int open_keep(const char *path, int *ret_fd, bool *ret_made, Error *reterr) {
         bool made = false;
         int fd;
@@ -65,12 +65,13 @@ static int cli_run_prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_mad
         return run_txn_begin(&o->txn, &o->spec, &o->command, reterr);
 }
 
-/* Who has stopped reading the output of the program does not read this either, and would keep us for ever. */
+/* A caller that has stopped reading the program's output may not read stderr either: writing to it would
+ * block for ever. */
 static bool stderr_is_read(void) {
         return poll(&(struct pollfd) { .fd = STDERR_FILENO, .events = POLLOUT }, 1, STDERR_PATIENCE_MS) != 0;
 }
 
-/* One line on stderr whenever the end was not the program's own doing. */
+/* Prints one line on stderr if the program did not end by itself. */
 static void cli_run_tell(const RunOptions *o, const Outcome *out) {
         bool own_end = out->reason == REASON_EXITED || out->reason == REASON_SIGNALED || out->reason == REASON_DISK;
 

@@ -36,19 +36,19 @@ typedef struct Supervisor {
         Jail jail;
         int signal_fd;
         int pipes[3]; /* our ends of the guest's stdout and stderr */
-        int master;   /* of its terminal */
-        struct winsize window; /* at the start: inside there is none to ask */
+        int master;   /* of the guest's terminal */
+        struct winsize window; /* at the start: no terminal can be asked from the inside */
         Pump pump_out, pump_err, pump_in;
         RunGate gate;
         usec_t started, deadline, next_cpu_check;
-        usec_t give_up;         /* when nobody reads the last words of a sandbox that we have ended */
+        usec_t give_up;         /* when to stop passing on the output of a sandbox that we have ended, if it is not read */
         bool alive;  /* PID 1 has not hung up yet */
         bool killed; /* by us, for out->reason */
-        bool exited; /* PID 1 has told how the command ended */
+        bool exited; /* PID 1 has reported the end of the command */
         int wait_status;
 } Supervisor;
 
-/* The inside: what PID 1 is told. Runs in the new process, with a copy of our memory. */
+/* The inside: tells PID 1 what to do. Runs in the new process, with a copy of our memory. */
 static void supervise_inside_main(const JailInside *inside, void *arg) {
         const Supervisor *s = arg;
         const RunOptions *o = s->o;
@@ -57,7 +57,7 @@ static void supervise_inside_main(const JailInside *inside, void *arg) {
 
         title_set("cove-init");
 
-        /* Files made in a writable bind belong to somebody real on the host. */
+        /* Files made in a writable bind belong to a real user of the host. */
         for (size_t i = 0; i < o->spec.n_binds; i++)
                 if (o->spec.binds[i].writable)
                         seccomp_flags |= SECCOMP_NOSUID;
@@ -107,14 +107,14 @@ static const char *supervise_signal_name(int number) {
 static int supervise_open_signals(void) {
         static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH };
 
-        (void) signal(SIGPIPE, SIG_IGN); /* a reader that goes away is the guest's news, not ours */
-        (void) signal(SIGCHLD, SIG_DFL); /* a caller who ignores it would have our children vanish before we look */
+        (void) signal(SIGPIPE, SIG_IGN); /* a reader that goes away concerns the guest, not us */
+        (void) signal(SIGCHLD, SIG_DFL); /* if the caller ignores it, children would vanish before we wait for them */
         (void) signal(SIGTTOU, SIG_IGN); /* in the background the terminal may still be set back */
         (void) signal(SIGXFSZ, SIG_IGN); /* a limit on our file sizes is an error, not our end */
         return terminal_signals(signals, ELEMENTSOF(signals));
 }
 
-/* Output goes straight to the caller's descriptors unless somebody wants it counted or limited. */
+/* Output goes straight to the caller's descriptors unless it has to be counted or limited. */
 static bool wants_pipes(const RunOptions *o) {
         return !o->tty && (o->report || o->output_max != UINT64_MAX);
 }
@@ -130,12 +130,13 @@ static int supervise_open_pipe(int *ret_ours, int *ret_theirs) {
         return 0;
 }
 
-/* A terminal is open both ways, as a rule: with its output limited the guest must not write by way of its input. */
+/* A terminal is usually open for both reading and writing: if output is limited, the guest must not write
+ * through its stdin. */
 static int readonly_stdin(void) {
         return isatty(STDIN_FILENO) ? open("/proc/self/fd/0", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -EBADF;
 }
 
-/* The sandbox waits until its gate stands: what it sends is looked at from the first byte on. */
+/* The sandbox waits until its gate runs, so that its traffic is judged from the first byte on. */
 static int attend(const Network *network, int pidfd, void *arg, Error *reterr) {
         Supervisor *s = arg;
 
@@ -165,11 +166,12 @@ static int supervise_start(Supervisor *s, Error *reterr) {
                 s->out->counted = true;
         }
         spec.attend = attend;
-        spec.first_core = (unsigned) getpid(); /* as good as any, and the next one's is another */
+        spec.first_core = (unsigned) getpid(); /* any core will do, and the next run gets another */
         return jail_start(&spec, stdio, supervise_inside_main, s, &s->jail, reterr);
 }
 
-/* A limit that was asked for holds, and not for what it was asked for. Who has said --allow-missing knows it. */
+/* Warns that a limit holds only for each process, and not for the whole sandbox. With --allow-missing the
+ * user knows it. */
 static void supervise_tell_weak(const Supervisor *s) {
         const RunOptions *o = s->o;
         GuardSet weak = s->jail.missing & ~o->spec.allow_missing;
@@ -220,7 +222,8 @@ static void supervise_on_started(Supervisor *s, const WireMessage *m, int master
         s->out->counted = true;
 }
 
-/* The steps of setting up are ours; exec is the caller's: not found and not executable have their own status. */
+/* A failing step of the setup is our failure. A failing exec is the caller's: not found and not executable
+ * have their own status. */
 static void supervise_on_failed(Supervisor *s, const WireFailed *f) {
         Outcome *out = s->out;
 
@@ -266,7 +269,7 @@ static void supervise_on_control(Supervisor *s) {
         case WIRE_FAILED: supervise_on_failed(s, &m.failed); break;
         case WIRE_EXITED:
                 s->exited = true;
-                s->alive = s->pump_out.open || s->pump_err.open; /* it has nothing more to say; its guests may have */
+                s->alive = s->pump_out.open || s->pump_err.open; /* PID 1 sends no more; processes of the guest may still have output */
                 s->wait_status = m.exited.wait_status;
                 s->out->disk_full = m.exited.disk_full;
                 s->out->disk_bytes = m.exited.disk_bytes;
@@ -288,7 +291,7 @@ static void supervise_on_signal(Supervisor *s) {
                                 (void) ioctl(s->master, TIOCSWINSZ, &size);
                         continue;
                 }
-                /* When the guest is gone already, what is left to cancel is the output that nobody reads. */
+                /* If the guest is gone already, only output that is not read is left to cancel. */
                 s->pump_out.open = s->pump_err.open = false;
                 s->out->exit_status = EXIT_SIGNAL_BASE + (int) info.ssi_signo;
                 supervise_stop(s, REASON_CANCELLED, "cancelled by %s", supervise_signal_name((int) info.ssi_signo));
@@ -315,7 +318,7 @@ static void on_output(Supervisor *s, Pump *p, short revents, bool *truncated) {
                 supervise_stop(s, REASON_OUTPUT_LIMIT, "more output than --output-limit");
         } else if (r < 0)
                 supervise_stop(s, REASON_INTERNAL, "cannot pass on the output: %s", strerror(-r));
-        /* The guest shall meet a closed pipe where its reader has closed it. */
+        /* If the reader has closed its end, the guest must see a closed pipe. */
         if (p->broken)
                 for (int i = 1; i < 3; i++)
                         if (p->from == s->pipes[i])
@@ -325,12 +328,12 @@ static void on_output(Supervisor *s, Pump *p, short revents, bool *truncated) {
 static void supervise_on_input(Supervisor *s, short revents) {
         (void) pump_step(&s->pump_in, revents, UINT64_MAX);
         if (!s->pump_in.open && s->master >= 0 && !s->pump_in.broken) {
-                (void) write(s->master, CTRL_D, 1); /* end of input, as a terminal says it */
+                (void) write(s->master, CTRL_D, 1); /* end of input, as a terminal sends it */
                 s->pump_in.broken = true;
         }
 }
 
-/* The next look is due when all cores together could have used up what is left. */
+/* The next check is due when all cores together could have used up the rest. */
 static void check_cpu_time(Supervisor *s, usec_t now) {
         usec_t used, left;
 
@@ -338,7 +341,7 @@ static void check_cpu_time(Supervisor *s, usec_t now) {
                 return;
         if (cgroup_cpu_usec(&s->jail.cgroup, &used) < 0) {
                 s->next_cpu_check = USEC_INFINITY;
-                if (!(s->jail.missing & GUARD_BIT(GUARD_CPU))) /* else rlimits see to it */
+                if (!(s->jail.missing & GUARD_BIT(GUARD_CPU))) /* otherwise rlimits enforce it */
                         supervise_stop(s, REASON_INTERNAL, "cannot read the CPU time, which --cpu-time limits");
                 return;
         }
@@ -351,8 +354,8 @@ static void check_cpu_time(Supervisor *s, usec_t now) {
         s->next_cpu_check = now + MAX_OF(left, CPU_CHECK_MIN_USEC);
 }
 
-/* What a program wrote is passed on for as long as it takes. But a limit that we enforce must not wait for a reader who has
- * stopped reading. */
+/* Output of a program is passed on for as long as it takes. But a limit that we enforce must not wait for a
+ * reader that has stopped reading. */
 static void check_reader(Supervisor *s, usec_t now) {
         if (s->alive || !s->killed)
                 return;
@@ -382,7 +385,7 @@ static int supervise_poll_timeout(const Supervisor *s) {
 
         next = MIN_OF(next, s->give_up);
         if (!s->alive && (pump_wants_input(&s->pump_out) || pump_wants_input(&s->pump_err)))
-                return 0; /* nobody is left to write: what is there now is all */
+                return 0; /* no process is left to write: only what is there now comes */
         if (next == USEC_INFINITY)
                 return -1;
         now = clock_usec();
@@ -424,7 +427,7 @@ static void supervise_loop(Supervisor *s) {
                         on_gate(s);
                 on_output(s, &s->pump_out, fds[FD_OUT].revents, &s->out->stdout_truncated);
                 on_output(s, &s->pump_err, fds[FD_ERR].revents, &s->out->stderr_truncated);
-                if (!was_alive) { /* a copy of the pipe may be somewhere, but its writers are dead */
+                if (!was_alive) { /* a copy of the pipe may be open elsewhere, but its writers are dead */
                         end_without_input(&s->pump_out, fds[FD_OUT].revents);
                         end_without_input(&s->pump_err, fds[FD_ERR].revents);
                 }
@@ -434,7 +437,7 @@ static void supervise_loop(Supervisor *s) {
         }
 }
 
-/* For the report, and to tell the kernel's kills from others. */
+/* Usage is needed for the report, and to distinguish kills by the kernel from others. */
 static bool wants_usage(const Supervisor *s) {
         bool clean = s->exited && WIFEXITED(s->wait_status) &&
                      WEXITSTATUS(s->wait_status) != EXIT_SIGNAL_BASE + SIGKILL;

@@ -31,7 +31,7 @@ static const struct {
         { "user", CLONE_NEWUSER }, { "pid", CLONE_NEWPID }, { "ipc", CLONE_NEWIPC }, { "uts", CLONE_NEWUTS }, { "mnt", CLONE_NEWNS },
 };
 
-/* Somebody to be visited: namespaces that its user owns, and nothing else. */
+/* A process to be entered: it has namespaces that its user owns, and nothing else. */
 static pid_t start_host(uid_t base, Error *reterr) {
         const IdMap map = { .outside_uid = base, .outside_gid = base, .count = ID_RANGE_SIZE };
         struct clone_args args = { .flags = NAMESPACES, .exit_signal = SIGCHLD };

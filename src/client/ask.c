@@ -53,7 +53,7 @@ static Url ask_url(const Common *c, const Operands *words) {
         return u;
 }
 
-/* What the table says, where no option says something else. */
+/* Takes the body from the table of verbs; options override it. */
 static void ask_build_body(Common *c, const Operands *words) {
         const Verb *v = c->verb;
         _cleanup_json_ json_t *fixed = json_parse(v->body, strlen(v->body), /* reterr= */ NULL);

@@ -38,7 +38,7 @@ static int print_framing(FILE *f, const Request *q) {
         return 0;
 }
 
-/* The head, and the body where it is given whole. */
+/* Writes the head, and the body if the request has it whole. */
 static int print_request(Call *c, const Place *place, const Request *q) {
         FILE *f = open_memstream(&c->out, &c->out_end);
 
@@ -97,7 +97,7 @@ void call_poll(const Call *c, struct pollfd ret[static CALL_POLLS]) {
                 .events = (short) ((c->paused ? 0 : POLLIN) | (has_out || (wants_source && !waits_source) ? POLLOUT : 0)),
         };
         if (ret[0].events == 0)
-                ret[0].fd = -1; /* else a hang-up would wake us for nothing */
+                ret[0].fd = -1; /* otherwise a hang-up would wake us for nothing */
         ret[1] = (struct pollfd) { .fd = waits_source ? c->request.source_fd : -1, .events = POLLIN };
 }
 
@@ -182,7 +182,7 @@ static int at_end(Call *c, Error *reterr) {
         return 1;
 }
 
-#define TLS_ALERT 0x15 /* begins the answer of a TLS server to what is no TLS */
+#define TLS_ALERT 0x15 /* the first byte of a TLS server's answer to bytes that are not TLS */
 
 static int call_tell_feed(const Call *c, int r, const char *first, Error *reterr) {
         if (r == -EBADMSG && *first == TLS_ALERT && !http_reader_has_head(&c->answer))
@@ -191,7 +191,7 @@ static int call_tell_feed(const Call *c, int r, const char *first, Error *reterr
                 return error_set(reterr, r, "the server at %s is not a cove daemon: its answer is not valid HTTP", c->place->label);
         if (r == -ENOMEM)
                 return error_set(reterr, r, "out of memory");
-        if (reterr && reterr->code == 0) /* else the sink has said why */
+        if (reterr && reterr->code == 0) /* otherwise the sink has set the error */
                 return error_set(reterr, r, "cannot take the answer: %m");
         return r;
 }

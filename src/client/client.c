@@ -92,7 +92,7 @@ void answer_print(const Answer *a) {
                 putchar('\n');
 }
 
-/* Which of the two gets the body, the request's sink or the answer, is known when the head is there. */
+/* The head of the response decides whether the request's sink or the answer gets the body. */
 typedef struct ClientExchange {
         Call call;
         const Request *request;
@@ -126,7 +126,8 @@ static int client_exchange_once(const Place *p, const Request *request, Answer *
         return r;
 }
 
-/* Once more while the daemon recovers; but what a source has given cannot be given again. *ret is the caller's also on failure. */
+/* Repeats the request while the daemon recovers, except for one with a source, which cannot be read twice.
+ * The caller owns *ret also on failure. */
 static int client_exchange(const Place *p, const Request *q, Answer *ret, Error *reterr) {
         usec_t until = clock_usec() + RECOVERY_MAX;
 

@@ -89,7 +89,8 @@ static size_t next_character(const char *text, wchar_t *ret) {
         return n;
 }
 
-/* Those of ASCII, and the other ones, which in UTF-8 are 0xc2 and a byte below 0xa0. */
+/* Replaces the control characters of ASCII, and the other ones, which in UTF-8 are 0xc2 and a byte below
+ * 0xa0. */
 void human_put(FILE *f, const void *data, size_t size, bool *held) {
         const unsigned char *p = data;
 
@@ -102,7 +103,7 @@ void human_put(FILE *f, const void *data, size_t size, bool *held) {
                         if (!control)
                                 (void) putc(0xc2, f);
                 }
-                *held = c == 0xc2; /* what it means the byte behind it says */
+                *held = c == 0xc2; /* the next byte tells what it means */
                 if (!*held)
                         (void) putc(control ? '?' : c, f);
         }

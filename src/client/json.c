@@ -6,8 +6,8 @@
 
 #include "client/human.h"
 
-/* Three names of jansson (json_string, json_integer, json_null) are also those of functions of base/json.h, and which one a
- * program gets is up to the linker. So they are not called here. */
+/* Three names of jansson (json_string, json_integer, json_null) are also those of functions of base/json.h, and the
+ * linker decides which one a program gets. So they are not called here. */
 
 json_t *json_parse(const char *text, size_t size, Error *reterr) {
         json_error_t error;
@@ -82,7 +82,7 @@ static void client_json_fail(JsonBuilder *b, const char *key, int error) {
         b->where = key;
 }
 
-/* The object that the last part of a key is a member of; made where there is none. NULL: no memory. */
+/* Returns the object that has the last part of a key as a member; creates missing objects. NULL: no memory. */
 static json_t *client_json_parent(JsonBuilder *b, const char **key) {
         json_t *object = b->object ? b->object : (b->object = json_object());
 
@@ -102,11 +102,11 @@ void json_put_value(JsonBuilder *b, const char *key, json_t *value) {
         const char *name = key;
         json_t *object = client_json_parent(b, &name);
 
-        if (!value || json_object_set_new(object, name, value) < 0) /* takes the value also when it fails */
+        if (!value || json_object_set_new(object, name, value) < 0) /* takes the value also on failure */
                 client_json_fail(b, key, -ENOMEM);
 }
 
-/* The list or object that a key has; where there is none, this one, which is taken. */
+/* Returns the list or object at a key. If there is none, it puts `empty` there. Takes `empty`. */
 static json_t *client_json_inside(JsonBuilder *b, const char *key, json_t *empty) {
         const char *name = key;
         json_t *object = client_json_parent(b, &name), *inside = json_object_get(object, name);
@@ -118,7 +118,7 @@ static json_t *client_json_inside(JsonBuilder *b, const char *key, json_t *empty
         return json_object_get(object, name);
 }
 
-/* -EILSEQ when it is not UTF-8, which is the one thing that jansson refuses beside having no memory. */
+/* -EILSEQ: the text is not UTF-8, the only reason but memory for which jansson refuses it. */
 static json_t *text_value(JsonBuilder *b, const char *key, const char *text) {
         json_t *value = json_stringn(text, strlen(text));
 

@@ -7,7 +7,7 @@
 #include "client/ask.h"
 #include "client/verbs.h"
 
-/* Verbs of other programs are not ours to run. */
+/* This program does not run the verbs of others. */
 #define RUN_OWN(name)    NULL
 #define RUN_DAEMON(name) NULL
 #define RUN_BOTH(name)   &command_##name

@@ -15,7 +15,7 @@ OPTION_KIND(option_duration) {
         return value_duration(o->name, value, option_field(o, target), reterr);
 }
 
-/* The body. What is read on the way is no field of the target: the option's offset is 0. */
+/* The body. The option's offset is 0, because the value is no field of the target. */
 
 static JsonBuilder *option_body(void *target) {
         return &((Common *) target)->body;
@@ -40,7 +40,7 @@ OPTION_KIND(body_seconds) {
         return r;
 }
 
-/* Who writes a number alone has megabytes in mind, as other tools take it. */
+/* A number alone is probably meant as megabytes, as other tools take it. */
 static int body_refuse_small(const Option *o, const char *value, uint64_t bytes, Error *reterr) {
         bool alone = value[strspn(value, "0123456789")] == '\0' && bytes << 20 >= o->min;
 

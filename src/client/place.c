@@ -172,7 +172,8 @@ int place_find(const PlaceOptions *options, Place *ret, Error *reterr) {
                 r = place_set_authority(&p, options->cacert ? options->cacert : environment("COVE_CACERT"), reterr);
         else if (r >= 0 && options->cacert)
                 r = error_set(reterr, -EINVAL, "--cacert is for a daemon that is reached by https://; this one is at %s", p.label);
-        /* Through a socket the kernel says who we are; a key is for one who asks to be somebody else. */
+        /* Through a socket the kernel tells the daemon who we are; a key is only for a caller that asks to
+         * be another principal. */
         if (r >= 0 && p.socket && options->key)
                 r = place_set(&p.key, options->key, reterr);
         if (r >= 0 && p.key && !key_is_clean(p.key))
@@ -185,7 +186,7 @@ int place_find(const PlaceOptions *options, Place *ret, Error *reterr) {
         return 0;
 }
 
-/* A path longer than a socket address takes is reached by way of its directory. */
+/* A path that is too long for a socket address is reached through a descriptor of its directory. */
 static int connect_unix(int fd, const char *path) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int directory = -EBADF;
@@ -211,7 +212,7 @@ static int connect_unix(int fd, const char *path) {
         return connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
 }
 
-/* Nobody is at the default place; a daemon of another user may be at the default port. */
+/* No daemon is at the default place; one of another user may be at the default port. */
 static int place_tell_neighbour(const Place *p, Error *reterr) {
         const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) atoi(PORT_DEFAULT)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
         const char *name = strrchr(p->socket, '/');
@@ -263,7 +264,7 @@ static int open_tcp(const Place *p, Error *reterr) {
                 _cleanup_close_ int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
 
                 if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) == 0) {
-                        /* keys that are pressed shall not wait for one another */
+                        /* a key press must not wait for the one before */
                         (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
                         freeaddrinfo(list);
                         return TAKE_FD(fd);

@@ -151,7 +151,7 @@ static size_t column_width(const Table *t, size_t column) {
         return width;
 }
 
-/* As many bytes of the text as fit into a width. */
+/* Returns how many bytes of the text fit into a width. */
 static int bytes_within(const char *text, size_t width) {
         _cleanup_free_ char *copy = strdup(text);
         size_t n = strlen(text);
@@ -165,7 +165,7 @@ static int bytes_within(const char *text, size_t width) {
         return (int) n;
 }
 
-/* What is left of a line of the window. */
+/* The rest of a line of the window. */
 typedef struct ClientTableLine {
         FILE *to;
         size_t left; /* SIZE_MAX: no window */

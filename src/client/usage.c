@@ -38,7 +38,7 @@ int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret
         unsigned n = 0;
         int i = 1;
 
-        /* Operands are collected from argv[1] on; what stood there has been read. */
+        /* Operands are collected from argv[1] on: the words there have been read. */
         while (i < argc && (v->options_until == 0 || n < v->options_until)) {
                 int r = 1;
 

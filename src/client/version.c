@@ -32,7 +32,7 @@ static void version_print_text(const Answer *a, const Place *place) {
                 printf("\n");
 }
 
-/* No daemon is no failure, unless somebody said where it is. */
+/* A missing daemon is no failure, unless an option names its place. */
 static int version_run(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };

@@ -14,7 +14,7 @@
 #define SILENCE_SECONDS 2
 #define TEXT_BYTES      512
 
-/* For signal handlers, which have no other way to anything. */
+/* Static, because signal handlers can reach nothing else. */
 static struct {
         const char *words;
         usec_t since; /* 0: nothing is waited for */
@@ -90,7 +90,7 @@ static void farewell_on_signal(int number) {
         if (waiting.leftover)
                 (void) unlink(waiting.leftover);
         (void) signal(number, SIG_DFL);
-        (void) raise(number); /* when we have returned: it is blocked until then */
+        (void) raise(number); /* takes effect on return: the signal is blocked until then */
 }
 
 static void farewell_install(void (*handler)(int)) {
@@ -106,7 +106,7 @@ void farewell_set(const char *leftover, const char *format, ...) {
         va_list ap;
         int n;
 
-        farewell_install(SIG_DFL); /* the text is not whole for a moment */
+        farewell_install(SIG_DFL); /* the text is incomplete for a moment */
         n = snprintf(waiting.farewell, sizeof(waiting.farewell), "%scove: ", isatty(STDERR_FILENO) ? "\n" : ""); /* a terminal has shown ^C */
         va_start(ap, format);
         (void) vsnprintf(waiting.farewell + n, sizeof(waiting.farewell) - (size_t) n - 1, format, ap);

@@ -39,7 +39,7 @@ static void agent_metrics_on_ended(const Job *j, void *userdata) {
         set_gauges(m);
 }
 
-/* Signals: what alerts look at. How long executions wait, the metric above tells. */
+/* Signals, which alerts check. The metric above shows how long executions wait. */
 
 static double read_depth(void *userdata) {
         AgentSignals s;

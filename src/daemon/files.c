@@ -7,11 +7,11 @@
 #include "base/log.h"
 
 #define FILES_WANTED         65536
-#define FILES_MOST           ((size_t) 1 << 20) /* what a process can hold is not what it should plan with */
+#define FILES_MOST           ((size_t) 1 << 20) /* a process should not plan with all that it can hold */
 #define FILES_OWN            112
-#define FILES_AT_ONCE        32 /* of its own: what comes with a message, and goes with its end */
+#define FILES_AT_ONCE        32 /* the daemon's own: descriptors that come with a message and are closed after it */
 #define FILES_PER_SANDBOX    2
-#define FILES_PER_CONNECTION 7 /* the most that any kind of request holds, an archive that comes in: test/api/shortage */
+#define FILES_PER_CONNECTION 7 /* the most that any kind of request holds, namely the upload of an archive: test/api/shortage */
 #define FILES_OF_TLS         2 /* of these */
 #define CONNECTIONS_LEAST    8
 
@@ -21,7 +21,7 @@ int files_raise(size_t *ret_all, Error *reterr) {
         if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
                 return error_set(reterr, -errno, "RLIMIT_NOFILE: %m");
         raised.rlim_cur = raised.rlim_max = MAX_OF(limit.rlim_max, (rlim_t) FILES_WANTED);
-        if (geteuid() != 0 || setrlimit(RLIMIT_NOFILE, &raised) < 0) { /* root without CAP_SYS_RESOURCE gets what everybody gets */
+        if (geteuid() != 0 || setrlimit(RLIMIT_NOFILE, &raised) < 0) { /* root without CAP_SYS_RESOURCE gets the same limit as other users */
                 raised.rlim_cur = raised.rlim_max = limit.rlim_max;
                 if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
                         return error_set(reterr, -errno, "RLIMIT_NOFILE: %m");

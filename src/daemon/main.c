@@ -57,7 +57,7 @@ typedef struct Daemon {
         DaemonOptions options;
         Identity identity;
         uid_t started_as;
-        size_t files; /* that may be open */
+        size_t files; /* how many may be open */
         DaemonState state;
         int spawner_fd;
         char run_dir[4096], store_path[4096];
@@ -68,7 +68,7 @@ typedef struct Daemon {
         Provider *provider;
         Manager *manager;
         HttpSockets sockets;
-        Strv secrets; /* that were in our environment */
+        Strv secrets; /* found in our environment */
         Rooms rooms;
         Api *api;
         sd_event_source *stop_timer;
@@ -83,7 +83,7 @@ static int step_files(Daemon *d, Error *reterr) {
         return files_raise(&d->files, reterr);
 }
 
-/* Nothing that we start shall have them. */
+/* No program that we start may inherit the secrets. */
 static int step_secrets(Daemon *d, Error *reterr) {
         int fd = d->options.secret_key_fd, r;
 
@@ -140,7 +140,7 @@ static int step_spawner(Daemon *d, Error *reterr) {
         return spawner_start(&arguments, &d->spawner_fd, reterr);
 }
 
-/* Without one of them the daemon starts: what needs it is refused, and says why. */
+/* The daemon starts without them too: a request that needs a missing one is refused with the reason. */
 static int step_programs(Daemon *d, Error *reterr) {
         static const char *const programs[] = { "cove-archive", "cove-gate", "cove-registry", "cove-tree" };
 
@@ -178,7 +178,7 @@ static int on_stop_timer(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* With --stop-all: until the last sandbox is gone, within reason. */
+/* With --stop-all: waits until the last sandbox is gone, up to a limit. */
 static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) {
         Daemon *d = userdata;
         ManagerStats stats;
@@ -202,7 +202,7 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         Daemon *d = userdata;
 
         if (d->manager->stopping) {
-                stop_now(d); /* asked twice: at once */
+                stop_now(d); /* the second signal: stops at once */
                 return 0;
         }
         d->manager->stopping = true;
@@ -219,7 +219,7 @@ static int daemon_on_hangup(sd_event_source *source, const struct signalfd_sigin
         Daemon *d = userdata;
 
         if (!d->manager->stopping)
-                (void) reload_now(d->rooms.api.reload); /* says itself how it went */
+                (void) reload_now(d->rooms.api.reload); /* reports the result itself */
         return 0;
 }
 
@@ -283,7 +283,7 @@ static void daemon_tell_share(const char *option, unsigned wanted, unsigned got,
                 log_info("--%s: %u, for %zu files may be open", option, got, files);
 }
 
-/* Now it is known how many sandboxes there are. None has been looked for. */
+/* The number of sandboxes is known now, but none has been looked for yet. */
 static int step_share(Daemon *d, Error *reterr) {
         unsigned sandboxes = (unsigned) d->options.sandboxes_max, connections = (unsigned) d->options.connections_max;
         FilesShare share;
@@ -338,7 +338,7 @@ static int step_api(Daemon *d, Error *reterr) {
 static int step_tell(Daemon *d, Error *reterr) {
         const char *address = api_address(d->api), *tls = api_tls_address(d->api);
 
-        if (log_json) { /* all lines are alike then */
+        if (log_json) { /* then all lines have the same form */
                 if (tls)
                         log_notice("listening on https://%s", tls);
                 log_notice("listening on http://%s, socket %s, admin token in %s/admin.token, running as %s, instance %s",
@@ -366,17 +366,17 @@ static const struct {
         { "files",    step_files    }, /* before the spawner, which inherits the limit */
         { "secrets",  step_secrets  }, /* likewise: what it must not inherit */
         { "state",    step_state    }, /* as root: it may have to be made and handed over */
-        { "listen",   step_listen   }, /* likewise: a low port, or a socket in somebody else's directory */
+        { "listen",   step_listen   }, /* likewise: a low port, or a socket in another user's directory */
         { "spawner",  step_spawner  }, /* likewise: it stays root */
         { "programs", step_programs }, /* likewise: they may be where only root can go */
-        { "assume",   step_assume   }, /* from here on we are nobody in particular */
+        { "assume",   step_assume   }, /* from here on coved is unprivileged */
         { "event",    step_event    },
         { "store",    step_store    },
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
-        { "share",    step_share    }, /* before any of that is looked for, and before anybody can be answered */
-        { "provider", step_provider }, /* says that it is up: then everything is looked for */
-        { "rooms",    step_rooms    }, /* everything beside the core */
+        { "share",    step_share    }, /* before any sandbox is looked for, and before any request is answered */
+        { "provider", step_provider }, /* reports that it is up: then sandboxes are looked for */
+        { "rooms",    step_rooms    }, /* all rooms beside the core */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -415,7 +415,7 @@ static int daemon_print_text(char *text) {
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-/* What needs no daemon. */
+/* Handles options that need no daemon. */
 static int print_and_end(const DaemonOptions *o) {
         if (o->policy_file)
                 return policies_look(&(PoliciesQuestion) { o->policy_file, o->policy_url, o->policy_method, o->config_file, o->json });
@@ -449,7 +449,7 @@ int main(int argc, char **argv) {
         Error error = { 0 };
         int r, status;
 
-        (void) prctl(PR_SET_DUMPABLE, 0); /* values of secrets pass through here: no core, and nobody of the same id looks in */
+        (void) prctl(PR_SET_DUMPABLE, 0); /* values of secrets pass through here: no core dump, and no ptrace by processes of the same user */
         r = daemon_options_parse(&d.options, argc, argv, &d.settings, &error); /* the config too: while we may read it */
         if (r >= 0 && !d.settings) {
                 status = print_and_end(&d.options);

@@ -19,10 +19,10 @@
 #define USER_DEFAULT        "cove"
 #define JOURNALS_DEFAULT    (UINT64_C(10) << 30)
 #define KEEP_ENDED_DEFAULT  (24 * 3600 * USEC_PER_SEC)
-#define IDLE_DEFAULT        620 /* more than what stands in front of us keeps its connections for, mostly 600 */
+#define IDLE_DEFAULT        620 /* longer than a proxy in front of us keeps its connections, usually 600 */
 #define TEMPLATES_MAX       64
 
-/* Absolute: of one that is there, where it really lies. */
+/* Makes a path absolute; the links of an existing one are resolved. */
 static int daemon_path(const Option *o, void *target, const char *value, Error *reterr) {
         char *path = realpath(value, NULL);
         char **field = option_field(o, target);
@@ -58,7 +58,7 @@ static int daemon_file(const Option *o, void *target, const char *value, Error *
         return option_copy(o, target, path, reterr);
 }
 
-/* The command line gives no value, the file yes or no. */
+/* The command line gives no value, the file gives yes or no. */
 static int daemon_switch(const Option *o, void *target, const char *value, Error *reterr) {
         static const char *const words[][2] = { { "yes", "no" }, { "true", "false" }, { "on", "off" }, { "1", "0" } };
         bool *flag = option_field(o, target);
@@ -199,7 +199,7 @@ void daemon_options_print_help(void) {
                "SIGHUP reads the config file again. Its section `daemon` takes these options too.\n");
 }
 
-/* What only a command line can say. */
+/* Whether the file may have the option; the others are only for the command line. */
 static bool is_for_the_file(const char *name) {
         static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
                                             "check-config", "default-config", "config-keys", "json", "routes", "metrics-table", "halt", "help" };
@@ -234,7 +234,7 @@ const char *daemon_options_name(size_t i) {
         return NULL;
 }
 
-/* "option=value", checked when they were read. */
+/* Applies lines of "option=value", which were checked when they were read. */
 static int apply_settings(DaemonOptions *o, const Config *c, Error *reterr) {
         for (size_t i = 0; i < c->daemon.n; i++) {
                 const char *equals = strchr(c->daemon.items[i], '=');
@@ -250,7 +250,7 @@ static int apply_settings(DaemonOptions *o, const Config *c, Error *reterr) {
         return 0;
 }
 
-/* The file that was named, or the one at the usual place if there is one. */
+/* Finds the file that was named, or the one at the usual place if it exists. */
 static bool find_config(DaemonOptions *o) {
         if (o->config_file)
                 return true;
@@ -296,7 +296,8 @@ static int fill_defaults(DaemonOptions *o, Error *reterr) {
         return 0;
 }
 
-/* The file first, so that the command line has the last word; to find the file, the command line is read twice. */
+/* The file is applied first, so that the command line overrides it. The command line is read twice, because
+ * it may name the file. */
 static int parse_with_file(DaemonOptions *o, int argc, char **argv, Config **ret, Error *reterr) {
         _cleanup_config_ Config *c = NULL;
         bool there = find_config(o);

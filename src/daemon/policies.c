@@ -26,7 +26,7 @@ static int policies_print_json(json_t *j) {
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-/* Nothing is said about its mistakes: `cove config check` does that. */
+/* Mistakes of the file are not reported here: `cove config check` does that. */
 static Config *policies_read_config(const char *named) {
         _cleanup_free_ char *usual = named ? NULL : settings_default_path();
         const char *path = named ? named : usual;
@@ -65,7 +65,7 @@ static void policies_print_complaints(const PoliciesQuestion *q, const JsonCompl
                                 json_string_value(json_object_get(item, "message")));
 }
 
-/* All that is wrong with it, or, with nothing wrong, what it means. */
+/* Prints all mistakes of the policy or, if there are none, what it means. */
 static int tell_check(const PoliciesQuestion *q, const Policy *p, const JsonComplaints *c) {
         bool good = !json_has_complaints(c);
         int r = 0;

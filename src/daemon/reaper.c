@@ -18,7 +18,7 @@ static void on_run(const CleanupReport *p, void *userdata) {
                 const ShapeField *f = cleanup_counts_shape.fields + i;
                 int64_t n = shape_get(f, &p->counts);
 
-                if (n > 0 && strcmp(f->column, "found") != 0) /* by the words of the table of metrics */
+                if (n > 0 && strcmp(f->column, "found") != 0) /* in the words of the table of metrics */
                         metric_add2(o, METRIC_CLEANUP_ITEMS, layer, strcmp(f->column, "strays") == 0 ? "leaked" : f->column, (double) n);
         }
 }
@@ -62,7 +62,7 @@ static void reaper_on_reload(const Config *settings, void *userdata) {
         reaper_reload(userdata);
 }
 
-/* What no signal says. Stuck sandboxes and layers that are late have theirs. */
+/* Raises alerts that no signal covers. Stuck sandboxes and late layers have signals. */
 static void on_alert(const char *kind, const char *text, void *userdata) {
         static const struct {
                 const char *kind, *name;

@@ -30,7 +30,8 @@
 #include "state/state.h"
 #include "vault/vault.h"
 
-/* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
+/* Connections are limited. Deliveries to callers, whose servers may never answer, have a limit of their own,
+ * so that they do not delay alerts. */
 static int open_outbound(Rooms *r, Error *reterr) {
         int k = outbound_new(r->manager->event, &r->outbound, reterr);
 
@@ -39,7 +40,7 @@ static int open_outbound(Rooms *r, Error *reterr) {
         return k < 0 ? k : deliveries_new(r->manager->event, r->callers, &r->deliveries, reterr);
 }
 
-/* Who waits for a place may have one now. */
+/* Requests that wait for a place may have one after a change of limits. */
 static void on_settings(const Config *settings, void *userdata) {
         Manager *m = userdata;
 
@@ -74,7 +75,7 @@ static void tell_gatekeeper(const Config *settings, void *userdata) {
         gatekeeper_reloaded(userdata);
 }
 
-/* Registries that cannot be reached are most often a matter of the proxy. */
+/* If registries cannot be reached, the proxy is the usual reason. */
 static void tell_proxy(const NetworkConfig *network) {
         _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
         _cleanup_free_ char *unusable = NULL;
@@ -92,7 +93,7 @@ static void tell_proxy(const NetworkConfig *network) {
         }
 }
 
-/* A gate that cannot be found is the trouble of whoever wants a network. */
+/* A missing gate program is reported only to requests that want a network. */
 static int open_gatekeeper(Rooms *r, Error *reterr) {
         _cleanup_free_ char *program = NULL;
         GatekeeperConfig config = { .run_dir = r->run_dir, .state_dir = r->manager->config.state_dir };
@@ -195,23 +196,23 @@ static int open_recorder(Rooms *r, Error *reterr) {
 }
 
 static int (*const doors[])(Rooms *r, Error *reterr) = {
-        open_vault,   /* before anybody can start anything */
+        open_vault,   /* before any request can start anything */
         open_outbound,
-        open_reload,  /* before those that want to be told */
+        open_reload,  /* before the rooms that want to be told of a reload */
         open_pools,   /* filled when all sandboxes have been looked for */
-        open_audit,   /* before anybody can ask for anything */
-        open_observe, /* before anything happens that could be counted */
+        open_audit,   /* before any request is accepted */
+        open_observe, /* before any event that is counted */
         open_artifacts,
         open_alerts,
-        open_images,  /* before whoever makes sandboxes of them */
+        open_images,  /* before the rooms that make sandboxes from images */
         open_builds,
-        open_recorder, /* before anything can go in */
-        open_agents,  /* takes its queue up when all sandboxes have been looked for */
+        open_recorder, /* before any input can be sent to a sandbox */
+        open_agents,  /* resumes its queue when all sandboxes have been looked for */
         rooms_open_state,
-        open_contexts, /* takes up what has outlived the one before us when all sandboxes have been looked for */
-        open_gatekeeper, /* after those it tells */
+        open_contexts, /* adopts what has outlived the daemon before us when all sandboxes have been looked for */
+        open_gatekeeper, /* after the rooms that it notifies */
         open_otlp,    /* after what it exports */
-        open_reaper,  /* tells those */
+        open_reaper,  /* after the rooms that it reports to */
 };
 
 int rooms_open(Rooms *r, Error *reterr) {
@@ -231,7 +232,7 @@ void rooms_close(Rooms *r) {
         state_free(r->api.state);
         gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
-        observe_free(r->api.observe); /* it asks the others for numbers, to the last */
+        observe_free(r->api.observe); /* it asks the others for numbers until it is freed */
         agents_free(r->api.agents);
         builds_free(r->api.builds);
         recorder_free(r->api.recorder);

@@ -44,7 +44,8 @@ static bool is_template(const SpawnerArguments *a, const char *name) {
         return false;
 }
 
-/* A zygote runs what its template has, on the host's side of the walls. What a tenant has pulled or built is no such thing. */
+/* A zygote runs code of its template outside the sandbox, on the host's side. Templates that a tenant has
+ * pulled or built are not trusted for that. */
 static int push_zygote(Strv *argv, const SpawnerArguments *a, const ZygoteConfig *z, Error *reterr) {
         char text[ZYGOTE_TEXT_MAX];
         size_t at;
@@ -95,7 +96,7 @@ int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         r = push_arguments(&argv, program, a);
         if (r >= 0)
                 r = strv_extend(&argv, &zygotes);
-        if (r >= 0) /* Ctrl-C is meant for the daemon, whose end is the spawner's */
+        if (r >= 0) /* Ctrl-C must reach only the daemon, whose end also ends the spawner */
                 r = program_start(&(ProgramStart) {
                         .path = program,
                         .argv = (const char *const *) argv.items,

@@ -15,7 +15,7 @@
 
 #define LOCK_PATIENCE (5 * USEC_PER_SEC)
 #define LOCK_POLL     20000
-#define DEPTH         3 /* below the state directory */
+#define DEPTH         3 /* levels below the state directory */
 
 static const char *const directories[] = { "run", "box" };
 
@@ -55,7 +55,8 @@ static int make_instance(char ret[static STATE_INSTANCE_LENGTH + 1]) {
         return 0;
 }
 
-/* Written once, whole or not at all: a daemon under another name would not find its sandboxes again. */
+/* The instance is written once, whole or not at all: a daemon with another instance would not find its
+ * sandboxes again. */
 static int read_instance(DaemonState *s, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         ssize_t n = file_read(s->fd, "instance", s->instance, sizeof(s->instance));
@@ -83,13 +84,14 @@ static int daemon_state_make_directories(DaemonState *s, Error *reterr) {
         return 0;
 }
 
-/* What stays root's: the spawner's (depot/depot.h), and the transactions of root's own `cove run --txn` (txn/txn.h), which take no directory of
- * somebody else's. */
+/* These stay root's: the spawner's files (depot/depot.h), and the transactions of root's own `cove run
+ * --txn` (txn/txn.h), which accept no directory of another user. */
 static bool daemon_state_is_roots(const char *name) {
         return strcmp(name, "depot") == 0 || strcmp(name, "depot.img") == 0 || strcmp(name, "txn") == 0;
 }
 
-/* Everything below, which is two levels at most: after a first start, and when the user has changed. Links are not followed. */
+/* Hands over everything below, two levels at most, after a first start and when the user has changed. Links
+ * are not followed. */
 static int daemon_state_hand_over(int dirfd, uid_t uid, gid_t gid, unsigned depth) {
         _cleanup_directory_ DIR *directory = directory_open(dirfd, ".");
         const struct dirent *entry;

@@ -5,7 +5,7 @@
 #include "api/preview/preview.h"
 
 const ApiSurface *const daemon_surfaces[] = {
-        &e2b_surface,     /* before previews: a name below both domains is a preview unless this surface has made the sandbox */
+        &e2b_surface,     /* before previews: a name below both domains is a preview, unless this surface made the sandbox */
         &preview_surface,
         &native_surface,
         NULL,

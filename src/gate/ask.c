@@ -15,7 +15,7 @@
 typedef struct AskEntry AskEntry;
 
 struct Ask {
-        AskEntry *entry; /* NULL: was approved before, and is about to be told so */
+        AskEntry *entry; /* NULL: approved before; the callback is pending */
         sd_event_source *defer;
         void (*done)(bool allow, EgressReason reason, void *userdata);
         void *userdata;
@@ -27,12 +27,12 @@ struct AskEntry {
         GateSandbox *sandbox;
         char id[2 * ID_BYTES + 1];
         char object[OBJECT_MAX];
-        EgressQuestion question; /* host is our own copy; method and path are left out: the object is what is asked about */
+        EgressQuestion question; /* host points to our own copy; method and path are not set: the question is about the object */
         char host[EGRESS_DOMAIN_MAX];
         Ask *waiters;
         unsigned n_waiters;
-        bool approved;   /* with a yes that is kept */
-        bool is_used;    /* by the one connection that it is good for */
+        bool approved;   /* the approval is kept */
+        bool is_used;    /* the approval is good for one connection, which has used it */
         sd_event_source *timer;
         AskEntry *prev, *next; /* of the sandbox */
         UT_hash_handle hh;
@@ -53,7 +53,7 @@ int asks_new(Gate *g, struct Asks **ret) {
         return 0;
 }
 
-/* Nobody finds it any more. */
+/* Lookups no longer find the entry. */
 static void entry_unlink(AskEntry *e) {
         HASH_DEL(e->asks->entries, e);
         DL_DELETE(e->sandbox->asks, e);
@@ -82,7 +82,7 @@ void asks_sandbox_gone(GateSandbox *s) {
                 gate_ask_entry_free(s->asks);
 }
 
-/* Each may cancel others that wait for the same while it is told, so the first one is taken again and again. */
+/* A callback may cancel other waiters of the entry, so each round takes the first one. */
 static void gate_ask_tell_waiters(AskEntry *e, bool allow, EgressReason reason) {
         while (e->waiters) {
                 Ask *a = e->waiters;
@@ -94,7 +94,7 @@ static void gate_ask_tell_waiters(AskEntry *e, bool allow, EgressReason reason) 
         }
 }
 
-/* Who asks anew meanwhile asks another question. */
+/* Unlinks the entry first: a callback that asks again opens a new question. */
 static void entry_end(AskEntry *e, bool allow, EgressReason reason) {
         entry_unlink(e);
         gate_ask_tell_waiters(e, allow, reason);
@@ -203,7 +203,8 @@ static AskEntry *find_object(GateSandbox *s, const char *object) {
         return NULL;
 }
 
-/* A yes from before that is good for this. Lookups come in pairs, and again and again: they use nothing up. */
+/* Uses an earlier approval that covers the question. A DNS lookup does not use it up: lookups come in pairs,
+ * and are repeated. */
 static bool use_approval(GateSandbox *s, const EgressQuestion *q, AskEntry *e) {
         char object[OBJECT_MAX];
 
@@ -263,7 +264,7 @@ Ask *gate_ask(GateSandbox *s, const EgressQuestion *q, void (*done)(bool allow, 
         if (use_approval(s, q, e)) {
                 if (sd_event_add_defer(s->gate->event, &a->defer, on_approved, a) >= 0)
                         return a;
-                e = NULL; /* another question, then */
+                e = NULL; /* the approval cannot be delivered: open a new question */
         }
         if (s->gate->control_fd < 0) {
                 free(a);

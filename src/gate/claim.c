@@ -14,8 +14,9 @@ int claim_path(const char *socket_path, char ret[static PATH_MAX]) {
         return snprintf(ret, PATH_MAX, "%s" CLAIM_SUFFIX, socket_path) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Of the process, not of the open file: only then the kernel tells whose it is. Nobody else in the process may open the file:
- * the first close would end it (of O_PATH it does not). */
+/* The lock belongs to the process, not to the open file: only then the kernel reports the holder. No other
+ * code of the process may open the file: the first close of any descriptor would release the lock (a close
+ * of an O_PATH descriptor does not). */
 static int claim_call(int fd, int what, struct flock *lock) {
         *lock = (struct flock) { .l_type = F_WRLCK, .l_whence = SEEK_SET };
         return fcntl(fd, what, lock) < 0 ? -errno : 0;
@@ -47,7 +48,7 @@ bool claim_is_held(const char *socket_path, int fd) {
                         named.st_ino == ours.st_ino;
 }
 
-/* 0: nobody that we could see. */
+/* *ret is 0 if no process that is visible from here holds the lock. */
 static int claim_holder(int fd, pid_t *ret) {
         struct flock lock;
         int r = claim_call(fd, F_GETLK, &lock);
@@ -75,7 +76,7 @@ int claim_find(const char *socket_path, int *ret_pidfd) {
         pidfd = (int) syscall(SYS_pidfd_open, before, 0);
         if (pidfd < 0)
                 return -errno;
-        r = claim_holder(fd, &after); /* still the same: so the number was not somebody else's meanwhile */
+        r = claim_holder(fd, &after); /* still the same: the PID was not reused meanwhile */
         if (r < 0)
                 return r;
         if (after != before)

@@ -28,9 +28,9 @@ static const struct sock_filter filter[] = {
         /* waiting */
         ALLOW(epoll_ctl), ALLOW(epoll_create1), ALLOW(poll), ALLOW(ppoll), ALLOW(timerfd_create), ALLOW(timerfd_settime), ALLOW(eventfd2),
         ALLOW(signalfd4), ALLOW(clock_gettime), ALLOW(clock_getres), ALLOW(gettimeofday),
-        /* sockets; which, see below */
+        /* sockets; their families are limited below */
         ALLOW(accept4), ALLOW(connect), ALLOW(shutdown), ALLOW(getsockname), ALLOW(getpeername), ALLOW(getsockopt), ALLOW(setsockopt),
-        /* files, read only by the wall before this one */
+        /* files; Landlock makes them read-only */
         ALLOW(openat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(lseek), ALLOW(getdents64), ALLOW(fcntl), ALLOW(faccessat),
         ALLOW(readlinkat),
 #ifdef SYS_stat
@@ -43,7 +43,8 @@ static const struct sock_filter filter[] = {
         ALLOW_UNLESS_EXEC(mmap),
         ALLOW_UNLESS_EXEC(mprotect),
 
-        /* To the world, not to services of this machine that listen on something else. */
+        /* Only IPv4 and IPv6: services of this machine that listen on other kinds of sockets are out of
+         * reach. */
         NUMBER_IS(socket, 5),
         LOAD(args[0]),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0),
@@ -51,7 +52,8 @@ static const struct sock_filter filter[] = {
         ANSWER(SECCOMP_RET_ALLOW),
         LOAD(nr),
 
-        /* Its own limits, within the hard ones: the reserve of descriptors. Not those of others, who are of the same user. */
+        /* Its own limits, within the hard ones, for the reserve of descriptors. Not those of other processes
+         * of the same user. */
         NUMBER_IS(prlimit64, 4),
         LOAD(args[0]),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
@@ -73,12 +75,12 @@ int gate_confine(Error *reterr) {
         ProgramWalls walls = {
                 .no_children = true,
                 .forbidden = { .files = LANDLOCK_FILES, .net = LANDLOCK_BIND_TCP, .scoped = LANDLOCK_ABSTRACT_SOCKETS | LANDLOCK_SIGNALS },
-                /* there is still the filter, which lets files be read: so that is said */
+                /* the filter remains, but it lets files be read: hence this warning */
                 .without_landlock = "this kernel has no Landlock: cove-gate could read what its user can (`cove doctor`)",
                 .filters = { { filter, ELEMENTSOF(filter) } },
         };
 
-        if (PROGRAM_SANITIZED) /* they map, print and look around as they like, and fork to find leaks */
+        if (PROGRAM_SANITIZED) /* sanitizers map, print and look around freely, and fork to find leaks */
                 return 0;
         for (size_t i = 0; i < ELEMENTSOF(readable); i++)
                 gate_allow_reading(&walls, readable[i]);

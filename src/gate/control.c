@@ -11,7 +11,8 @@
 _Static_assert(CONTROL_SHORT == CHANNEL_SHORT, "handed on as it is");
 _Static_assert(CONTROL_FDS_MAX <= CHANNEL_FDS_MAX, "a channel carries as many");
 
-/* One message is under way at a time in either program: both have one thread. Values of secrets pass through here. */
+/* Both programs have one thread, and handle one message at a time. Values of secrets pass through the
+ * buffer. */
 static char buffer[CONTROL_MESSAGE_MAX];
 
 static void control_wipe(size_t size) {
@@ -56,7 +57,7 @@ int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], s
         r = channel_receive_bytes(fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
         if (r <= 0) {
                 if (r == -EBADMSG)
-                        control_wipe(sizeof(buffer)); /* as much of it as there was room for */
+                        control_wipe(sizeof(buffer)); /* part of a message may fill all of it */
                 return r;
         }
         if (n_fds <= CONTROL_FDS_MAX)

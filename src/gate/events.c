@@ -7,9 +7,9 @@
 
 typedef struct GateEventsTold {
         usec_t at;
-        unsigned since; /* how often it was not told */
+        unsigned since; /* events suppressed since `at` */
         UT_hash_handle hh;
-        char what[]; /* in the order of `at`, the oldest first */
+        char what[]; /* the key; the hash is in the order of `at`, the oldest first */
 } GateEventsTold;
 
 struct GateEvents {
@@ -40,7 +40,7 @@ static void gate_events_add(GateEvents *e, GateEventsTold *t) {
         HASH_ADD_STR(e->told, what, t);
 }
 
-/* The oldest give way, but those that have to be kept quiet still. */
+/* Drops the oldest entries, but none whose events must still be suppressed. */
 static bool gate_events_make_room(GateEvents *e, usec_t now) {
         while (HASH_COUNT(e->told) >= EVENTS_MAX) {
                 if (is_fresh(e->told, now))
@@ -79,7 +79,7 @@ unsigned gate_events_count(GateEvents *e, const char *what, usec_t now) {
         n = t->since + 1;
         t->since = 0;
         t->at = now;
-        HASH_DEL(e->told, t); /* to the end of the order */
+        HASH_DEL(e->told, t); /* moves it to the end of the order */
         gate_events_add(e, t);
         return n;
 }

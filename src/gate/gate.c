@@ -66,7 +66,7 @@ EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q) {
         EgressQuestion by_name;
         EgressVerdict v;
 
-        if (q->has_address && gate_proxy_for(s, q)) { /* which finds the address; ours is of no importance */
+        if (q->has_address && gate_proxy_for(s, q)) { /* the proxy resolves the name: our address does not matter */
                 by_name = *q;
                 by_name.has_address = false;
                 q = &by_name;
@@ -111,8 +111,9 @@ json_t *gate_usage_to_json(const GateUsage *u) {
                         "cpu", (json_int_t) u->cpu_usec);
 }
 
-/* Each connection takes two descriptors, and pipes while bytes are under way; for two of them there may be a flow of datagrams, which
- * takes two. A quarter is a reserve for sandboxes that are attached, each with four: what others have open keeps nobody out. */
+/* A connection takes two descriptors, and pipes while bytes are under way. For every two connections there
+ * may be one flow of datagrams, which takes two descriptors. A quarter of all is a reserve for sandboxes
+ * that are attached, each with four: connections of other sandboxes cannot keep one out. */
 static void find_room(Gate *g) {
         struct rlimit limit;
         size_t all = 1024, left;
@@ -164,7 +165,7 @@ Gate *gate_free(Gate *g) {
         free(g->reachable);
         explicit_bzero(g->seed, sizeof(g->seed));
         sd_event_unref(g->event);
-        (void) fd_close(g->claim_fd); /* last: whoever comes next finds nobody served */
+        (void) fd_close(g->claim_fd); /* last: when the next gate gets the claim, this one serves no sandbox */
         free(g);
         return NULL;
 }

@@ -1,6 +1,6 @@
 /* cove-gate: the only way out of sandboxes that have one. gate.h explains how.
  *
- *      cove-gate --socket PATH                              for coved, which connects to it (control.h), may die, and connects again
+ *      cove-gate --socket PATH                              for coved, which connects (control.h), and may die and connect again
  *      cove-gate --fd N                                     likewise, with a socket that already listens, or is connected
  *      cove-gate --single --policy-fd N --sockets-fd A,B,C --pid-fd N [--events-fd N]      for `cove run`
  *
@@ -112,7 +112,7 @@ static const struct option long_options[] = {
         { 0 },
 };
 
-/* 1: printed what was asked for. */
+/* Returns 1 if the option only prints, and has printed. */
 static int gate_take_option(Options *o, int option, Error *reterr) {
         switch (option) {
         case OPTION_SOCKET:
@@ -181,7 +181,7 @@ static int make_loop(sd_event **ret, Error *reterr) {
         int r;
 
         (void) signal(SIGPIPE, SIG_IGN);
-        (void) signal(SIGHUP, SIG_IGN); /* the terminal of whoever started us is no matter of ours */
+        (void) signal(SIGHUP, SIG_IGN); /* the gate outlives the terminal it was started from */
         (void) sigemptyset(&set);
         for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
                 (void) sigaddset(&set, numbers[i]);

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#define PART     8 /* of the machine's, where nobody says how much */
+#define PART     8 /* of the machine's memory, if no limit is set */
 #define MOST_MIN (UINT64_C(16) << 20)
 
 void memory_init(Gate *g) {
@@ -25,7 +25,7 @@ bool memory_fits(const Gate *g, const GateSandbox *s, size_t more) {
 bool memory_hold(GateSandbox *s, size_t *held, size_t now) {
         bool grows = now > *held;
 
-        s->memory += now - *held; /* modulo, where it shrinks */
+        s->memory += now - *held; /* unsigned: wraps around if it shrinks */
         s->gate->memory += now - *held;
         *held = now;
         return !grows || memory_fits(s->gate, s, 0);

@@ -22,15 +22,15 @@
 #define SERVERS_MAX   16
 #define REACHABLE_MAX 256
 
-/* One message while it is looked at. */
+/* One message, while it is handled. */
 typedef struct MessagesCall {
         Gate *gate;
-        GateSandbox *sandbox; /* that it is about, for those that are about one */
+        GateSandbox *sandbox; /* the sandbox that the message names, if any */
         json_t *message;
         int *fds;
         size_t n_fds;
-        json_t *answer; /* what goes beside "done"; NULL: nothing does */
-        bool answered;  /* "done" would be too much */
+        json_t *answer; /* fields to send beside "done"; NULL: none */
+        bool answered;  /* it is answered already: send no "done" */
 } MessagesCall;
 
 static const char *messages_text_of(json_t *message, const char *name) {
@@ -89,7 +89,7 @@ static int read_seed(const char *text, uint8_t ret[static 32], Error *reterr) {
         return r < 0 ? error_set(reterr, r, "seed: must be 64 hexadecimal digits") : 0;
 }
 
-/* Those that count beside the host's trust store, where certificates of upstream are checked. */
+/* Reads the authorities that are trusted for upstream certificates in addition to the host's trust store. */
 static int read_authorities(Gate *g, json_t *text, Error *reterr) {
         Tls *tls = NULL;
         int r;
@@ -176,7 +176,7 @@ static int do_attach(MessagesCall *c, Error *reterr) {
         if (r < 0)
                 return r;
         r = answer_certificate(c, s, reterr);
-        if (r < 0 && !c->sandbox) /* it was not known before */
+        if (r < 0 && !c->sandbox) /* this message attached it */
                 gate_sandbox_free(s);
         return r;
 }
@@ -257,7 +257,7 @@ static int do_quit(MessagesCall *c, Error *reterr) {
 static const struct {
         const char *name;
         int (*function)(MessagesCall *c, Error *reterr);
-        bool of_sandbox; /* is about one that is attached */
+        bool of_sandbox; /* needs an attached sandbox */
 } verbs[] = {
         { "hello",     do_hello,     false },
         { "attach",    do_attach,    false },

@@ -15,7 +15,7 @@
 #define BATCH_MAX      16
 #define REST_USEC      (100 * USEC_PER_MSEC) /* after a failure of our own */
 #define OUTBOX_EVENTS  1024  /* from here on events are dropped and requests not read */
-#define OUTBOX_MAX     16384 /* somebody who does not read */
+#define OUTBOX_MAX     16384 /* a peer that does not read is hung up on */
 #define BUFFER_BYTES   (4 * CONTROL_MESSAGE_MAX)
 
 typedef struct PeerLetter {
@@ -28,7 +28,7 @@ struct Peer {
         PeerEvents events;
         int fd;
         sd_event_source *source;
-        sd_event_source *rest; /* while it is not looked at */
+        sd_event_source *rest; /* the timer, while the socket is not watched */
         PeerLetter *outbox;
         size_t n_outbox;
         uint64_t n_dropped;
@@ -77,13 +77,14 @@ static int peer_on_rested(sd_event_source *source, uint64_t usec, void *userdata
         return sd_event_source_set_enabled(p->source, SD_EVENT_ON);
 }
 
-/* We lack something, and the socket would say again and again that it is ready. */
+/* Stops watching the socket for a while: until our shortage is over, it would report readiness again and
+ * again. */
 static void peer_rest(Peer *p) {
         if (sd_event_source_set_time_relative(p->rest, REST_USEC) >= 0 && sd_event_source_set_enabled(p->rest, SD_EVENT_ONESHOT) >= 0)
                 (void) sd_event_source_set_enabled(p->source, SD_EVENT_OFF);
 }
 
-/* 0: all is out, or has to wait; negative: there is nobody. */
+/* 0: everything is sent, or has to wait; negative: the peer is gone. */
 static int peer_flush(Peer *p) {
         while (p->outbox) {
                 int r = control_send(p->fd, p->outbox->message, NULL, 0);
@@ -114,7 +115,7 @@ static void peer_put(Peer *p, json_t *message) {
         p->n_outbox++;
 }
 
-/* Who is gone is noticed when the socket is looked at next: callers need not be ready for it here. */
+/* A lost peer is noticed at the next event of the socket: it is never freed here. */
 void peer_answer(Peer *p, json_t *message) {
         if (!p || p->n_outbox >= OUTBOX_MAX) {
                 json_decref(message);
@@ -180,7 +181,7 @@ static int peer_on_ready(sd_event_source *source, int fd, uint32_t revents, void
                 r = peer_flush(p);
         for (unsigned i = 0; r >= 0 && i < BATCH_MAX && p->n_outbox < OUTBOX_EVENTS; i++) {
                 r = receive_one(p);
-                if (g->peer != p) /* it was told to go */
+                if (g->peer != p) /* the handler has replaced or freed the peer */
                         return 0;
         }
         if ((r < 0 && r != -EAGAIN) || (revents & (EPOLLHUP | EPOLLERR) && r == -EAGAIN) || p->n_outbox >= OUTBOX_MAX)
@@ -206,7 +207,7 @@ int peer_new(Gate *g, int fd, const PeerEvents *events, Error *reterr) {
                 peer_free(p);
                 return error_set(reterr, r, "cannot wait for coved: %m");
         }
-        /* It is answered before sandboxes are served: many wait for it. */
+        /* coved is answered before sandboxes are served: many callers wait for it. */
         (void) sd_event_source_set_priority(p->source, SD_EVENT_PRIORITY_IMPORTANT);
         peer_free(g->peer);
         g->peer = p;

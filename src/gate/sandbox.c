@@ -31,14 +31,14 @@ static int check_socket(int fd, int type, const char *what, Error *reterr) {
                 return error_set(reterr, -errno, "the %s is no socket: %m", what);
         if (found != type)
                 return error_set(reterr, -EPROTOTYPE, "the %s is a socket of another kind", what);
-        /* The same open file is PID 1's, which never reads from it. */
+        /* PID 1 shares the open file, and thereby the flags, but never reads from it. */
         if (fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) < 0)
                 return error_set(reterr, -errno, "the %s: %m", what);
         return 0;
 }
 
-/* Between the guest and us is nothing but memory: who measures a path and keeps a pace (as the host's own choice may) is only slower. What is accepted
- * takes after the listener. */
+/* Between the guest and the gate there is only memory: a congestion control that measures the path and paces
+ * (as the host's default may) is only slower. Accepted sockets inherit it from the listener. */
 static void hurry(int fd) {
         (void) setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", strlen("reno"));
 }
@@ -128,7 +128,8 @@ static int gate_sandbox_set_rate(struct Bucket **bucket, uint64_t rate, usec_t n
         return *bucket ? 0 : -ENOMEM;
 }
 
-/* Whether there is room for it, if it takes more than what was there. Connections do not count: they can be cut, and a policy must be able to change. */
+/* Checks that there is room for the settings, if they take more than the old ones. The memory of the
+ * sandbox's connections does not count: they can be cut, and a policy must be able to change. */
 static int gate_sandbox_check_memory(const Gate *g, const GateSandbox *s, const GateSettings *n, Error *reterr) {
         size_t before = s ? s->settings_held : 0, now = gate_settings_size(n);
 
@@ -138,7 +139,7 @@ static int gate_sandbox_check_memory(const Gate *g, const GateSandbox *s, const 
                         "use fewer or shorter ones, or ask the operator to raise network.gateMemory", now);
 }
 
-/* From here on it is in force. Whoever holds on to the old one is told. */
+/* Puts the settings in force, and tells connections and flows, which were decided by the old ones. */
 static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
         usec_t now = clock_usec();
         GateSettings old = {
@@ -162,7 +163,7 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
         return 0;
 }
 
-/* The modes have different sockets and another way of life. */
+/* An isolated sandbox has other sockets than the rest, and is served differently. */
 static int gate_sandbox_check_change(const GateSandbox *s, const GateSettings *n, Error *reterr) {
         if ((s->policy.mode == NETWORK_ISOLATED) != (n->policy.mode == NETWORK_ISOLATED))
                 return error_set(reterr, -EINVAL, "mode %s cannot become %s", network_mode_to_string(s->policy.mode),

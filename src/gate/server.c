@@ -25,7 +25,7 @@
 
 struct Server {
         Gate *gate;
-        int fd; /* -EBADF: we were given a connection */
+        int fd; /* -EBADF: the gate was started with a connected socket */
         sd_event_source *source, *idle;
 };
 
@@ -37,7 +37,8 @@ static int make_address(const char *path, const char *suffix, struct sockaddr_un
         return 0;
 }
 
-/* What lies there may be from one that was killed: then nobody answers. One of a version without the lock does. */
+/* The socket may be left over from a gate that was killed: then connect() fails. A gate of a version without
+ * the lock accepts. */
 static int check_alone(const struct sockaddr_un *address, Error *reterr) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -60,7 +61,7 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address) {
         return r;
 }
 
-/* Somebody has touched the lock's file. */
+/* The lock file was touched: the gate ends if the claim is lost. */
 static int server_on_claim(sd_event_source *source, const struct inotify_event *event, void *userdata) {
         Gate *g = userdata;
 
@@ -70,7 +71,7 @@ static int server_on_claim(sd_event_source *source, const struct inotify_event *
         return sd_event_exit(g->event, 0);
 }
 
-/* From here on we are the gate. */
+/* Makes this process the gate of the path, and watches the lock file. */
 static int take_claim(Gate *g, const char *path, Error *reterr) {
         char lock[PATH_MAX];
         sd_event_source *source = NULL;
@@ -83,7 +84,7 @@ static int take_claim(Gate *g, const char *path, Error *reterr) {
         if (r >= 0)
                 r = sd_event_add_inotify(g->event, &source, lock, IN_ATTRIB | IN_MOVE_SELF, server_on_claim, g);
         if (r >= 0)
-                r = sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT - 1); /* before anybody is let through */
+                r = sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT - 1); /* before connections and messages are handled */
         if (r >= 0)
                 r = sd_event_source_set_floating(source, true);
         sd_event_source_unref(source);
@@ -94,7 +95,7 @@ static int take_claim(Gate *g, const char *path, Error *reterr) {
         return 0;
 }
 
-/* Made under another name: whoever finds it under its own can connect. */
+/* Binds under another name and renames: a client that finds the socket under its own name can connect. */
 int server_listen(Gate *g, const char *path, int *ret_fd, Error *reterr) {
         struct sockaddr_un address, made;
         _cleanup_close_ int fd = -EBADF;

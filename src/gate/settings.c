@@ -21,7 +21,8 @@ size_t gate_settings_size(const GateSettings *s) {
         return credentials_size(s->credentials) + path_set_size(s->policy.paths) + path_set_size(s->grants.paths);
 }
 
-/* The first of them: coved has read the same policy before, so there is none unless the two are of different opinions. */
+/* Reports the first complaint. coved has read the same policy before, so there is none unless the two
+ * programs disagree. */
 static int say_complaint(const JsonComplaints *c, Error *reterr) {
         json_t *first = json_array_get(c->list, 0);
 
@@ -29,7 +30,7 @@ static int say_complaint(const JsonComplaints *c, Error *reterr) {
                         json_string_value(json_object_get(first, "message")));
 }
 
-/* What "packages" stands for; the list is told with every policy that has the word. */
+/* Reads what "packages" stands for; the list comes with every policy that has the word. */
 static int gate_settings_read_packages(json_t *list, Strv *ret, Error *reterr) {
         json_t *item;
         size_t i;
@@ -164,7 +165,7 @@ static int read_used(json_t *message, uint64_t *ret, Error *reterr) {
         return 0;
 }
 
-/* Said twice, for readers; it must be the same. */
+/* The message has the mode twice, for readers; both must be the same. */
 static int gate_settings_check_mode(json_t *message, const EgressPolicy *p, Error *reterr) {
         json_t *mode = json_object_get(message, "mode");
 

@@ -6,9 +6,9 @@
 #include "gate/dns/dns.h"
 #include "gate/relay/udp.h"
 
-#define PART          8                     /* of the thread's time that is a share */
-#define BURST         (10 * USEC_PER_MSEC)  /* what one may use at once */
-#define DEBT_MAX      (250 * USEC_PER_MSEC) /* what is held against anybody */
+#define PART          8                     /* a share is 1/PART of the thread's time */
+#define BURST         (10 * USEC_PER_MSEC)  /* what a sandbox may use at once */
+#define DEBT_MAX      (250 * USEC_PER_MSEC) /* the largest debt of a sandbox */
 #define LOOK_USEC     (50 * USEC_PER_MSEC)
 #define PRIORITY_LATE 10                    /* sd-event: higher comes later */
 
@@ -29,7 +29,7 @@ static void set_late(GateSandbox *s, bool late) {
         dns_set_priority(s, share_priority(s));
 }
 
-/* What was used is forgotten at the rate of a share. */
+/* The debt shrinks at the rate of a share. */
 static void forget(GateSandbox *s, usec_t now) {
         usec_t forgotten = (now - s->share.at) / PART;
 
@@ -95,13 +95,13 @@ int share_again(sd_event *event, sd_event_source **source, sd_event_handler_t ha
 
 static int share_on_turn(sd_event_source *source, void *userdata);
 
-/* Where there is no memory for it, the next one to wait tries again. */
+/* If there is no memory for the event source, the next turn to wait tries again. */
 static void share_next(GateSandbox *s) {
         if (share_again(s->gate->event, &s->share.source, share_on_turn, s) >= 0)
                 (void) sd_event_source_set_priority(s->share.source, share_priority(s));
 }
 
-/* One by himself waits for nobody. */
+/* A sandbox that is the only one never waits. */
 bool share_enter(GateSandbox *s, ShareTurn *t) {
         share_works(s);
         if (t->waits)

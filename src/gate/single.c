@@ -20,7 +20,7 @@
 struct Single {
         Gate *gate;
         int events_fd;
-        sd_event_source *source; /* NULL: it is a file, which takes everything at once */
+        sd_event_source *source; /* NULL: events_fd is a file, which takes everything at once */
         Text outbox;
 };
 
@@ -32,7 +32,7 @@ static void single_flush(Single *s) {
 
                 if (n < 0 && errno == EINTR)
                         continue;
-                if (n < 0 && errno != EAGAIN) /* nobody listens any more */
+                if (n < 0 && errno != EAGAIN) /* the reader is gone */
                         s->events_fd = fd_close(s->events_fd);
                 if (n < 0)
                         break;
@@ -102,7 +102,7 @@ static int single_read_reachable(Gate *g, const SingleConfig *c, Error *reterr) 
         return 0;
 }
 
-/* Answers to datagrams need a socket inside, which a daemon asks PID 1 for; here nobody does. */
+/* Answers to datagrams need a socket inside, for which a daemon asks PID 1. There is no daemon here. */
 static int refuse_datagrams(const GateSandbox *sandbox, Error *reterr) {
         for (size_t i = 0; i < sandbox->policy.n_rules; i++) {
                 const EgressRule *rule = sandbox->policy.rules + i;
@@ -123,7 +123,7 @@ static json_t *single_packages(const SingleConfig *c) {
         return list;
 }
 
-/* As cove has put it into our environment (cli/run-gate.c), which nobody but our user and root can read. */
+/* cove puts the proxy into the environment (cli/run-gate.c), which only our user and root can read. */
 static int single_read_proxy(Gate *g, const SingleConfig *c, Error *reterr) {
         const char *http = getenv("http_proxy"), *https = getenv("https_proxy");
         _cleanup_json_ json_t *settings = NULL;

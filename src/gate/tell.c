@@ -24,7 +24,7 @@ const char *gate_protocol_to_string(EgressProtocol p) {
         return "tcp";
 }
 
-/* A verdict by a grant, in words: as if the grants were the policy. */
+/* Explains a verdict. If a grant decided, the grants are explained as if they were the policy. */
 static void tell_explain(const GateSandbox *s, EgressVerdict v, const EgressQuestion *q, char text[static EGRESS_TEXT_MAX],
                 char cure[static EGRESS_TEXT_MAX]) {
         EgressPolicy p = s->policy;
@@ -75,7 +75,8 @@ void gate_event_send(Gate *g, json_t *event) {
                 json_decref(event);
 }
 
-/* By which two are the same thing. What a name resolved to is left out where there is a name: it changes all the time. */
+/* Two events with the same key count as one. The address is left out if there is a name: it changes all the
+ * time. */
 static void tell_make_key(const char *kind, const EgressVerdict *v, const EgressQuestion *q, char ret[static KEY_MAX]) {
         char address[46] = "";
 
@@ -104,7 +105,7 @@ void gate_tell_denied(GateSandbox *s, const EgressVerdict *v, const EgressQuesti
         if (v->reason == EGRESS_UPSTREAM)
                 return;
         s->usage.denied++;
-        if (v->reason != EGRESS_ASK_TIMEOUT) /* ask.c has told that it expired */
+        if (v->reason != EGRESS_ASK_TIMEOUT) /* ask.c has reported the expiry */
                 gate_tell(s, "denied", v, q);
 }
 

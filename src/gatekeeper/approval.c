@@ -34,13 +34,13 @@ static const char *approval_text_of(json_t *event, const char *key) {
         return json_string_value(json_object_get(event, key));
 }
 
-/* As a rule is written: a name, or an address in brackets where it is IPv6. */
+/* Writes it as a rule: a name or an address; an IPv6 address stands in brackets. */
 static void make_rule(json_t *event, char ret[static RULE_MAX]) {
         const char *protocol = approval_text_of(event, "protocol"), *host = approval_text_of(event, "host"), *address = approval_text_of(event, "address");
         const char *what = host ? host : address ? address : "";
         bool v6 = !host && strchr(what, ':');
 
-        if (!protocol || strcmp(protocol, "dns") == 0) { /* asked when it was looked up: for whatever it would be used */
+        if (!protocol || strcmp(protocol, "dns") == 0) { /* the lookup of the name was asked about: for any use of it */
                 (void) snprintf(ret, RULE_MAX, "%.250s", what);
                 return;
         }
@@ -109,7 +109,8 @@ static bool approval_may_see(const Principal *who, const StoreApproval *row) {
         return principal_sees(who, row->tenant);
 }
 
-/* Where the profile has a policy it is the operator's word, "ask" too: who may not change the policy may not answer in the operator's place. */
+/* The policy of a profile is the operator's decision, "ask" too: a principal that may not change the policy
+ * may not answer in the operator's place. */
 static int approval_check_right(const Gatekeeper *k, const Principal *who, const StoreApproval *row, Error *reterr) {
         int r = allowance_check_policy_change(k->manager, who, &(SandboxSpec) { .profile = row->profile }, reterr);
 

@@ -17,7 +17,7 @@
 #define LIST_MAX (8 << 20)
 #define SYSTEM_LIST "/etc/ssl/certs/ca-certificates.crt"
 
-/* Where each of the two may lie, best first. */
+/* Where our certificate and the list may lie, best first. */
 static const char *const places[][2] = {
         { "/etc/ssl/certs/cove-ca.pem", SYSTEM_LIST                     },
         { "/etc/ssl/cove-ca.pem",       "/etc/ssl/cove-ca-bundle.pem"   },
@@ -28,8 +28,8 @@ static const char *const places[][2] = {
 typedef struct Certification {
         Seat *seat;
         FileOp *op;
-        sd_event_source *soon; /* an end that comes before anybody waits for it */
-        char *list;            /* the system's, then with ours */
+        sd_event_source *soon; /* reports the end from the loop, not from within a call */
+        char *list;            /* the system's list, later with ours appended */
         size_t list_size;
         const char *data;      /* of the present write */
         size_t data_size;
@@ -125,10 +125,10 @@ static int certificate_start(Certification *c, uint16_t operation, const char *p
         if (r < 0 || operation != FILE_WRITE)
                 return r;
         r = fileop_write_all(c->op, c->data, c->data_size);
-        return r == -EPIPE ? 0 : r; /* its end says why */
+        return r == -EPIPE ? 0 : r; /* the end of the operation reports the reason */
 }
 
-/* Ours at its end, unless it is there already. */
+/* Appends our certificate to the list, unless it is there already. */
 static int complete_list(Certification *c) {
         const char *ours = c->seat->certificate;
         size_t n = strlen(ours);
@@ -192,7 +192,7 @@ int certification_start(Seat *s) {
 int certificate_environment(const Seat *s, Strv *env) {
         static const struct {
                 const char *name;
-                bool alone; /* wants ours, beside those it has; else all of them */
+                bool alone; /* takes our certificate in addition to its own list; false: replaces the list */
         } variables[] = {
                 { "SSL_CERT_FILE",       false },
                 { "REQUESTS_CA_BUNDLE",  false },

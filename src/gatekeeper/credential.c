@@ -15,7 +15,7 @@
 #define NAME_SHORTENED  24
 #define DIGITS          32
 
-/* The seed may not have been asked for yet: after a start the gate is not reached before the first command. */
+/* The seed may not be loaded yet: after a start the gate is not reached before the first command. */
 static int make_placeholder(const Seat *s, const char *secret, char ret[static PLACEHOLDER_MAX], Error *reterr) {
         uint8_t hash[SECRET_SHA256_SIZE];
         char what[SANDBOX_ID_LENGTH + SECRET_NAME_MAX + 32], digits[2 * SECRET_SHA256_SIZE + 1];
@@ -35,7 +35,7 @@ static json_t *credentials_of(const Sandbox *sb, json_t **ret_policy) {
         return json_object_get(*ret_policy, "credentials");
 }
 
-/* Wiped and freed by the caller. */
+/* The caller wipes and frees the value. */
 static int get_value(Gatekeeper *k, const char *tenant, const char *secret, char **ret, size_t *ret_size, Error *reterr) {
         int r;
 
@@ -172,13 +172,13 @@ int credentials_environment(Seat *s, Strv *env) {
         return 0;
 }
 
-/* Of whom it may be. Told once more too often does no harm. */
+/* Whether the sandbox may use the secret. A false positive does no harm: the gate is told once more. */
 static bool may_have(const Sandbox *sb, const char *tenant, const char *secret) {
         return sb->spec.policy && strcmp(sb->spec.tenant ? sb->spec.tenant : "", tenant) == 0 && strstr(sb->spec.policy, "\"credentials\"") &&
                         strstr(sb->spec.policy, secret);
 }
 
-/* The gate has the value that was right when it was told. */
+/* The gate still has the old value of the secret: sends the new one. */
 void credentials_changed(const char *tenant, const char *secret, void *userdata) {
         Gatekeeper *k = userdata;
         Seat *s, *next;

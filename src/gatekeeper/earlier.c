@@ -49,7 +49,7 @@ static void note(EarlierSearch *s, const char *kind, const char *name, const Err
                 (void) snprintf(s->first, sizeof(s->first), "%.16s %.32s, which %.100s", kind, name, error->text);
 }
 
-/* Returns whether it is one. */
+/* Returns whether the policy is one of these. */
 static bool look_at(const Gatekeeper *k, const char *kind, const char *name, const char *text, EarlierSearch *s) {
         _cleanup_json_ json_t *policy = text ? json_loads(text, 0, NULL) : NULL;
         size_t before = s->n;

@@ -27,7 +27,7 @@ static uint64_t gatekeeper_events_number_of(json_t *event, const char *key) {
         return n > 0 ? (uint64_t) n : 0;
 }
 
-/* A guest may know a value by other means, and put it where it is written down. */
+/* A guest may know the value of a secret by other means, and put it where events record it. */
 void event_hide(const Seat *s, json_t *event) {
         static const char *const keys[] = { "host", "path", "text", "cure", "object" };
         const Mask *mask = s->sandbox->mask;
@@ -111,7 +111,7 @@ void event_denied(Seat *s, json_t *event) {
                 s->sandbox->network_denials++;
                 (void) snprintf(s->sandbox->network_denial, sizeof(s->sandbox->network_denial), "%s", gatekeeper_events_text_of(event, "text") ?: "");
         }
-        /* What the gate counts itself comes with its usage; this is by reason. */
+        /* The gate's own counts come with its usage; this counts by reason. */
         observe_network(s->keeper->manager, s->sandbox, &(NetworkNews) { .kind = "denied", .reason = reason ? reason : "", .count = count });
         if (gatekeeper_events_take_token(s))
                 gatekeeper_events_write_down(s, event, kind, count);
@@ -130,7 +130,7 @@ void event_learned(Seat *s, json_t *event) {
                 .sandbox = s->id,
                 .protocol = or_nothing(gatekeeper_events_text_of(event, "protocol")),
                 .host = or_nothing(host),
-                .address = host ? "" : or_nothing(gatekeeper_events_text_of(event, "address")), /* a name has many, one after the other */
+                .address = host ? "" : or_nothing(gatekeeper_events_text_of(event, "address")), /* a name has many addresses, one after the other */
                 .port = (uint32_t) gatekeeper_events_number_of(event, "port"),
                 .method = or_nothing(gatekeeper_events_text_of(event, "method")),
                 .count = MAX_OF(gatekeeper_events_number_of(event, "count"), (uint64_t) 1),

@@ -16,7 +16,7 @@ static int take_grant(const NetworkGrant *g, void *userdata) {
         return egress_grants_add(userdata, &rule) == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* A verdict by a grant, in words: as if the grants were the policy. */
+/* Explains a verdict. If a grant decided, the grants are explained as if they were the policy. */
 static json_t *explain_answer(const EgressPolicy *p, const EgressGrants *grants, EgressVerdict v, const EgressQuestion *q) {
         bool granted = v.rule >= 0 && (size_t) v.rule >= p->n_rules;
         EgressPolicy view = *p;

@@ -13,7 +13,7 @@
 #include "gatekeeper/internal.h"
 #include "vault/vault.h"
 
-/* core/sandbox/network.c has the same order, and no way to look here. */
+/* core/sandbox/network.c assumes this order, and cannot check it there. */
 _Static_assert(NETWORK_NONE == 0 && NETWORK_ISOLATED == 1 && NETWORK_EGRESS == 2 && NETWORK_OPEN == 3, "network_shape() is wrong");
 
 Seat *seat_find(Gatekeeper *k, const char *id) {
@@ -23,7 +23,7 @@ Seat *seat_find(Gatekeeper *k, const char *id) {
         return s;
 }
 
-/* What the core asks. */
+/* Calls from the core. */
 
 static int gatekeeper_check_mode(const Gatekeeper *k, const Sandbox *sb, Error *reterr) {
         const SandboxSpec *spec = &sb->spec;
@@ -57,7 +57,7 @@ static int on_admit(Sandbox *sb, Error *reterr, void *userdata) {
                 seat_free(s);
         else {
                 earlier_changed(k, sb, /* before= */ NULL);
-                link_want(k); /* so that it is there when the sandbox is */
+                link_want(k); /* so that the gate is up when the sandbox is */
         }
         return r;
 }
@@ -139,7 +139,7 @@ static void gatekeeper_on_execution(Sandbox *sb, void *userdata) {
                 (void) link_send(k, json_pack("{s:s, s:s}", "do", "execution", "id", s->id), NULL, 0);
 }
 
-/* A start: rows that live have a seat, an address and a group from the beginning. */
+/* At the start, each sandbox that has a row and lives gets its seat, address and group. */
 static int gatekeeper_take_stock(Gatekeeper *k) {
         Sandbox *sb, *next;
         Error error = { 0 };
@@ -234,7 +234,7 @@ Gatekeeper *gatekeeper_free(Gatekeeper *k) {
                 vault_on_change(k->vault, NULL, NULL);
         if (!k->seats)
                 link_dismiss(k);
-        link_done(k); /* the gate goes on */
+        link_done(k); /* the gate keeps running */
         sockets_done(k);
         HASH_ITER(hh, k->seats, s, next)
                 seat_free(s);

@@ -18,7 +18,7 @@
 #define HOSTS          65536
 #define FIRST_HOST     2
 #define NAMES_MAX      1000
-#define NAMES_DELAY    (20 * USEC_PER_MSEC) /* who comes and goes at once, is told of at once */
+#define NAMES_DELAY    (20 * USEC_PER_MSEC) /* changes within this time are sent together */
 #define TOLD_AT_ONCE   32
 
 struct Group {
@@ -26,8 +26,8 @@ struct Group {
         Gatekeeper *keeper;
         uint64_t taken[HOSTS / 64];
         int hub_fd;
-        Seat *maker;   /* is being made, and with it the hub */
-        Seat *waiting; /* for the hub */
+        Seat *maker;   /* the member that is being created, and the hub with it */
+        Seat *waiting; /* members that wait for the hub */
         Seat *members;
         unsigned n_members;
         UT_hash_handle hh;
@@ -78,7 +78,7 @@ static void mark(Group *g, uint32_t address, bool taken) {
 }
 
 static uint32_t lowest_free(const Group *g) {
-        for (uint32_t host = FIRST_HOST; host < HOSTS - 1; host++) /* the last one is everybody's */
+        for (uint32_t host = FIRST_HOST; host < HOSTS - 1; host++) /* the last one is the broadcast address */
                 if (!(g->taken[host / 64] >> (host % 64) & 1))
                         return NETWORK + host;
         return 0;
@@ -115,7 +115,7 @@ static void group_stop_waiting(Seat *s) {
         s->timer = sd_event_source_disable_unref(s->timer);
 }
 
-/* Somebody who has it. One that is paused does not answer. */
+/* Returns a member that has the hub; a paused one, which does not answer, only if there is no other. */
 static Seat *holder_of_hub(const Group *g) {
         Seat *s, *paused = NULL;
 
@@ -133,7 +133,7 @@ static void ask_for_hub(Seat *holder) {
         (void) network_ask_sockets(holder->sandbox);
 }
 
-/* Only a coved that came after the pause has not got it. */
+/* coved lacks the hub only if it was started after the members were paused. */
 static int refuse_paused(const Seat *s, const Seat *holder, Error *reterr) {
         return error_set(reterr, -EAGAIN, "all members of the group \"%s\" are paused, and none of them can let it in: resume one, as with `cove resume %s`",
                         s->sandbox->spec.group ? s->sandbox->spec.group : "", holder->id);
@@ -161,7 +161,7 @@ int group_prepare(Seat *s, Error *reterr) {
         return 1;
 }
 
-/* The hub is there, or whoever should have made it has failed: then the first of those who wait does. */
+/* Resumes the members that wait for the hub. If its maker has failed, the first of them makes it. */
 static void group_go_on(Group *g) {
         while (g->waiting && (g->hub_fd >= 0 || !g->maker)) {
                 Seat *s = g->waiting;
@@ -238,7 +238,7 @@ void group_came(Seat *s) {
                 names_changed(s->group);
 }
 
-/* Neither waits for a hub nor makes one. */
+/* Afterwards the seat neither waits for a hub nor makes one. */
 static Group *group_withdraw(Seat *s) {
         Group *g = s->group;
 
@@ -253,7 +253,7 @@ void group_leave(Seat *s) {
         Group *g = group_withdraw(s);
 
         if (g)
-                names_changed(g); /* and whoever waits for a hub is looked at */
+                names_changed(g); /* also looks at the members that wait for a hub */
 }
 
 void group_release(Seat *s) {
@@ -268,7 +268,7 @@ void group_release(Seat *s) {
                 group_free(g);
 }
 
-/* One group's names to those who have old ones. True: there are more. */
+/* Sends one group's names to members that have old ones. True: there are more. */
 static bool tell_some(Group *g, unsigned *budget) {
         _cleanup_json_ json_t *names = NULL;
         Seat *s;
@@ -287,7 +287,7 @@ static bool tell_some(Group *g, unsigned *budget) {
         return false;
 }
 
-/* Somebody has left, perhaps whoever was asked. */
+/* A member has left, perhaps the one that was asked for the hub: asks another. */
 static void look_at_waiting(Group *g) {
         Seat *holder = g->waiting && g->hub_fd < 0 && !g->maker ? holder_of_hub(g) : NULL;
 

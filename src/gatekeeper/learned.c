@@ -17,7 +17,7 @@ typedef struct Proposal {
 
 static const struct {
         const char *protocol;
-        uint32_t port; /* that goes without saying */
+        uint32_t port; /* the default, which the rule need not name */
 } usual[] = { { "https", 443 }, { "http", 80 } };
 
 static int learned_add_text(Proposal *p, const NetworkLearned *l) {
@@ -39,7 +39,7 @@ static int learned_add_text(Proposal *p, const NetworkLearned *l) {
         return json_array_append_new(p->allow, text) < 0 ? -ENOMEM : 0;
 }
 
-/* Where methods were seen, those and no others. Rows come by host, port and protocol. */
+/* If methods were seen, the rule allows those and no others. Rows come by host, port and protocol. */
 static int add_methods(Proposal *p, const NetworkLearned *l) {
         json_t *rule;
 
@@ -65,7 +65,7 @@ static int learned_add(const NetworkLearned *l, void *userdata) {
         if (!seen || json_array_append_new(p->seen, seen) < 0)
                 return -ENOMEM;
         if (strcmp(l->protocol, "dns") == 0 || (!*l->host && !*l->address))
-                return 0; /* what was looked up and then reached, is there as that */
+                return 0; /* a name that was looked up and then reached has a row of its own */
         p->plain |= strcmp(l->protocol, "http") == 0;
         return *l->method && *l->host ? add_methods(p, l) : learned_add_text(p, l);
 }

@@ -34,7 +34,7 @@
 #define REST_USEC         (100 * USEC_PER_MSEC) /* after a failure of our own */
 #define PAUSE_FIRST       (50 * USEC_PER_MSEC)
 #define PAUSE_MAX         (5 * USEC_PER_SEC)
-#define WELL_AFTER        (10 * USEC_PER_SEC) /* one that lived so long was no failure */
+#define WELL_AFTER        (10 * USEC_PER_SEC) /* a gate that ran this long did not fail to start */
 
 struct LinkItem {
         json_t *message;
@@ -90,7 +90,8 @@ void link_done(Gatekeeper *k) {
         drop_items(l);
 }
 
-/* One that does not listen yet would leave its socket after us: it has done nothing so far, and is ours to wait for. */
+/* Kills a gate that does not listen yet: it would leave its socket behind after us. It has done nothing so
+ * far, and is our child to wait for. */
 static void stop_starting(GateLink *l) {
         pid_t pid;
 
@@ -100,7 +101,8 @@ static void stop_starting(GateLink *l) {
         program_kill(pid);
 }
 
-/* Also one that an earlier coved has left, and we never needed. Neither may remove the socket itself. */
+/* Dismisses also a gate that an earlier coved left and this one never needed. A gate may not remove the
+ * socket itself. */
 void link_dismiss(Gatekeeper *k) {
         GateLink *l = &k->link;
 
@@ -116,7 +118,7 @@ bool link_is_up(const Gatekeeper *k) {
         return k->link.state == LINK_UP;
 }
 
-/* It is not there any more, or of no use. */
+/* The gate is gone, or unusable. */
 static void gatekeeper_link_fail(Gatekeeper *k, const char *format, ...) _printf_(2, 3);
 static void gatekeeper_link_fail(Gatekeeper *k, const char *format, ...) {
         GateLink *l = &k->link;
@@ -133,10 +135,10 @@ static void gatekeeper_link_fail(Gatekeeper *k, const char *format, ...) {
         if (k->seats)
                 gatekeeper_link_look_in(k, l->pause);
         else
-                manager_heal(k->manager, "gate"); /* nobody is shut in, and nobody looks again */
+                manager_heal(k->manager, "gate"); /* no sandbox needs the gate, and no timer looks again */
 }
 
-/* Out. */
+/* Sending. */
 
 static void gatekeeper_link_want_room(const GateLink *l) {
         if (l->io)
@@ -190,7 +192,8 @@ static int gatekeeper_link_on_rested(sd_event_source *source, uint64_t usec, voi
         return sd_event_source_set_enabled(l->io, SD_EVENT_ON);
 }
 
-/* We lack something, and the socket would say again and again that it is ready. */
+/* Stops watching the socket for a while: until our shortage is over, it would report readiness again and
+ * again. */
 static void gatekeeper_link_rest(const GateLink *l) {
         if (sd_event_source_set_time_relative(l->rest, REST_USEC) >= 0 && sd_event_source_set_enabled(l->rest, SD_EVENT_ONESHOT) >= 0)
                 (void) sd_event_source_set_enabled(l->io, SD_EVENT_OFF);
@@ -217,7 +220,7 @@ static int gatekeeper_link_flush(GateLink *l) {
         return 0;
 }
 
-/* In. */
+/* Receiving. */
 
 static int gatekeeper_link_take_message(Gatekeeper *k) {
         _cleanup_json_ json_t *message = NULL;
@@ -228,7 +231,7 @@ static int gatekeeper_link_take_message(Gatekeeper *k) {
         if (r <= 0)
                 return r < 0 ? r : -EPIPE;
         for (size_t i = 0; i < n_fds; i++)
-                (void) fd_close(fds[i]); /* it has none to give */
+                (void) fd_close(fds[i]); /* the gate has no descriptors to send */
         beat_heard(&k->link.beat);
         messages_take(k, message);
         return 1;
@@ -286,8 +289,9 @@ static int gatekeeper_link_on_child(sd_event_source *source, const siginfo_t *in
         return 0;
 }
 
-/* True: there is no other one. A gate without its socket would go on by what it was told last, beside the one that we start. One of ours that does
- * not hold the lock yet may still take it: it has to be heard of as ended first. */
+/* True: there is no other gate. A gate without its socket would continue by its last policies, beside the
+ * one that we start. A child that does not hold the lock yet may still take it: its end must be reported
+ * first. */
 static bool gatekeeper_link_is_alone(Gatekeeper *k) {
         int r = gate_evict(k->socket_path);
 
@@ -346,7 +350,7 @@ static void gatekeeper_link_try(Gatekeeper *k) {
                 gatekeeper_link_fail(k, "its socket '%s' cannot be reached: %s", k->socket_path, strerror(-fd));
 }
 
-/* How long it may be silent while something is asked, as something is every second. */
+/* How long the gate may be silent while a question is open, as one is every second. */
 static usec_t gatekeeper_link_patience(const Gatekeeper *k) {
         return k->manager->settings->cleanup.helper_timeout_usec;
 }
@@ -356,7 +360,7 @@ static void gatekeeper_link_kill(Gatekeeper *k) {
         gatekeeper_link_fail(k, "it has not answered for %llu s, and was killed", (unsigned long long) (gatekeeper_link_patience(k) / USEC_PER_SEC));
 }
 
-/* One that is there and does nothing would shut everybody in for good. */
+/* Kills a gate that hangs: it would cut all sandboxes off for good. */
 static void gatekeeper_link_watch(Gatekeeper *k) {
         usec_t limit = gatekeeper_link_patience(k), interval = limit / BEATS_PER_LIMIT;
         usec_t silent = beat_look(&k->link.beat, clock_usec(), interval, k->questions || k->link.state != LINK_UP);
@@ -391,7 +395,8 @@ static int gatekeeper_link_on_timer(sd_event_source *source, uint64_t usec, void
         return 0;
 }
 
-/* Whether it is silent is looked at when all that came meanwhile was read; to start it, no crowd of requests is waited for. */
+/* The check for silence has a low priority, so that all that came meanwhile is read first. A start has the
+ * normal one: it must not wait for many requests. */
 static void gatekeeper_link_look_in(Gatekeeper *k, usec_t usec) {
         GateLink *l = &k->link;
         bool is_reached = l->state != LINK_DOWN && l->state != LINK_STARTING;
@@ -413,17 +418,17 @@ void link_want(Gatekeeper *k) {
         if (k->link.state != LINK_DOWN)
                 return;
         if (k->link.timer && sd_event_source_get_enabled(k->link.timer, &enabled) >= 0 && enabled != SD_EVENT_OFF)
-                return; /* is about to */
+                return; /* the timer is about to connect */
         gatekeeper_link_look_in(k, 0);
 }
 
-/* What it has answered. */
+/* Answers. */
 
 void link_greeted(Gatekeeper *k, bool same_version) {
         GateLink *l = &k->link;
 
         if (l->state != LINK_GREETING)
-                return; /* that was for other settings */
+                return; /* the answer was for other settings */
         if (!same_version) {
                 log_notice("cove-gate is of another version, and is replaced");
                 l->state = LINK_REPLACING;

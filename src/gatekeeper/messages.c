@@ -9,7 +9,7 @@
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
 
-/* Values of secrets do not stay in memory that somebody else gets next. */
+/* Wipes the values of secrets before the memory is reused. */
 void control_message_free(json_t *message) {
         json_t *entry, *value;
         size_t i;
@@ -104,7 +104,7 @@ static void messages_on_hello(Gatekeeper *k, json_t *message) {
         link_greeted(k, json_integer_value(json_object_get(message, "version")) == CONTROL_VERSION);
 }
 
-/* What has no row, has no business there. */
+/* Detaches a sandbox that has no seat here. */
 static void messages_on_item(Gatekeeper *k, json_t *message) {
         const char *id = json_string_value(json_object_get(message, "item"));
         Seat *s = id ? seat_find(k, id) : NULL;
@@ -159,7 +159,7 @@ static void messages_on_event(Gatekeeper *k, json_t *message) {
         log_debug("cove-gate: an unknown event '%s'", name);
 }
 
-/* The key tells what it is. */
+/* The key tells the kind of message. */
 static const struct {
         const char *key;
         void (*take)(Gatekeeper *k, json_t *message);

@@ -36,7 +36,7 @@ int gatekeeper_check_policy(const Gatekeeper *k, const EgressPolicy *p, Error *r
         return 0;
 }
 
-/* What is not the network's stays as it is. */
+/* Replaces the network part, and keeps the rest of the policy. */
 static char *gatekeeper_policy_merge(const Sandbox *sb, const Policy *policy) {
         _cleanup_json_ json_t *whole = sb->spec.policy ? json_loads(sb->spec.policy, 0, NULL) : NULL;
         _cleanup_json_ json_t *news = policy_to_json(policy);
@@ -96,7 +96,7 @@ int gatekeeper_set_policy(Gatekeeper *k, const Principal *who, Sandbox *sb, cons
         }
         earlier_changed(k, sb, before);
         free(before);
-        if (!s) { /* nothing gets out, whatever it says */
+        if (!s) { /* the sandbox has no network: nothing gets out, whatever the policy says */
                 done(sb, NULL, userdata);
                 return 0;
         }

@@ -12,7 +12,7 @@ static json_t *policy_json(const Sandbox *sb) {
         return sb->spec.policy ? json_loads(sb->spec.policy, 0, NULL) : NULL;
 }
 
-/* A profile says how many requests an execution may make, where the policy does not. */
+/* If the policy does not limit the requests of an execution, the profile's limit applies. */
 static void gatekeeper_request_limit(const Sandbox *sb, json_t *network) {
         const Profile *p = sb->spec.profile ? profile_find(sb->manager->settings, sb->spec.profile) : NULL;
 

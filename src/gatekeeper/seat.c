@@ -38,7 +38,7 @@ static void leave_turns(Seat *s) {
         s->queued = false;
 }
 
-/* Those who wait for a policy to be in force. */
+/* Reports to the callers that wait for a policy to be in force. */
 static void finish_waiters(Seat *s, const Error *error) {
         while (s->waiters) {
                 SeatWaiter *w = s->waiters;
@@ -94,7 +94,8 @@ void seat_want_turn(Seat *s) {
                 link_want(k);
 }
 
-/* The core's answer, or that of whoever has changed the policy. Nothing of the seat may be touched afterwards: it may be gone. */
+/* Answers the core, and the callers that changed the policy. The seat must not be touched afterwards: it may
+ * be gone. */
 static void seat_tell(Seat *s, const Error *error) {
         bool awaited = s->awaited;
         Error copy = error ? *error : (Error) { 0 };
@@ -167,7 +168,8 @@ int seat_set_policy(Seat *s, SandboxDone done, void *userdata) {
         return 0;
 }
 
-/* It cannot be done now; nobody but the clock will say when it can. */
+/* It cannot be done now, and no event tells when it can: reports the error if a caller waits, else tries
+ * again later. */
 static void seat_put_off(Seat *s, const Error *error) {
         if (s->awaited || s->waiters) {
                 seat_tell(s, error);
@@ -181,7 +183,7 @@ static void seat_put_off(Seat *s, const Error *error) {
 
 /* Asking. */
 
-/* What the gate shall hold it to, without what changes from one message to the next. */
+/* Hashes the rules that the gate enforces, without the fields that change from one message to the next. */
 static int hash_rules(json_t *message, uint8_t ret[static SECRET_HASH_SIZE]) {
         static const char *const parts[] = { "mode", "network", "packages", "grants", "credentials", "names" };
         _cleanup_json_ json_t *rules = json_object();
@@ -199,7 +201,8 @@ static int hash_rules(json_t *message, uint8_t ret[static SECRET_HASH_SIZE]) {
         return 0;
 }
 
-/* 1: it is told, 0: it knows already. A sandbox out of a pool mostly has its policy before it has an owner. Takes the message. */
+/* 1: the message was sent; 0: the gate has these rules already, as a sandbox from a pool usually has its
+ * policy before it has an owner. Takes the message. */
 static int tell_gate(Seat *s, QuestionKind kind, json_t *message, const int *fds, size_t n_fds, Error *reterr) {
         uint8_t hash[SECRET_HASH_SIZE];
         uint64_t serial;
@@ -262,7 +265,7 @@ static void have_turn(Seat *s) {
         Error error = { 0 };
 
         if (s->state == SEAT_IDLE || s->state == SEAT_SOCKETS || s->state == SEAT_SENT || s->certification)
-                return; /* when that is over, it is looked at again */
+                return; /* the seat gets another turn when that is over */
         if (!s->at_gate)
                 ask_for_sockets(s);
         else if (s->dirty && seat_ask(s, QUESTION_POLICY, NULL, 0, &error) < 0)
@@ -289,7 +292,7 @@ void seats_turn(Gatekeeper *k) {
         (void) turn_again(k->turn);
 }
 
-/* What "packages" stands for may be something else: who is told the same again is not bothered. */
+/* "packages" may stand for other hosts now. Sandboxes whose rules stay the same are skipped (tell_gate()). */
 void seats_reloaded(Gatekeeper *k) {
         Seat *s, *next;
 
@@ -300,7 +303,7 @@ void seats_reloaded(Gatekeeper *k) {
                 }
 }
 
-/* Everybody has to be brought to the next one, which knows nothing. */
+/* Every sandbox has to be attached to the next gate, which knows none. */
 void seats_gate_gone(Gatekeeper *k) {
         Seat *s, *next;
 
@@ -328,7 +331,7 @@ static size_t sockets_of(uint8_t shape) {
 static void gatekeeper_seat_attach(Seat *s, uint8_t shape, const int *sockets) {
         _reserve_ bool held = reserve_enter();
         int fds[CONTROL_FDS_MAX];
-        size_t n = shape == SPAWN_NETWORK_GATED ? 3 : 1; /* a hub is no business of the gate */
+        size_t n = shape == SPAWN_NETWORK_GATED ? 3 : 1; /* the gate gets no hub */
         Error error = { 0 };
         int r = 0;
 
@@ -351,7 +354,7 @@ void seat_on_sockets(Seat *s, int error, uint8_t shape, int *fds, size_t n_fds) 
         if (error == 0 && shape == SPAWN_NETWORK_LINKED && n_fds == sockets_of(shape))
                 group_take_hub(s, TAKE_FD(fds[1]));
         if (s->state != SEAT_SOCKETS)
-                return; /* asked for the hub only, or too late */
+                return; /* only the hub was asked for, or the answer is too late */
         s->state = SEAT_WAITING;
         if (error != 0 || n_fds != sockets_of(shape) || shape != network_shape(s->sandbox->spec.network)) {
                 (void) error_set(&failure, error != 0 ? -abs(error) : -EBADMSG, "its PID 1 has no sockets of its network: %m");
@@ -410,7 +413,7 @@ void seat_certified(Seat *s, const Error *error) {
         }
         free(s->certificate);
         s->in_force = false;
-        s->certificate = NULL; /* so that it is tried again with the next policy, which is this one where nobody waits: it may be paused */
+        s->certificate = NULL; /* so that the next policy tries again; if no caller waits, this policy is retried: the sandbox may be paused */
         s->dirty = true;
         seat_put_off(s, error);
 }
@@ -421,7 +424,7 @@ void seat_on_failed(Seat *s, const char *text) {
         s->serial = 0;
         s->state = s->at_gate ? SEAT_SEATED : SEAT_WAITING;
         (void) error_set(&error, -EIO, "cove-gate refuses its network: %.400s", text);
-        if (s->at_gate) { /* it has the old policy, which is not the owner's word any more: then none */
+        if (s->at_gate) { /* the gate has the old policy, which the owner has replaced: without a policy it must have none */
                 (void) link_send(s->keeper, json_pack("{s:s, s:i, s:s}", "do", "detach", "serial", 0, "id", s->id), NULL, 0);
                 s->at_gate = false;
         }
@@ -432,10 +435,11 @@ void seat_on_failed(Seat *s, const char *text) {
 void seat_on_gone(Seat *s) {
         s->at_gate = s->in_force = false;
         if (s->state == SEAT_SEATED)
-                s->state = SEAT_IDLE; /* its end is told by others */
+                s->state = SEAT_IDLE; /* others report its end */
 }
 
-/* The gate sees its PID 1 go by itself, and says then what was used; asked now, because by then nobody may be there to hear it. */
+/* The gate notices the end of PID 1 itself, and then sends the usage. It is asked now, because the seat may
+ * be gone by then. */
 void seat_leave(Seat *s) {
         usage_ask(s);
         s->state = SEAT_IDLE;

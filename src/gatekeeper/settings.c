@@ -28,13 +28,14 @@ static int seed_make(Gatekeeper *k, Error *reterr) {
         if (r >= 0 && fsync(fd) < 0)
                 r = -errno;
         if (r < 0) {
-                (void) unlink(k->seed_path); /* half a seed is none */
+                (void) unlink(k->seed_path); /* a partial seed is useless */
                 return error_set(reterr, r, "cannot write '%s': %m", k->seed_path);
         }
         return 0;
 }
 
-/* Of all authorities and placeholders: with another one, what sandboxes trust and hold is worth nothing. */
+/* All authorities and placeholders derive from the seed: with another one, those that sandboxes have are
+ * worthless. */
 int seed_load(Gatekeeper *k, Error *reterr) {
         _cleanup_close_ int fd = open(k->seed_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         uint8_t bytes[SEED_SIZE + 1];
@@ -61,7 +62,7 @@ json_t *gatekeeper_settings_strings(const Strv *v) {
         return list;
 }
 
-/* As text: the gate can read few files. */
+/* Reads the authorities as text: the gate can read few files itself. */
 static json_t *authorities(const NetworkConfig *c) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -74,7 +75,7 @@ static json_t *authorities(const NetworkConfig *c) {
         return j;
 }
 
-/* NULL: there is none. */
+/* NULL: there is no proxy. */
 static json_t *hello_proxy(const NetworkConfig *c) {
         _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
 

@@ -100,7 +100,7 @@ void gatekeeper_forget(Gatekeeper *k, void *userdata) {
 
         HASH_ITER(hh, k->sockets, c, next)
                 if (c->done && c->userdata == userdata)
-                        sockets_call_free(c); /* its descriptor is closed when it comes */
+                        sockets_call_free(c); /* a descriptor that still arrives is closed then */
 }
 
 /* For the gate. */
@@ -124,7 +124,8 @@ static int sockets_port_of(json_t *event, const char *key, uint16_t *ret) {
         return 0;
 }
 
-/* The gate speaks of the guest as local and of the world as remote; a socket that stands for the world has it the other way round. */
+/* To the gate, the guest is local and the world is remote. For a socket that stands for the world it is the
+ * other way round. */
 void sockets_flow(Seat *s, json_t *event) {
         uint64_t token = (uint64_t) json_integer_value(json_object_get(event, "token"));
         ProviderFlow flow = { 0 };

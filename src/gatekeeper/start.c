@@ -19,7 +19,8 @@
 #define CHANNEL_BUFFER (4 << 20)
 #define VARIABLES_MAX  16
 
-/* Ours may have secrets in it. What is left is for OpenSSL, the resolver and sanitizers. */
+/* Our environment may have secrets in it. The gate gets only variables for OpenSSL, the resolver and
+ * sanitizers. */
 static const char *const passed_on[] = { "PATH",        "LANG",         "SSL_CERT_FILE", "SSL_CERT_DIR", "LOCALDOMAIN",
                                          "RES_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS" };
 
@@ -88,7 +89,7 @@ int gate_evict(const char *socket_path) {
         return r < 0 ? r : 1;
 }
 
-/* While it is connected, its pid is its own. */
+/* While the gate is connected, its PID cannot be reused. */
 void gate_kill_peer(int fd) {
         struct ucred peer;
         socklen_t size = sizeof(peer);

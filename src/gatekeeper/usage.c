@@ -54,7 +54,7 @@ static uint64_t gatekeeper_usage_since(uint64_t now, uint64_t before) {
         return now > before ? now - before : 0;
 }
 
-/* The gate counts from the attach that it knows: less than before is another gate's, or another attach's. */
+/* The gate counts from the attach that it knows: a lower count comes from another gate or another attach. */
 static void gatekeeper_usage_charge_cpu(Seat *s, uint64_t usec) {
         Gatekeeper *k = s->keeper;
 
@@ -95,7 +95,7 @@ void usage_ask(Seat *s) {
                 question_drop(s->keeper, serial);
 }
 
-/* From where it stopped the last time; from the beginning when that one has gone. */
+/* Continues where the last round stopped, or at the beginning if that seat is gone. */
 static int gatekeeper_usage_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
         Seat *s = seat_find(k, k->usage_next);

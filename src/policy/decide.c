@@ -1,5 +1,5 @@
-/* decide.c: may this leave? Deny wins, then allow, then ask; otherwise the nearest miss is the reason for the
- * denial. Nothing is allocated. */
+/* decide.c: decides whether a request may leave. Deny wins, then allow, then ask; otherwise the nearest miss is the
+ * reason for the denial. Nothing is allocated. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,20 +43,20 @@ const char *egress_reason_to_string(EgressReason r) {
 
 typedef enum Match {
         MATCH_NO,
-        MATCH_MAYBE, /* when what is inside is seen */
+        MATCH_MAYBE, /* depends on what is inside the connection */
         MATCH_YES,
 } Match;
 
-/* How near a rule came; the furthest counts. */
+/* How near a rule came to a match; the nearest counts. */
 typedef struct Miss {
         EgressReason reason;
         int rank, rule;
 } Miss;
 
-/* One list of rules while it is looked through. */
+/* One list of rules, while it is searched. */
 typedef struct DecisionRules {
         const EgressRule *rules;
-        size_t n, offset; /* offset: how the verdict counts them */
+        size_t n, offset; /* offset: added to an index in the verdict */
         const PathSet *paths;
         bool walked;
         PathHits hits;
@@ -66,7 +66,7 @@ typedef struct Decision {
         const EgressPolicy *policy;
         const EgressQuestion *question;
         bool has_embedded;
-        IpAddress embedded; /* the IPv4 that a router on the way would make of the address */
+        IpAddress embedded; /* the IPv4 address that a router on the way would make of the address */
         int yes[3], maybe[3];   /* by action: the first rule; -1: none */
         bool inspect;
         Miss miss;
@@ -83,7 +83,7 @@ static Match match_methods(const EgressRule *r, const EgressQuestion *q) {
         return MATCH_NO;
 }
 
-/* The path is walked along once for all rules, when the first of them gets so far. */
+/* The path is walked once for all rules, when the first of them gets to its paths. */
 static Match match_paths(DecisionRules *l, size_t i, const EgressQuestion *q) {
         if (!l->rules[i].paths)
                 return MATCH_YES;
@@ -95,7 +95,7 @@ static Match match_paths(DecisionRules *l, size_t i, const EgressQuestion *q) {
         return path_hits_has(&l->hits, i) ? MATCH_YES : MATCH_NO;
 }
 
-/* An allow is for the address itself, a deny also for what routers make of it. */
+/* An allow matches the address itself, a deny also the address that routers make of it. */
 static bool match_target(const Decision *d, const EgressRule *r) {
         const EgressQuestion *q = d->question;
 
@@ -108,7 +108,8 @@ static bool match_target(const Decision *d, const EgressRule *r) {
         return r->action == EGRESS_DENY && d->has_embedded && ip_range_has(&r->range, &d->embedded);
 }
 
-/* Bytes that nobody looks at carry HTTP as well. Whether a deny of HTTP is for such bytes is seen when they are. */
+/* A rule for TCP also covers HTTP: raw bytes may carry it. Whether a deny of HTTP applies to raw bytes is
+ * known only when they are seen. */
 static Match match_protocol(const EgressRule *r, EgressProtocol protocol) {
         if (r->protocols & protocol || (r->protocols & EGRESS_TCP && protocol & EGRESS_WEB))
                 return MATCH_YES;
@@ -121,7 +122,7 @@ static Match missed(Decision *d, int i, EgressReason reason, int rank) {
         return MATCH_NO;
 }
 
-/* Plain HTTP, where TLS would be fine? Then that is the word for it, whatever the port. */
+/* If plain HTTP misses a rule that allows TLS, the protocol is the reason, whatever the port. */
 static Match missed_protocol(Decision *d, const EgressRule *r, int i, EgressReason reason) {
         const EgressQuestion *q = d->question;
 
@@ -155,7 +156,7 @@ static Match match(Decision *d, DecisionRules *l, size_t index) {
         return MIN_OF(protocol, methods);
 }
 
-/* May the name be looked up? If anything could be reached by it. */
+/* A name may be looked up if anything could be reached by it: only a deny of everything denies the lookup. */
 static Match match_name(const Decision *d, const EgressRule *r) {
         if (!egress_rule_names(r, d->question->host))
                 return MATCH_NO;
@@ -223,9 +224,9 @@ static EgressVerdict decide_conclude(const Decision *d) {
                 return unknown(d);
         v = d->yes[EGRESS_ASK] >= 0 ? allowed(d, d->yes[EGRESS_ASK], false) : allowed(d, d->maybe[EGRESS_ASK], true);
         if (d->question->protocol == EGRESS_DNS)
-                return v; /* what is asked is the connection */
+                return v; /* the connection is asked about, not the lookup */
         if (d->yes[EGRESS_ASK] >= 0)
-                v.action = EGRESS_ASK; /* else: when what is inside is seen */
+                v.action = EGRESS_ASK; /* otherwise it asks when it is known what is inside */
         return v;
 }
 

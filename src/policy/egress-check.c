@@ -1,5 +1,5 @@
 /* egress-check.c: complains about policies that contradict themselves, or want what only the operator can
- * give. */
+ * grant. */
 
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +14,14 @@ const char *egress_action_list(EgressAction a) {
 
 size_t egress_rule_place(const EgressPolicy *p, size_t index) {
         const EgressRule *rules = p->rules, *r = rules + index;
-        size_t n = p->packages[r->action] && !r->packages; /* the word comes first */
+        size_t n = p->packages[r->action] && !r->packages; /* the word "packages" comes first */
 
         for (size_t i = 0; i < index && i < p->n_rules; i++)
                 n += rules[i].action == r->action && !rules[i].packages;
         return n;
 }
 
-/* All that the inner one matches, the outer one matches as well. */
+/* The outer rule matches everything that the inner one matches. */
 static bool rule_covers(const EgressRule *outer, const EgressRule *inner) {
         unsigned carried = outer->protocols | (outer->protocols & EGRESS_TCP ? EGRESS_WEB : 0);
 
@@ -80,7 +80,7 @@ static void egress_check_tls(const Checker *c, size_t i) {
                                 "\"%.200s\" is plain HTTP, which requireTls forbids: write https://, or set \"requireTls\": false", r->text);
 }
 
-/* Near us, all of it, and no part of it listed by the operator. */
+/* The whole range is special, and the operator lists no part of it as reachable. */
 static bool is_out_of_reach(const PolicyReader *reader, const IpRange *range) {
         if (!ip_range_special(range))
                 return false;
@@ -101,7 +101,7 @@ static void check_reach(const Checker *c, size_t i) {
                         range, ip_range_special(&r->range), range);
 }
 
-/* What one list says and another takes back. */
+/* Complains about a rule that a rule of another list makes void. */
 static void check_void(const Checker *c, size_t i) {
         const EgressRule *rules = c->policy->rules, *r = rules + i;
         char at[EGRESS_POSITION_MAX], other[EGRESS_POSITION_MAX];
@@ -127,7 +127,7 @@ void egress_policy_check(PolicyReader *reader, const char *prefix, const EgressP
 
         egress_check_mode(&c);
         for (size_t i = 0; i < p->n_rules; i++) {
-                if (p->rules[i].packages) /* nobody has written these: a part that is denied again is what the word allows to say */
+                if (p->rules[i].packages) /* the user did not write these rules: a policy may deny a part of "packages" again */
                         continue;
                 egress_check_tls(&c, i);
                 check_reach(&c, i);

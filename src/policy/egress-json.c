@@ -16,7 +16,7 @@ static json_t *write_rules(const EgressPolicy *p, EgressAction action) {
         return list;
 }
 
-/* 5 rather than 5.0, where it is. */
+/* Writes a whole number as 5, and not as 5.0. */
 static json_t *egress_json_write_scaled(uint64_t x, uint64_t unit) {
         return x % unit == 0 ? json_integer((json_int_t) (x / unit)) : json_real((double) x / (double) unit);
 }

@@ -62,7 +62,7 @@ static void egress_parse_read_mode(void *reader, const char *position, json_t *v
         n->told |= TOLD_MODE;
         if (!text)
                 return;
-        if (egress_is_packages(v)) { /* the way out that most want, in one word */
+        if (egress_is_packages(v)) { /* one word for the usual way out */
                 n->policy.mode = NETWORK_EGRESS;
                 egress_parse_add_packages(n, EGRESS_ALLOW, 0);
         } else if (mode == NETWORK_HOST)
@@ -110,7 +110,7 @@ static void egress_parse_add_rule(NetworkReader *n, EgressRule *rule, size_t pla
         p->rules[p->n_rules++] = *rule;
 }
 
-/* Where the word stands in the list; SIZE_MAX: it does not. */
+/* The place of the word in the list; SIZE_MAX: it is not there. */
 static size_t find_packages(json_t *list) {
         json_t *item;
         size_t i;
@@ -121,7 +121,8 @@ static size_t find_packages(json_t *list) {
         return SIZE_MAX;
 }
 
-/* One that we cannot read any more is left out: the operator's list was checked when it was read, and no policy is to be blamed for it. */
+/* An entry that cannot be parsed is left out: the operator's list was checked when it was read, and the
+ * policy is not at fault. */
 static void egress_parse_add_packages(NetworkReader *n, EgressAction action, size_t place) {
         const EgressSite *site = n->reader.site;
 
@@ -265,7 +266,8 @@ static const PolicyField fields[] = {
         { "learn",                 NULL, POLICY_BOOL,  NETWORK(learn)                 },
 };
 
-/* In the order of the table, not of the text: so that the rules' order is the same in every way to write the object. */
+/* Reads fields in the order of the table, not of the text, so that the order of rules does not depend on how
+ * the object is written. */
 static void egress_parse_read_fields(NetworkReader *n, json_t *object) {
         char at[EGRESS_POSITION_MAX];
 
@@ -278,7 +280,7 @@ static void egress_parse_read_fields(NetworkReader *n, json_t *object) {
         policy_check_fields(&n->reader, n->prefix, fields, ELEMENTSOF(fields), object);
 }
 
-/* Whoever lists what may leave means that it may leave. */
+/* Without a mode, a policy that has rules, "packages" or learn means egress. */
 static void fill_in(NetworkReader *n) {
         if (!(n->told & TOLD_MODE) && (n->policy.n_rules > 0 || egress_policy_names_packages(&n->policy) || n->policy.learn))
                 n->policy.mode = NETWORK_EGRESS;

@@ -24,7 +24,7 @@ typedef struct Explanation {
 
 static void explain_say(char *ret, const char *format, ...) _printf_(2, 3);
 
-/* Both answers have the same size. */
+/* Both answers have the same size limit. */
 static void explain_say(char *ret, const char *format, ...) {
         size_t n = strlen(ret);
         va_list ap;
@@ -60,7 +60,7 @@ static void explain_write_line(Explanation *e) {
                 (void) snprintf(e->line, sizeof(e->line), "%s://%s:%u", egress_protocol_to_string(q->protocol), e->host, q->port);
 }
 
-/* What a guest has sent may be anything: only what can be seen is shown. */
+/* A guest may have sent any bytes: only printable ones are shown. */
 static void put_visible(char *ret, size_t size, const char *text, size_t most) {
         size_t n = strlen(ret);
 
@@ -77,7 +77,7 @@ static void put_visible(char *ret, size_t size, const char *text, size_t most) {
 static void write_object(Explanation *e) {
         const EgressQuestion *q = e->question;
 
-        if (!q->host && !q->has_address) { /* a limit that is nobody's in particular */
+        if (!q->host && !q->has_address) { /* a limit that concerns no host in particular */
                 (void) snprintf(e->object, sizeof(e->object), "what goes out and comes in");
                 return;
         }
@@ -114,7 +114,7 @@ static bool needs_tls_word(const Explanation *e) {
         return e->question->protocol == EGRESS_HTTP && e->policy->require_tls;
 }
 
-/* The least that lets it out. */
+/* The smallest policy that lets it out. */
 static void cure_line(Explanation *e) {
         bool has_way_out = e->policy->mode == NETWORK_EGRESS || e->policy->mode == NETWORK_OPEN;
 
@@ -127,7 +127,7 @@ static bool explain_is_plain(const char *text) {
         return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.~%:@!$&'()+,;=-") == strlen(text);
 }
 
-/* As narrow as the question: one method, one path. */
+/* The cure is as narrow as the question: one method, one path. */
 static void cure_request(Explanation *e) {
         const EgressQuestion *q = e->question;
         const char *address = e->host;
@@ -246,7 +246,7 @@ static void ask_timeout(Explanation *e) {
         cure_line(e);
 }
 
-/* A function, two sentences that are always the same, or a limit. */
+/* Each reason has a function, two constant sentences, or a limit. */
 static const struct {
         void (*explain)(Explanation *e);
         const char *text, *cure;
@@ -287,7 +287,7 @@ static const struct {
         [EGRESS_TOTAL]         = { NULL, "the sandbox has used up its bytes", NULL, "maxBytes", offsetof(EgressPolicy, total_bytes_max) },
 };
 
-/* Of a limit, twice as much is a guess that one can see through. */
+/* The cure for a limit proposes twice as much, which is plainly a guess. */
 static void explain_reason(Explanation *e) {
         const EgressReason i = e->verdict->reason;
         uint64_t now;

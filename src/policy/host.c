@@ -18,7 +18,7 @@ static bool host_is_digit(char c) {
         return c >= '0' && c <= '9';
 }
 
-/* "_" is in names that people really use, though not in those of the RFC. */
+/* "_" occurs in real names, though the RFC does not allow it. */
 static bool is_label_character(char c) {
         return (c >= 'a' && c <= 'z') || host_is_digit(c) || c == '-' || c == '_';
 }
@@ -32,7 +32,8 @@ static bool is_label(const char *label, size_t n) {
         return true;
 }
 
-/* 10.1, 0x7f000001, 1.2.3.04: programs make addresses of what ends in a number. Such a thing is no name, whatever it is. */
+/* 10.1, 0x7f000001, 1.2.3.04: programs take a text that ends in a number for an address, so it is never a
+ * name. */
 static bool is_numeric(const char *label, size_t n) {
         size_t i = 0;
 
@@ -111,7 +112,7 @@ static int explain_name(const char *text, size_t size, Error *reterr) {
                         n, text);
 }
 
-/* The guest finds itself by that name; no packet would ever come to the gate. */
+/* The name means the guest itself; no packet would ever reach the gate. */
 static bool is_localhost(const char *name) {
         size_t n = strlen(name);
 

@@ -7,8 +7,9 @@
 
 #include "policy/internal.h"
 
-/* Names of one owner each, where strangers can store nothing without an account: no bucket of a cloud, no name that anybody may have below another.
- * https carries everything. http is for mirrors whose packages are signed, and carries GET and HEAD alone, see egress_packages_rule(). */
+/* Each name has one owner, and strangers can store nothing there without an account: there is no cloud
+ * bucket, and no domain below which anyone can get a name. https allows everything. http is for mirrors
+ * whose packages are signed, and allows only GET and HEAD, see egress_packages_rule(). */
 const char *const egress_packages_builtin[] = {
         /* Debian, Ubuntu, Alpine: apt and apk verify signatures, and their sources say http:// */
         "http://deb.debian.org", "https://deb.debian.org", "http://security.debian.org", "https://security.debian.org",
@@ -27,7 +28,7 @@ const char *const egress_packages_builtin[] = {
         /* Rust */
         "https://crates.io", "https://index.crates.io", "https://static.crates.io", "https://static.rust-lang.org", "https://sh.rustup.rs",
         /* Go */
-        "https://proxy.golang.org", "https://sum.golang.org", "https://go.dev", "https://dl.google.com", /* of which go.dev sends toolchains */
+        "https://proxy.golang.org", "https://sum.golang.org", "https://go.dev", "https://dl.google.com", /* from which go.dev serves toolchains */
         /* Ruby, PHP, .NET, R */
         "https://rubygems.org", "https://index.rubygems.org",
         "https://repo.packagist.org", "https://packagist.org", "https://getcomposer.org",
@@ -36,7 +37,7 @@ const char *const egress_packages_builtin[] = {
         /* Java */
         "https://repo.maven.apache.org", "https://repo1.maven.org", "https://plugins.gradle.org", "https://services.gradle.org",
         "https://downloads.gradle.org",
-        /* GitHub: clone, archives, single files, what releases have */
+        /* GitHub: clone, archives, single files, files of releases */
         "https://github.com", "https://codeload.github.com", "https://raw.githubusercontent.com", "https://objects.githubusercontent.com",
         "https://release-assets.githubusercontent.com",
         NULL,
@@ -54,7 +55,8 @@ static int packages_restrict(EgressRule *r) {
         return r->methods ? 0 : -ENOMEM;
 }
 
-/* A name without a scheme is https alone: only who writes http:// has thought of signatures. */
+/* A name without a scheme means only https: http must be written, by an operator who has considered
+ * signatures. */
 static void packages_narrow(const char *text, EgressRule *r) {
         if (r->protocols != EGRESS_WEB || strstr(text, "://"))
                 return;

@@ -7,41 +7,41 @@
 #include "base/array.h"
 #include "policy/internal.h"
 
-#define LOOSE_MAX 8192 /* what servers take for a path at most */
+#define LOOSE_MAX 8192 /* the longest path that servers accept */
 #define NONE      UINT32_MAX
 
-/* In which form of the path a pattern is looked for. */
+/* The forms of a path in which a pattern is searched. */
 typedef enum PathForm {
         FORM_NORMAL = 1 << 0,
-        FORM_LOOSE = 1 << 1, /* as a generous server reads it */
-        FORM_CUT = 1 << 2,   /* likewise, without what stands behind a semicolon */
+        FORM_LOOSE = 1 << 1, /* as a lenient server reads it */
+        FORM_CUT = 1 << 2,   /* likewise, without the text behind a semicolon */
 } PathForm;
 
 typedef struct PathPattern {
         uint32_t rule;
         unsigned forms;
         char *text;
-        const char *tail; /* what stands at the end; NULL: no star in it, all of it is the head */
+        const char *tail; /* the text behind the last star; NULL: no star, all of it is the head */
         size_t n_head, n_tail;
         uint32_t first, n_parts; /* in parts */
-        uint32_t next, since, at; /* of a walk: who waits behind it, from where on, for which of its parts */
+        uint32_t next, since, at; /* of a walk: the next waiting pattern, the place it waits from, the part it waits for */
 } PathPattern;
 
 /* A beginning of a part. */
 typedef struct PathNode {
-        uint32_t fail;  /* the longest end of it that is a beginning, too */
-        uint32_t ended; /* the nearest one, along fail, at which a part is complete: itself, or another; 0: none */
+        uint32_t fail;  /* the longest proper suffix that is a beginning, too */
+        uint32_t ended; /* the nearest node along fail, this one included, at which a part is complete; 0: none */
         uint16_t depth;
         uint16_t n_edges;
         uint32_t edges; /* the first of them */
-        uint8_t byte;   /* by which it is reached, from */
+        uint8_t byte;   /* leads to this node from `from` */
         uint32_t from, child, sibling; /* while the automaton is made; 0: none */
         bool is_part;
-        uint32_t waiting, last; /* of a walk: patterns that wait for this part, the one who waits the longest first */
+        uint32_t waiting, last; /* of a walk: patterns that wait for this part, longest waiting first */
 } PathNode;
 
-/* By a byte to another node. Those of a node stand together, by their bytes, and are looked for by halves: no choice of patterns makes that slow, as
- * it would a table of hashes. */
+/* An edge by a byte to another node. The edges of a node lie together, sorted by byte, for binary search: no
+ * choice of patterns makes that slow, as it could a hash table. */
 typedef struct PathEdge {
         uint8_t byte;
         uint32_t to;
@@ -55,9 +55,9 @@ struct PathSet {
         PathNode *nodes; /* the first is the root */
         size_t n_nodes, room_nodes;
         PathEdge *edges;
-        int nested;     /* how many parts end each other at most */
-        bool denies;    /* a rule of the list does */
-        PathHits deniers; /* those that have paths */
+        int nested;     /* the largest number of parts that are suffixes of each other */
+        bool denies;    /* a rule of the list denies */
+        PathHits deniers; /* the denying rules that have paths */
 };
 
 PathSet *path_set_free(PathSet *s) {
@@ -113,7 +113,7 @@ static uint32_t path_step(const PathSet *s, uint32_t node, uint8_t byte) {
         }
 }
 
-/* Its children are kept in order. */
+/* The children of a node are kept in order. */
 static uint32_t node_child(PathSet *s, uint32_t from, uint8_t byte) {
         uint32_t *at = &s->nodes[from].child, child = (uint32_t) s->n_nodes;
 
@@ -153,7 +153,7 @@ static int make_edges(PathSet *s) {
         return 0;
 }
 
-/* Each node after all shorter ones. */
+/* Sorts each node behind all shorter ones. */
 static int compare_depth(const void *a, const void *b, void *userdata) {
         const PathNode *nodes = userdata;
         uint16_t x = nodes[*(const uint32_t *) a].depth, y = nodes[*(const uint32_t *) b].depth;
@@ -161,7 +161,7 @@ static int compare_depth(const void *a, const void *b, void *userdata) {
         return (x > y) - (x < y);
 }
 
-/* Returns how many parts end each other at most. */
+/* Returns the largest number of parts that are suffixes of each other. */
 static int link_nodes(PathSet *s) {
         _cleanup_free_ uint32_t *order = calloc(s->n_nodes, sizeof(uint32_t));
         _cleanup_free_ int *nested = calloc(s->n_nodes, sizeof(int));
@@ -241,7 +241,7 @@ static int compare_heads(const void *a, const void *b) {
         return (x->n_head > y->n_head) - (x->n_head < y->n_head);
 }
 
-/* Between its first star and its last one. */
+/* Adds the parts between the first star and the last one. */
 static int path_set_add_parts(PathSet *s, PathPattern *p) {
         const char *at = p->text + p->n_head;
 
@@ -271,7 +271,7 @@ static int make_automaton(PathSet *s) {
         for (size_t i = 0; i < s->n_patterns; i++)
                 if (path_set_add_parts(s, s->patterns + i) < 0)
                         return -ENOMEM;
-        nodes = realloc(s->nodes, s->n_nodes * sizeof(*nodes)); /* patterns that begin alike take less */
+        nodes = realloc(s->nodes, s->n_nodes * sizeof(*nodes)); /* patterns with a common beginning need fewer */
         if (nodes)
                 s->nodes = nodes;
         return make_edges(s) < 0 ? -ENOMEM : link_nodes(s);
@@ -335,7 +335,8 @@ typedef struct PathWalk {
         PathHits *hits;
 } PathWalk;
 
-/* Who waits longer stands in front: those before him may take what begins where he may not. */
+/* A pattern that waits longer stands in front: it may match a part that begins where those behind it may
+ * not. */
 static void wait_for_part(PathWalk *w, uint32_t index, size_t since) {
         PathPattern *p = w->set->patterns + index;
         PathNode *node = w->set->nodes + w->set->parts[p->first + p->at];
@@ -350,7 +351,7 @@ static void wait_for_part(PathWalk *w, uint32_t index, size_t since) {
         w->n_waiting++;
 }
 
-/* From here on it is open what comes, until its tail. */
+/* From `at` on any bytes may come, up to the next part or the tail. */
 static void go_on(PathWalk *w, uint32_t index, size_t at) {
         PathPattern *p = w->set->patterns + index;
 
@@ -376,7 +377,7 @@ static void begin(PathWalk *w, uint32_t index, unsigned form) {
         }
 }
 
-/* A part ends before `end`: whoever has waited for it since its beginning, or longer, has it. */
+/* A part ends before `end`: the patterns that have waited since its beginning, or longer, match it. */
 static void on_part(PathWalk *w, PathNode *node, size_t end) {
         PathPattern *patterns = w->set->patterns;
 
@@ -427,7 +428,7 @@ void path_set_find(const PathSet *s, const char *path, PathHits *ret) {
         for (size_t i = 0; i < ELEMENTSOF(loose_forms); i++) {
                 if (egress_path_loosen(path, loose_forms[i] == FORM_CUT, loose, sizeof(loose)) >= 0)
                         find_form(s, loose, loose_forms[i], ret);
-                else /* one so long and odd is better refused */
+                else /* too long and odd to compare: all denying rules with paths match */
                         for (size_t k = 0; k < ELEMENTSOF(ret->words); k++)
                                 ret->words[k] |= s->deniers.words[k];
         }

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "policy/internal.h"
 
-/* RFC 3986: those mean the same with and without the percent sign. */
+/* RFC 3986: these characters mean the same escaped and unescaped. */
 static bool is_unreserved(int c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
 }
@@ -44,8 +44,8 @@ static int path_decode(const char *text, size_t size, char *ret, size_t room) {
         return 0;
 }
 
-/* Segments "." and ".." away, in place; beyond the root there is only the root. -EINVAL: "//..", of which some servers take the empty
- * segment away and some the one before. */
+/* Removes the segments "." and ".." in place; ".." of the root is the root. -EINVAL: "//..", for which some
+ * servers remove the empty segment and some the one before. */
 static int remove_dots(char *path) {
         char *out = path, *p = path;
 
@@ -75,8 +75,8 @@ static int remove_dots(char *path) {
         return 0;
 }
 
-/* The character at p, and how much of the text it is. However often it was escaped: "%2E", "%252E", "%25252E" are all a dot to
- * some server. */
+/* Returns the character at p, and its length in the text, however often it was escaped: "%2E", "%252E",
+ * "%25252E" are all a dot to some server. */
 static int character(const char *p, size_t *ret_size) {
         const char *q = p + 1;
 
@@ -99,7 +99,7 @@ static bool path_is_end(int c) {
         return c == '\0' || c == ';' || is_separator(c);
 }
 
-/* A segment "." or ".." begins here. */
+/* Whether a segment "." or ".." begins here. */
 static bool path_is_dots(const char *p) {
         size_t n;
 
@@ -111,8 +111,8 @@ static bool path_is_dots(const char *p) {
         return false;
 }
 
-/* A server that takes "%2F" or "\" for "/", cuts a segment at ";", or decodes twice would arrive where no rule has looked.
- * The dots of plain segments are gone already. */
+/* A server that takes "%2F" or "\" for "/", cuts a segment at ";", or decodes twice would get to a path that
+ * no rule has checked. The dots of plain segments are already removed. */
 static bool hides_dots(const char *path) {
         bool begins = true;
 
@@ -146,12 +146,13 @@ int egress_path_normalise(const char *text, size_t size, char *ret, size_t room)
         return hides_dots(ret) ? -EINVAL : 0;
 }
 
-/* Nothing in it that servers are of different opinions about. */
+/* The path has nothing that servers interpret differently. */
 bool egress_path_is_plain(const char *path) {
         return !strpbrk(path, "%;\\") && !strstr(path, "//");
 }
 
-/* As a generous server reads it: escapes undone, backslashes turned, one slash for several; with cut, without what stands behind a semicolon. */
+/* Writes the path as a lenient server reads it: escapes decoded, backslashes as slashes, one slash for
+ * several. cut: also removes the text behind a semicolon. */
 int egress_path_loosen(const char *path, bool cut, char *ret, size_t room) {
         bool skips = false;
         size_t n = 0, size;

@@ -25,14 +25,14 @@ bool policy_is_network_alias(const char *key) {
         return false;
 }
 
-/* Two rules of a plain name, one of all else. */
+/* A plain name becomes two rules, everything else one. */
 static bool is_plain_name(const char *text) {
         char name[EGRESS_DOMAIN_MAX];
 
         return egress_host_normalise(text, strlen(text), name) >= 0;
 }
 
-/* What is no string is passed on, to be complained about by those who know the words. */
+/* A value that is not a string is passed on unchanged: the parser of rules complains about it. */
 static json_t *policy_aliases_expand(json_t *list) {
         json_t *rules = json_array(), *item;
         size_t i;
@@ -45,7 +45,7 @@ static json_t *policy_aliases_expand(json_t *list) {
         return rules;
 }
 
-/* Which of the list the rule was made of. */
+/* The index of the list's entry that the rule was made from. */
 static size_t origin(json_t *list, size_t rule) {
         json_t *item;
         size_t i, n = 0;

@@ -26,7 +26,7 @@ static char *copy_of(CredentialReader *r, const char *text) {
         return copy;
 }
 
-/* The one to complain to, of what will not do. */
+/* Marks the credential as bad, and returns the reader to complain to. */
 static PolicyReader *spoil(CredentialReader *r) {
         r->bad = true;
         return &r->whole->reader;
@@ -202,7 +202,7 @@ void policy_read_credentials(void *reader, const char *position, json_t *v) {
                 policy_credentials_read_one(w, policy_position(at, "%s[%zu]", position, i), item);
 }
 
-/* Can anything be sent there, over TLS? */
+/* Whether the policy lets anything be sent there over TLS. */
 static bool is_reached(const EgressPolicy *p, const char *domain) {
         for (size_t i = 0; i < p->n_rules; i++) {
                 const EgressRule *r = p->rules + i;

@@ -29,7 +29,7 @@ static void read_writable(void *reader, const char *position, json_t *v) {
         policy_read_paths(w, position, v, &w->policy.writable_paths);
 }
 
-/* The seeds' "*" is: everywhere. */
+/* A list of only "*", as in the seeds, means everywhere. */
 static void read_allowed_paths(void *reader, const char *position, json_t *v) {
         WholeReader *w = reader;
         const char *only = json_array_size(v) == 1 ? json_string_value(json_array_get(v, 0)) : NULL;
@@ -144,7 +144,7 @@ static const PolicyField fields[] = {
         { "credentials",            policy_read_credentials },
 };
 
-/* What a preset has, as an object of its own; NULL: there is none, or complained. */
+/* Returns the preset's policy as a new object; NULL: there is none, or a complaint was made. */
 static json_t *read_preset(WholeReader *w, json_t *object) {
         json_t *v = json_object_get(object, "preset"), *base;
         char at[EGRESS_POSITION_MAX];
@@ -178,7 +178,7 @@ static bool has_any(json_t *object, const char *const *keys) {
         return false;
 }
 
-/* Rules and mode are one thought: who says some of it, says all of it. */
+/* Rules and mode belong together: an object that has one of these fields replaces all of them. */
 static json_t *lay_network(json_t *base, json_t *over) {
         static const char *const together[] = { "mode", "group", "allow", "ask", "learn", "deny", NULL };
         static const char *const new_thought[] = { "mode", "group", "allow", "ask", "learn", NULL };
@@ -193,7 +193,7 @@ static json_t *lay_network(json_t *base, json_t *over) {
         return merged;
 }
 
-/* A list of what is denied, where everything is. */
+/* Drops a list of denials if everything is denied. */
 static void drop_idle_denies(json_t *network) {
         const char *mode = json_string_value(json_object_get(network, "mode"));
 
@@ -253,7 +253,7 @@ static void read_network(WholeReader *w, json_t *object, json_t *base) {
 
 /* Everything else. */
 
-/* The two words for one list. */
+/* Complains if both names of one list are given. */
 static void check_twice(WholeReader *w, json_t *object) {
         char at[EGRESS_POSITION_MAX];
 

@@ -42,7 +42,7 @@ void policy_done(Policy *p) {
         *p = (Policy) { 0 };
 }
 
-/* A number with a fraction, and KB, MB or GB; without: MB. */
+/* A number, possibly with a fraction, and KB, MB or GB; without a unit: MB. */
 int policy_memory_parse(const char *text, uint64_t *ret) {
         size_t n = strspn(text, "0123456789.");
         char copy[64];
@@ -72,7 +72,7 @@ bool policy_url_allowed(const Policy *p, const char *url) {
         return v.action == EGRESS_ALLOW;
 }
 
-/* What a request asks for. */
+/* Checks of requests. */
 
 static void format_bytes(uint64_t bytes, char ret[static 32]) {
         double x = (double) bytes;

@@ -44,7 +44,7 @@ static int compare_ports(const void *a, const void *b) {
         return (x->first > y->first) - (x->first < y->first);
 }
 
-/* All of them are written as none. */
+/* Joins the ranges. All ports are stored as none. */
 void egress_ports_join(EgressRule *r) {
         size_t n = 0;
 

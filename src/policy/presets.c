@@ -40,7 +40,7 @@ const char *policy_preset_text(const char *name) {
         return NULL;
 }
 
-/* Made when first asked for, and kept. */
+/* Parsed at the first use, and kept. */
 const Policy *policy_preset(const char *name) {
         static Policy presets[ELEMENTSOF(texts)];
         static bool made[ELEMENTSOF(texts)];

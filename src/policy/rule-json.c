@@ -98,7 +98,7 @@ static void complain_error(RuleReader *r, const char *position, const Error *err
                 policy_complain(r->reader, position, "%s", error->text);
 }
 
-/* The items of a list that is neither empty nor too long; false: complained. */
+/* Whether the value is a list that is neither empty nor too long; false: a complaint was made. */
 static bool is_list(RuleReader *r, const char *position, json_t *v, size_t max) {
         if (json_is_null(v))
                 policy_complain_type(r->reader, position, "a list", v);

@@ -14,7 +14,7 @@
 
 static const struct {
         const char *scheme;
-        unsigned protocols; /* 0: as the defaults say */
+        unsigned protocols; /* 0: the defaults apply */
         uint16_t port;      /* 0: none of its own */
 } schemes[] = {
         { "",         0,            0   },
@@ -43,7 +43,7 @@ bool egress_rule_is_conditional(const EgressRule *r) {
         return r->methods || r->paths;
 }
 
-/* What was not said. A deny is for everything that it does not narrow. */
+/* Defaults. A deny applies to everything that it does not narrow. */
 
 static void default_protocols(EgressRule *r) {
         if (egress_rule_is_conditional(r))
@@ -90,7 +90,7 @@ static int complain_path(const char *path, const char *why, Error *reterr) {
         return error_set(reterr, -EINVAL, "the path '%.100s' %s", path, why);
 }
 
-/* What no request's path ever is, once it has its normal form, matches nothing: better said now. */
+/* Refuses a path that no normalised path of a request can match. */
 int egress_path_check(const char *path, Error *reterr) {
         if (path[0] != '/' && path[0] != '*')
                 return complain_path(path, "must begin with '/' or '*'", reterr);
@@ -136,7 +136,7 @@ static int complain_bits(const char *text, Error *reterr) {
                         address);
 }
 
-/* Looks like an address, so that it is not taken for a name. */
+/* Whether the text looks like an address, and must not be taken for a name. */
 static bool is_range_like(const char *text, size_t n) {
         return memchr(text, ':', n) || (strspn(text, "0123456789./") >= n);
 }
@@ -211,7 +211,7 @@ static int rule_find_scheme(const char *text, size_t *ret, Error *reterr) {
         return 0;
 }
 
-/* Where the path begins: not within brackets. */
+/* Finds the beginning of the path, which is not within brackets. */
 static const char *rule_find_path(const char *text) {
         const char *close = text[0] == '[' ? strchr(text, ']') : NULL;
 
@@ -298,7 +298,7 @@ static void write_port(const EgressRule *r, char ret[static 16]) {
                 (void) snprintf(ret, 16, ":%u-%u", p.first, p.last);
 }
 
-/* Every way to write it, the shortest first; what reads back as the same rule is right. */
+/* Tries every way to write the rule, the shortest first, until one parses to the same rule. */
 int egress_rule_short(const EgressRule *r, char *ret, size_t size) {
         char host[EGRESS_DOMAIN_MAX], port[16];
         const char *path = r->paths ? r->paths[0] : "";

@@ -1,4 +1,4 @@
-/* url.c: a URL as a question, for explanations. */
+/* url.c: parses a URL into a question, for explanations. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -45,5 +45,5 @@ int native_beat_start(Native *n) {
         if (n->config.helper_timeout_usec == 0)
                 return 0;
         r = sd_event_add_time_relative(n->event, &n->pulse, CLOCK_MONOTONIC, beat_interval(n), beat_interval(n) / 10, native_beat_on_timer, n);
-        return r < 0 ? r : sd_event_source_set_priority(n->pulse, SD_EVENT_PRIORITY_NORMAL + 10); /* what came meanwhile is read first */
+        return r < 0 ? r : sd_event_source_set_priority(n->pulse, SD_EVENT_PRIORITY_NORMAL + 10); /* messages that came meanwhile are read first */
 }

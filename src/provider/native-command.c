@@ -61,7 +61,7 @@ int native_command_surroundings(const char *cwd, const Strv *env) {
         return r;
 }
 
-/* Large strings travel as a file. */
+/* Large strings are passed as a file. */
 static int command_put(Provider *p, Sandbox *sb, GuestExec *e, const int journals[static _STREAM_MAX]) {
         _cleanup_close_ int blob = -EBADF;
         int fds[_STREAM_MAX + 1];

@@ -12,15 +12,15 @@
 #include "wire/channel.h"
 #include "wire/file.h"
 
-#define MESSAGES_PER_TURN 64 /* then others of the loop have theirs */
+#define MESSAGES_PER_TURN 64 /* then others of the loop have their turn */
 
 /* The daemon's end of a worker. */
 typedef struct NativeFile {
-        FileOp *op; /* NULL: has ended */
+        FileOp *op; /* NULL: the operation has ended */
         sd_event_source *source;
         int channel;
         bool paused;
-        bool busy; /* one of its messages is being looked at: the memory stays */
+        bool busy; /* one of its messages is being handled: the memory must stay */
 } NativeFile;
 
 static void native_file_free(NativeFile *f) {
@@ -54,7 +54,7 @@ static void (*const native_file_by_type[_FILE_TYPE_MAX])(NativeFile *f, FileMess
         [FILE_EVENT] = native_file_on_event,
 };
 
-/* One message: 1, or 0 when there is none. */
+/* Takes one message. Returns 1, or 0 if there is none. */
 static int native_file_take(NativeFile *f) {
         uint8_t buffer[FILE_MESSAGE_MAX];
         _cleanup_close_ int fd = -EBADF;
@@ -140,7 +140,7 @@ int native_file_commit(Provider *p, FileOp *op) {
         if (size < 0)
                 return (int) size;
         r = channel_send_bytes(f->channel, buffer, (size_t) size, NULL, 0, MSG_DONTWAIT);
-        return r == -EPIPE || r == -ECONNRESET ? 0 : r; /* why it has gone, its last message tells */
+        return r == -EPIPE || r == -ECONNRESET ? 0 : r; /* its last message tells why it ended */
 }
 
 int native_file_pause(Provider *p, FileOp *op, bool pause) {

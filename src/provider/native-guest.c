@@ -27,7 +27,7 @@
 #define MESSAGES_AT_ONCE 64 /* of one guest, before others get their turn */
 #define AGAIN_MIN        (50 * USEC_PER_MSEC)
 #define AGAIN_MAX        (2 * USEC_PER_SEC)
-#define STAYED           (1 * USEC_PER_SEC) /* a connection that lasted so long was no failure */
+#define STAYED           (1 * USEC_PER_SEC) /* a connection that lasted this long did not fail */
 
 static int guest_on_again(sd_event_source *source, uint64_t usec, void *userdata);
 
@@ -53,11 +53,11 @@ static void guest_close(NativeGuest *g) {
         g->io = sd_event_source_disable_unref(g->io);
         g->frozen = sd_event_source_disable_unref(g->frozen);
         g->fd = fd_close(g->fd);
-        g->root_fd = fd_close(g->root_fd); /* holds its file system */
+        g->root_fd = fd_close(g->root_fd); /* it keeps the sandbox's file system alive */
         outbox_done(&g->outbox);
 }
 
-/* Not while one of its messages is being looked at: then at the end of that. */
+/* Frees the guest, but while one of its messages is being handled only at the end of that. */
 void native_guest_release(Provider *p, Sandbox *sb) {
         NativeGuest *g = sb->provider_data;
 
@@ -88,7 +88,7 @@ void native_remove_socket(Native *n, const char *id) {
         (void) unlinkat(n->run_fd, name, 0);
 }
 
-/* The kernel asks only for the right to write to a socket when somebody connects: mode 0600 leaves that to us alone. */
+/* To connect, the kernel requires only write permission on the socket: with mode 0600 only our own user can. */
 static int bind_name(Native *n, const char *id) {
         _reserve_ bool held = reserve_enter();
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -106,7 +106,8 @@ static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
         (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, RUN_SPARE_PREFIX "%u", (unsigned) i);
 }
 
-/* A socket's name is a file, and making one may take long (core/execution/journal.c tells why): some are made ahead and renamed. */
+/* A socket's name is a file, and creating one may take long (core/execution/journal.c tells why), so some
+ * are created ahead and renamed. */
 static int native_guest_on_idle(sd_event_source *source, void *userdata) {
         Native *n = userdata;
         char id[SANDBOX_ID_LENGTH + 1];
@@ -129,7 +130,7 @@ int native_sockets_init(Native *n) {
                 r = sd_event_source_set_priority(n->stock, SD_EVENT_PRIORITY_IDLE);
         for (size_t before = 0; r >= 0 && n->n_sockets < NATIVE_SOCKETS; before = n->n_sockets)
                 if (native_guest_on_idle(n->stock, n) < 0 || n->n_sockets == before)
-                        break; /* no room for one: each is made when it is needed */
+                        break; /* no room: each one is created when it is needed */
         return r >= 0 ? sd_event_source_set_enabled(n->stock, SD_EVENT_OFF) : r;
 }
 
@@ -208,7 +209,7 @@ static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessag
         [GUEST_SOCKET_MADE] = native_on_socket_made,
 };
 
-/* While it is made, a step that fails is told in the words of message.h. */
+/* While the sandbox is created, a failing step is reported in the words of message.h. */
 static void native_guest_on_failed(NativeGuest *g, const WireFailed *f) {
         Native *n = g->native;
         Error error = { 0 };
@@ -287,7 +288,7 @@ static int guest_on_adopted_frozen(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-/* Connects and asks for what it knows. */
+/* Connects to PID 1, and asks for what it knows. */
 static int guest_reach(NativeGuest *g) {
         Native *n = g->native;
         struct ucred peer = { 0 };
@@ -314,7 +315,8 @@ static int guest_reach(NativeGuest *g) {
         return r < 0 ? r : 0;
 }
 
-/* Only that nobody listens on its socket says that its PID 1 is gone. All else is about us, or about this one connection. */
+/* PID 1 is gone only if no process listens on its socket. All other errors concern us, or this one
+ * connection. */
 static bool guest_is_gone(int r) {
         return r == -ECONNREFUSED || r == -ENOENT;
 }
@@ -325,7 +327,7 @@ static void guest_wait(NativeGuest *g) {
         (void) sd_event_source_set_enabled(g->again, SD_EVENT_ONESHOT);
 }
 
-/* 0: it was asked, or will be. Negative: it is gone. */
+/* 0: PID 1 was asked, or will be. Negative: it is gone. */
 static int guest_reach_in_time(NativeGuest *g) {
         int r = -ECONNRESET;
 
@@ -350,8 +352,9 @@ static void guest_lose(NativeGuest *g, GuestState state) {
                 n->provider.events->gone(g->sandbox, n->provider.userdata);
 }
 
-/* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. While it is taken down, a process that it had
- * forked may hold its socket a moment longer: who connects then is hung up on, and would take that for trouble. */
+/* PID 1 may also hang up because it found our messages invalid: it is gone only if it can no longer be
+ * reached. While a sandbox is destroyed, a process that PID 1 forked may hold its socket a moment longer: a
+ * new connection would be hung up on, and look like a problem. */
 static void native_guest_on_hangup(NativeGuest *g) {
         GuestState state = g->state;
 
@@ -371,7 +374,7 @@ static int guest_on_again(sd_event_source *source, uint64_t usec, void *userdata
         return 0;
 }
 
-/* What came cannot be taken: it stays where it is until there is room. */
+/* A message cannot be taken for lack of resources: it stays in the socket until there is room. */
 static void guest_rest(NativeGuest *g) {
         (void) sd_event_source_set_enabled(g->io, SD_EVENT_OFF);
         guest_wait(g);
@@ -400,13 +403,13 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
         return 0;
 }
 
-/* What the core asks. */
+/* Calls from the core. */
 
 static void native_guest_copy_text(char *to, size_t size, const char *from) {
         (void) snprintf(to, size, "%s", from);
 }
 
-/* What outlives it: the layer below, the disk above, volumes. */
+/* The trees that outlive the sandbox: the layer below, the disk above, volumes. */
 static int fill_trees(const SandboxSpec *spec, SpawnCreate *ret) {
         if (spec->n_volumes > SPAWN_VOLUMES_MAX)
                 return -E2BIG;
@@ -509,7 +512,7 @@ static int native_guest_verify(Provider *p, Sandbox *sb) {
         if (!g || g->state == GUEST_LOST || (g->fd < 0 && g->state != GUEST_APART))
                 return -ENOTCONN;
         if (g->state != GUEST_UP)
-                return 0; /* its answer to a former question is awaited, and does as well */
+                return 0; /* an answer to an earlier question is pending, and serves as well */
         r = native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_LIST }, NULL, 0);
         if (r >= 0)
                 g->state = GUEST_ADOPTING;
@@ -534,12 +537,12 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
         return r;
 }
 
-/* A plain user's daemon is its sandboxes' own user on the host. */
+/* The daemon of a plain user runs as the same host user as its sandboxes, so it can kill their PID 1. */
 static void native_kill_own(NativeGuest *g) {
         _cleanup_close_ int pidfd = -EBADF;
 
         if (g->pid <= 1 || g->native->config.privileged || g->fd < 0)
-                return; /* a pid is only known to be ours while the connection stands */
+                return; /* a PID is only known to be the sandbox's while the connection stands */
         pidfd = (int) syscall(SYS_pidfd_open, g->pid, 0);
         if (pidfd >= 0)
                 (void) syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);

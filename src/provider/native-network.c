@@ -13,7 +13,7 @@
 #include "jail/net.h"
 #include "provider/native-internal.h"
 
-#define PROC_FILE_MAX (1024 * 1024) /* of sockets: some six thousand of them */
+#define PROC_FILE_MAX (1024 * 1024) /* of the file of sockets: some six thousand of them */
 
 void native_network_shape(const Sandbox *sb, SpawnCreate *ret) {
         ret->network = (uint8_t) network_shape(sb->spec.network);
@@ -43,7 +43,7 @@ static int native_ports_connect(Provider *p, Sandbox *sb, uint16_t port, uint64_
 const ProviderNetwork native_network = { .sockets = native_network_sockets, .flow = native_network_flow };
 const ProviderPorts native_ports = { .connect = native_ports_connect };
 
-/* The callee closes what it is given, so there is no other copy then. */
+/* The callback closes the descriptors that it is given, so no other copy may remain. */
 void native_on_sockets(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         int taken[NET_SOCKETS_MAX];
         size_t n = net_shape_fds((SpawnNetwork) m->shape);
@@ -71,7 +71,8 @@ void native_on_socket_made(NativeGuest *g, const GuestMessage *m, int *fds, size
                 (void) fd_close(fd);
 }
 
-/* Files of a process's network, which everybody may read. A pid is only known to be ours while the connection stands. */
+/* Reads files of a process's network, which any user may read. A PID is only known to be the sandbox's while
+ * the connection stands. */
 static int read_proc(const NativeGuest *g, const char *name, char **ret) {
         char path[64];
         size_t size;
@@ -98,12 +99,12 @@ static void read_interface(const NativeGuest *g, SandboxUsage *ret) {
         ret->has_network = true;
 }
 
-/* What goes through the gate, the gate counts. */
+/* The gate counts the traffic that passes through it. */
 void native_read_network(const Sandbox *sb, SandboxUsage *ret) {
         SpawnNetwork shape = network_shape(sb->spec.network);
 
         if (shape == SPAWN_NETWORK_NONE)
-                ret->has_network = true; /* there is no interface but its own loopback: nothing comes and nothing goes */
+                ret->has_network = true; /* there is no interface but loopback: no bytes come or go */
         else if (shape == SPAWN_NETWORK_LINKED)
                 read_interface(sb->provider_data, ret);
 }

@@ -36,7 +36,7 @@ static uint32_t next_serial(Native *n) {
         do {
                 n->serial = n->first_serial + (n->serial + 1) % SPAWN_SERIALS;
                 HASH_FIND(hh, n->requests, &n->serial, sizeof(n->serial), q);
-        } while (q || n->serial == n->first_serial); /* which is HELLO's */
+        } while (q || n->serial == n->first_serial); /* the first serial is HELLO's */
         return n->serial;
 }
 
@@ -80,9 +80,9 @@ void native_forget_requests(Native *n, Sandbox *sb) {
                         q->sandbox = NULL;
 }
 
-/* Answers, one function each. fds are taken. */
+/* Answers, one function each. They take the descriptors. */
 
-/* The log has it whole: who reads that knows the host. */
+/* The log has the whole text: its reader knows the host. */
 void native_failure(const Native *n, const SpawnMessage *m, Error *ret) {
         const char *slash = strrchr(n->config.run_dir, '/');
         char state[PATH_MAX];
@@ -101,7 +101,7 @@ static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
         Error error = { 0 };
 
         if (!g)
-                return; /* it is being destroyed, which also ends what was just made */
+                return; /* the sandbox is being destroyed, which also ends what was just created */
         if (m->type == SPAWN_CREATED && n_fds >= 1) {
                 native_guest_created(g, &m->created, TAKE_FD(fds[0]));
                 return;
@@ -115,7 +115,7 @@ static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
         n->provider.events->created(sb, 0, 0, 0, &error, n->provider.userdata);
 }
 
-/* NULL: it went well. */
+/* NULL: the request succeeded. */
 static const Error *native_spawner_failure(const Native *n, const SpawnMessage *m, Error *error) {
         if (m->type != SPAWN_FAILED)
                 return NULL;
@@ -159,7 +159,7 @@ static void native_list_again(Native *n) {
         (void) sd_event_source_set_enabled(n->list_again, SD_EVENT_ONESHOT);
 }
 
-/* An incomplete list is none: what is not on it would never be swept. */
+/* An incomplete list is useless: what it lacks would never be swept. */
 static void on_list_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (m->type == SPAWN_FAILED) {
                 log_warning("cannot list what is in the kernel, trying again: %s", m->failure.text);
@@ -192,7 +192,7 @@ static void native_spawner_finish(Native *n, NativeRequest *q, const SpawnMessag
                 free(q);
 }
 
-/* What came cannot be taken, or what is to go cannot be sent: it stays where it is until there is room. */
+/* A message cannot be received or sent for lack of resources: it stays where it is until there is room. */
 static int native_spawner_rest(Native *n, int r) {
         log_warning("cannot speak with cove-spawner for now: %s", strerror(-r));
         (void) sd_event_source_set_time_relative(n->rest, REST_USEC);
@@ -200,7 +200,7 @@ static int native_spawner_rest(Native *n, int r) {
         return sd_event_source_set_enabled(n->io, SD_EVENT_OFF);
 }
 
-/* No error: it is asked again. */
+/* The failure that a lost request gets. Without an error the request is sent again. */
 static const WireSpawnFailure losses[_SPAWN_TYPE_MAX] = {
         [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
         [SPAWN_ZYGOTE] = { .error = EOPNOTSUPP, .text = "the spawner died, and its zygotes with it" },
@@ -229,7 +229,8 @@ static void ask_again(Native *n) {
         }
 }
 
-/* Whoever hears of a loss may ask anew at once: that is for the new spawner, and comes after what was asked before. */
+/* A caller that is told of a loss may send a new request at once: it is for the new spawner, and comes after
+ * the repeated ones. */
 static void tell_losses(Native *n) {
         NativeRequest *q, *next;
 
@@ -271,7 +272,7 @@ static void native_spawner_on_message(Native *n, const SpawnMessage *m, int *fds
                 log_debug("the spawner answers what nobody has asked: %u", m->serial);
 }
 
-/* What hangs on these channels must not fail because others have taken all descriptors. */
+/* Messages on these channels must not fail because others have taken all descriptors. */
 int native_receive(int fd, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t *ret_n_fds) {
         _reserve_ bool held = reserve_enter();
 
@@ -305,8 +306,8 @@ static int native_on_rested(sd_event_source *source, uint64_t usec, void *userda
         return r;
 }
 
-/* Keeper and spawner are gone, and an unprivileged daemon cannot have them back: a restart of the whole can. Sandboxes do not
- * notice. */
+/* Keeper and spawner are gone, and an unprivileged daemon cannot start them again: only a restart of the
+ * daemon can. Sandboxes do not notice. */
 static int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Native *n = userdata;
         int r = revents & EPOLLOUT ? provider_outbox_flush(&n->outbox, fd, n->io) : 0;
@@ -327,7 +328,7 @@ static int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, 
         return sd_event_exit(n->event, 1);
 }
 
-/* Both timers are there from the start: when they are needed, nothing may be left to make them of. */
+/* Both timers are created at the start: when they are needed, there may be no resources left to create them. */
 int native_spawner_attach(Native *n) {
         int r = sd_event_add_io(n->event, &n->io, n->config.spawner_fd, EPOLLIN, native_on_spawner, n);
 

@@ -50,7 +50,7 @@ void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, i
                         error.code < 0 ? &error : NULL, n->provider.userdata);
 }
 
-/* A reason stands beside what there is: why it is not more. */
+/* The reason tells why the depot can do no more than it does. */
 void native_tree_hello(Native *n, const SpawnHello *hello) {
         n->provider.layers = hello->depot == DEPOT_PLAIN || hello->depot == DEPOT_BTRFS ? &native_trees : NULL;
         n->provider.disks = hello->depot == DEPOT_BTRFS ? &native_trees : NULL;

@@ -38,7 +38,7 @@ void native_forks_free(Native *n) {
                 native_fork_free(n, f);
 }
 
-/* A mode, so that the guest may open /dev/stdout again, to write. */
+/* The mode lets the guest open /dev/stdout again for writing. */
 static int fork_make_pipe(int *ret_ours, int *ret_theirs) {
         int fds[2];
 
@@ -64,7 +64,8 @@ static int fork_make_ends(int ours[static _EXECUTION_CHANNEL_MAX], int theirs[st
         return r;
 }
 
-/* What its child shall have around it waits in its channel, where nobody reads before it is in the sandbox. */
+/* Sends directory and environment ahead into the child's channel: the child reads them only once it is in
+ * the sandbox. */
 static int fork_send_surroundings(const ProviderZygote *what, int channel) {
         _cleanup_close_ int surroundings = native_command_surroundings(what->cwd, what->env);
 

@@ -57,7 +57,7 @@ static int native_stop(Provider *p, Sandbox *sb, usec_t grace_usec) {
         return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_STOP, .grace_usec = grace_usec }, NULL, 0);
 }
 
-/* The descriptor came from inside: whatever it is, asking for its size does no harm. */
+/* The descriptor came from inside. Whatever it refers to, asking for its size does no harm. */
 static void read_disk(const NativeGuest *g, SandboxUsage *ret) {
         struct statfs fs;
 
@@ -67,7 +67,7 @@ static void read_disk(const NativeGuest *g, SandboxUsage *ret) {
         ret->has_disk = true;
 }
 
-/* The counters of a group can be read by everybody. */
+/* Any user can read the counters of a cgroup. */
 static int native_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
         Native *n = (Native *) p;
         CgroupUsage usage = { 0 };
@@ -90,10 +90,10 @@ static int native_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
         ret->has_pids = usage.has_pids;
         ret->io_read_bytes = usage.io_read_bytes;
         ret->io_write_bytes = usage.io_write_bytes;
-        ret->has_io = usage.has_io_read && usage.has_io_write; /* both or none: half of it would look like all */
+        ret->has_io = usage.has_io_read && usage.has_io_write; /* both or none: one of them alone would look like the total */
         ret->oom_kills = usage.oom_kills;
         native_read_network(sb, ret);
-        if (!sb->spec.persistent) /* its file system is everybody's */
+        if (!sb->spec.persistent) /* otherwise the file system is shared with others */
                 read_disk(sb->provider_data, ret);
         return 0;
 }

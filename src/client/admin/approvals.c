@@ -33,8 +33,8 @@ static void approvals_print(const Common *o, const json_t *a) {
         (void) fflush(stdout);
 }
 
-/* Everything that is open and was not printed before: the list comes newest first, and ids that were seen are remembered for as long as
- * they are in it. */
+/* Prints every open question once. The list comes newest first; ids are remembered as long as they are in
+ * it. */
 static int approvals_watch(const Place *place, Common *o, const Operands *words) {
         _cleanup_json_ json_t *seen = json_object();
         const Option open = { .name = "status", QUERY_TEXT("status") };

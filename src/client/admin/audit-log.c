@@ -22,7 +22,7 @@
 
 #define LINE_MAX_BYTES ((size_t) 16 << 20)
 
-/* NULL: nothing at all. */
+/* NULL: prints nothing. */
 static void print_part(const char *before, const char *text, int width) {
         char *clean = text ? human_clean(text) : NULL;
 
@@ -100,7 +100,7 @@ static int open_dir(const char *path) {
         return fd;
 }
 
-/* Words for a time that the daemon would understand, as records have it. */
+/* Converts a time that the daemon would accept to the form that records have. */
 static int time_text(const AuditOptions *o, const char *name, char ret[static 32]) {
         const char *value = common_query(&o->common, name);
         usec_t usec, now = clock_wall_usec();
@@ -180,7 +180,7 @@ void audit_show_verdict(const json_t *verdict, const char *word) {
                 puts("✗ records cannot be written at the moment: see the daemon's log");
 }
 
-/* As the daemon says it. */
+/* The verdict in the daemon's form. */
 static json_t *audit_verdict_json(const AuditVerdict *v) {
         json_t *problem = v->intact ? json_null()
                                     : json_pack("{s:s,s:I,s:I,s:s}", "file", v->file, "line", (json_int_t) v->line, "seq",

@@ -25,7 +25,7 @@ static void client_audit_print_item(const json_t *item) {
                         reason ? reason : "");
 }
 
-/* Every list of the answer is of things that should not be. */
+/* Every list of the answer has things that should not exist. */
 static void print_lists(const json_t *answer, const char *word) {
         static const struct {
                 const char *name, *good, *bad;

@@ -22,7 +22,7 @@ static const Option reconcile_options[] = {
         { "dry-run", 'n', NULL, "only show the differences", QUERY_TRUE("dryRun") },
 };
 
-/* ✓ and ✗, and what it was. */
+/* ✓ or ✗, and the item. */
 static void client_cleanup_print_item(const json_t *item) {
         const char *outcome = json_get_text_or(item, "outcome", "?"), *error = json_get_text(item, "error");
         bool good = strcmp(outcome, "failed") != 0, found = strcmp(outcome, "found") == 0, colours = colours_wanted(STDOUT_FILENO);

@@ -46,7 +46,7 @@ static void print_reloaded(const json_t *answer) {
                 printf("  daemon.%s waits for a restart\n", json_string_value(name));
 }
 
-/* Complaints are told as `config check` does. */
+/* Prints complaints as `config check` does. */
 static void client_config_print_complaints(const json_t *errors) {
         const json_t *entry;
         size_t i;

@@ -73,7 +73,7 @@ static int metrics_show_members(const Column *columns, size_t n, const json_t *o
         return table_finish(t);
 }
 
-/* Percentiles are of three windows; five minutes have the hour's. */
+/* Percentiles exist for three windows; for five minutes, those of the hour are shown. */
 static const char *metrics_window(const Common *c) {
         const char *window = common_query(c, "window");
 

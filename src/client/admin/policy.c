@@ -56,7 +56,7 @@ static int explain_offline(const Common *o, const Operands *words) {
         return verb_become_coved("policy", argv);
 }
 
-/* The words of coved --explain-url. */
+/* The text is that of coved --explain-url. */
 static void policy_show_explanation(const json_t *answer, const char *word) {
         human_line("%s", json_get_text_or(answer, "text", "?"));
         if (json_has(answer, "cure"))

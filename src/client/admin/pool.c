@@ -53,7 +53,7 @@ static void pool_show_drained(const json_t *answer, const char *word) {
 
 static const Verb drain_verb = { .method = "POST", .path = "/api/pool/drain", .show = pool_show_drained };
 
-/* --watch: until somebody ends us, or the daemon does not answer any more. */
+/* --watch: until a signal ends the client, or the daemon no longer answers. */
 static int pool_verb_run(const Place *place, void *options, const Operands *words) {
         const Common *o = options;
         int status;

@@ -14,7 +14,7 @@
 #include "client/ask.h"
 #include "client/verbs.h"
 
-#define VALUE_MAX 65536 /* as the daemon has it; one byte more, and it says so itself */
+#define VALUE_MAX 65536 /* the daemon's limit; it refuses one byte more itself */
 
 #define TENANT_OPTION { "tenant", 't', "TENANT", "tenant of the secrets; for admins", QUERY_TEXT("tenant") }
 
@@ -39,7 +39,7 @@ static void value_done(Value *v) {
         explicit_bzero(v, sizeof(*v));
 }
 
-/* Without an echo and without signals, so that whoever gives up does not leave a terminal that shows nothing. */
+/* Without echo and without signals: an interrupt must not leave a terminal that shows nothing. */
 static ssize_t read_typed(int tty, const char *name, Value *ret) {
         struct termios before, quiet;
         ssize_t n = -1;
@@ -49,7 +49,7 @@ static ssize_t read_typed(int tty, const char *name, Value *ret) {
         quiet = before;
         quiet.c_lflag &= ~(tcflag_t) (ECHO | ISIG);
         if (tcsetattr(tty, TCSAFLUSH, &quiet) == 0) {
-                (void) dprintf(tty, "value of %s: ", name); /* not before: what was typed by then is thrown away */
+                (void) dprintf(tty, "value of %s: ", name); /* only now: what was typed before is discarded */
                 do
                         n = read(tty, ret->data, sizeof(ret->data));
                 while (n < 0 && errno == EINTR);
@@ -135,7 +135,7 @@ static const Verb secret_parts[] = {
           .more = "Sandboxes and commands use it by reference: cove exec box --env API_KEY=secret:api-key -- ./run\n"
                   "Example: pass show api-key | cove secret set api-key",
           VERB_OPTIONS(set_options), .operands_min = 1, .operands_max = 2,
-          /* the second is told why it is none */
+          /* a second word is accepted only to refuse it with an explanation */
           .missing = "no name given",
           .run = secret_set },
         { "ls", "secret ls [options]", "Lists names and times of the secrets. Values cannot be read back.", VERB_OPTIONS(ls_options),

@@ -13,10 +13,10 @@
 #include "client/verbs.h"
 #include "client/waiting.h"
 
-#define LOOK_EVERY  "0.25" /* seconds; an end is told at once */
+#define LOOK_EVERY  "0.25" /* seconds; an end is reported at once */
 #define FILE_MAX    ((size_t) 4 << 20)
 
-/* What is asked for. */
+/* The request. */
 
 static int agent_run_read_file(const char *path, char **ret) {
         int r = text_read(path, FILE_MAX, ret);
@@ -65,13 +65,13 @@ static int agent_run_put_request(Common *o, const Operands *words) {
         return put_code(b, o);
 }
 
-/* How it goes on. */
+/* Following it. */
 
 typedef struct AgentRunFollow {
         const Place *place;
         const Common *options;
         char id[64];
-        char status[32]; /* that was told last */
+        char status[32]; /* the last one that was printed */
         int64_t attempt;
         uint64_t told[2]; /* bytes of stdout and stderr */
 } AgentRunFollow;

@@ -58,7 +58,7 @@ static const Column agent_columns[] = {
         { "CREATED", "createdAt" },
 };
 
-/* What a program has written. */
+/* The program's output. */
 
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
         _cleanup_url_ Url u = url_of("/api/agents/executions/%s/logs?stream=%s&from=%llu&follow=%s", id,
@@ -76,7 +76,7 @@ static int agent_logs(const Place *place, void *options, const Operands *words) 
         } streams[] = { { "stdout", STDOUT_FILENO }, { "stderr", STDERR_FILENO } };
         const Common *o = options;
 
-        if (common_said(o, "stream")) /* the daemon says whether there is such a one */
+        if (common_said(o, "stream")) /* the daemon checks that there is such a stream */
                 return agent_copy_output(place, words->items[0], common_said(o, "stream"), 0, /* follow= */ false, STDOUT_FILENO) < 0 ? EXIT_OWN_FAILURE : 0;
         for (size_t i = 0; i < ELEMENTSOF(streams); i++)
                 if (agent_copy_output(place, words->items[0], streams[i].name, 0, /* follow= */ false, streams[i].fd) < 0)

@@ -8,7 +8,7 @@
 #include "client/execution/session.h"
 #include "client/verbs.h"
 
-#define SCREENFUL 16384 /* of a terminal's output that is shown again */
+#define SCREENFUL 16384 /* bytes of a terminal's output that are shown again */
 
 typedef struct ClientAttachOptions {
         Common common;

@@ -36,7 +36,7 @@ static const Option code_options[] = {
         { "save",     0,   "DIR",  "write pictures and other results that are not text there", OPTION_TEXT(CodeOptions, save)     },
 };
 
-/* Showing what comes. */
+/* Showing events. */
 
 typedef struct Show {
         const CodeOptions *options;
@@ -179,7 +179,8 @@ static int code_run(const Place *place, CodeOptions *o, const char *sandbox, con
 
 /* At a terminal. */
 
-/* A block goes on to an empty line when it was opened: by an indentation, or by a line that ends with one of these. */
+/* A block that was opened, by an indentation or by a line that ends with one of these, continues to an empty
+ * line. */
 static bool code_is_open(const char *block, const char *line) {
         size_t n = strlen(line);
 
@@ -222,7 +223,8 @@ static char *code_read_block(void) {
         return block;
 }
 
-/* In a process of its own, which Ctrl-C ends: its connection ends with it, and that interrupts the code. */
+/* Runs the code from a child process, which Ctrl-C ends. Its connection ends with it, and that interrupts
+ * the code. */
 static int run_apart(const Place *place, CodeOptions *o, const char *sandbox, const char *code) {
         int status = 0;
         pid_t pid;

@@ -14,7 +14,7 @@ void event_reader_done(EventReader *r) {
         *r = (EventReader) { 0 };
 }
 
-/* Four digits; -1: they are none. */
+/* Reads four hexadecimal digits; -1: they are not. */
 static int client_events_hex_value(const char *text) {
         int value = 0;
 
@@ -47,7 +47,7 @@ static uint8_t *put_utf8(uint8_t *to, unsigned c) {
         return to;
 }
 
-/* "\u00e9", "\ud83d\ude00": returns the letters used. */
+/* "\u00e9", "\ud83d\ude00": returns how many characters of the text were used. */
 static ssize_t unescape_unicode(const char *text, size_t size, uint8_t **to) {
         int first = size >= 6 ? client_events_hex_value(text + 2) : -1, second;
 
@@ -101,7 +101,7 @@ ssize_t event_unescape(const char *text, size_t size, uint8_t *ret) {
         return to - ret;
 }
 
-/* The quote that ends a string; NULL: none does. */
+/* Finds the quote that ends a string; NULL: there is none. */
 static const char *end_of_string(const char *text, const char *end) {
         for (const char *p = text; (p = memchr(p, '"', (size_t) (end - p))); p++) {
                 const char *escapes = p;
@@ -149,7 +149,7 @@ static int client_events_decode(EventReader *r, const char *text, size_t size, b
         return 0;
 }
 
-/* {"type":"stdout","data":"…","offset":N}, byte by byte as the daemon writes it. 1: it was one, 0: it is something else. */
+/* {"type":"stdout","data":"…","offset":N}, byte by byte as the daemon writes it. 1: it was output, 0: it is something else. */
 static int client_events_read_output(EventReader *r, const char *line, size_t size, Event *ret) {
         const char *p = line, *end = line + size, *text, *quote;
         bool base64;

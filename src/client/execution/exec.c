@@ -14,7 +14,7 @@
 #include "client/text.h"
 #include "client/verbs.h"
 
-#define TEXT_MAX (2 << 20) /* of input that goes within the request */
+#define TEXT_MAX (2 << 20) /* input up to this size is sent within the request */
 
 static const Option exec_options[] = {
         { "interactive", 'i', NULL,   "pass on input from a terminal too",                    OPTION_OWN },
@@ -39,7 +39,7 @@ static const Option exec_options[] = {
         OPTION_INSTEAD("rm", 0, NULL, "nothing of a command is left to remove; `cove rm SANDBOX` removes the sandbox"),
 };
 
-/* Nothing comes from there, so that the command need not wait for it. */
+/* /dev/null gives no input, so the command need not wait for any. */
 static bool input_is_null(void) {
         struct stat st;
 

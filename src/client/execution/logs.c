@@ -12,7 +12,7 @@
 #include "client/lines.h"
 #include "client/verbs.h"
 
-#define LINE_MAX_BYTES ((size_t) 64 << 20) /* that a pattern is looked for in */
+#define LINE_MAX_BYTES ((size_t) 64 << 20) /* the longest line that is searched for a pattern */
 
 static const Option logs_options[] = {
         { "follow", 'f', NULL,      "continue with later events", OPTION_OWN },
@@ -23,7 +23,7 @@ static const Option logs_options[] = {
 
 typedef enum LogsForm {
         FORM_BYTES, /* as they are */
-        FORM_CLEAN, /* what a sandbox wrote must not command a terminal */
+        FORM_CLEAN, /* output of a sandbox must not control a terminal */
         FORM_LIST,  /* lines become members of a list */
 } LogsForm;
 
@@ -60,7 +60,7 @@ static void client_logs_put(Logs *l, const void *data, size_t size) {
                 (void) fwrite(data, 1, size, stdout);
 }
 
-/* Puts the line if it matches; a NUL in it ends what is looked at. */
+/* Prints the line if it matches; it is searched only up to a NUL. */
 static int client_logs_take_line(void *userdata, const char *line, size_t size) {
         regmatch_t where = { .rm_so = 0, .rm_eo = (regoff_t) strnlen(line, size) };
         Logs *l = userdata;

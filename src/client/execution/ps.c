@@ -27,7 +27,7 @@ static bool ps_has_ended(const json_t *execution) {
         return strcmp(json_get_text_or(execution, "status", ""), "exited") == 0;
 }
 
-/* The words of a command with a space between them: to be read, not to be run. */
+/* Joins the words of a command with spaces, for reading and not for running. */
 static void cell_command(Table *t, const json_t *execution, const Column *c) {
         const json_t *words = json_object_get(execution, c->key), *word;
         char *line = NULL;
@@ -74,7 +74,7 @@ static void cell_duration(Table *t, const json_t *execution, const Column *c) {
         table_cell(t, human_span(msec > 0 ? (usec_t) (msec * 1000) : 0, text));
 }
 
-/* Behind the name of the sandbox, which is not in the row. */
+/* The first column is the sandbox, which is not in the row. */
 static const Column ps_columns[] = {
         { "SANDBOX", "" }, { "ID", "id" }, { "STATUS", "status", cell_status }, { "END", "reason", cell_end }, { ">PID", "pid", cell_pid },
         { ">TIME", "durationMs", cell_duration }, { "USER", "user" }, { "TAG", "tag" }, { "COMMAND", "command", cell_command },
@@ -86,7 +86,7 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
 
         json_array_foreach(a->json, i, execution) {
                 if (!common_said(ps->options, "all") && ps_has_ended(execution))
-                        continue; /* since we asked */
+                        continue; /* it has ended since the request */
                 if (common_said(ps->options, "no-interpreters") && execution_is_interpreter(execution))
                         continue;
                 if (ps->options->quiet)
@@ -98,7 +98,7 @@ static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
         }
 }
 
-/* What was asked for a moment ago is on its way. */
+/* Asks also for executions that are starting: one that was requested a moment ago is shown too. */
 static Url ps_url(const Ps *ps, const char *sandbox) {
         return url_of("/api/sandbox/%s/exec?status=%s", sandbox,
                         common_said(ps->options, "all") ? NULL : "starting,running");
@@ -120,7 +120,7 @@ static int ps_show_sandbox(Ps *ps, const json_t *sandbox) {
                 return 0;
         if (client_ask(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0)
                 return verb_refuse("%s", error.text);
-        if (!answer_is_good(&a)) /* it went between the list and the question */
+        if (!answer_is_good(&a)) /* the sandbox was removed after the list was made */
                 return 0;
         if (ps->options->json)
                 ps_show_json(ps, sandbox, &a);

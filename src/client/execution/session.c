@@ -18,7 +18,7 @@
 #include "client/verbs.h"
 
 #define INPUT_PIECE (1 << 20)
-#define GRACE       (3 * USEC_PER_SEC) /* between passing on what ends us and leaving */
+#define GRACE       (3 * USEC_PER_SEC) /* between passing a signal on and leaving */
 
 enum { ON_SIGNALS, ON_INPUT, ON_OUT, ON_ERR, ON_LINK, _ON_MAX = ON_LINK + LINK_POLLS };
 
@@ -28,14 +28,14 @@ typedef struct Loop {
         int signal_fd;
         Sink sinks[2];
         int sink_error;
-        bool sized; /* a terminal that was there before us knows our size */
+        bool sized; /* a terminal that existed before this session has been told our size */
         bool input_over;
         bool input_is_file;
         char *input;
         unsigned n_interrupts;
-        int ending;      /* a signal that ends us has been passed on */
-        usec_t leave_at; /* and then we go */
-        int leaving;     /* the status to leave with; -1: go on */
+        int ending;      /* the signal to leave with, which has been passed on */
+        usec_t leave_at; /* when to leave then */
+        int leaving;     /* the status to leave with; -1: stay */
         bool left;       /* by the key */
 } Loop;
 
@@ -51,7 +51,7 @@ static bool session_is_full(void *userdata) {
         return sink_waiting(l->sinks) > SINK_FULL || sink_waiting(l->sinks + 1) > SINK_FULL;
 }
 
-/* Ctrl-C is the command's: once to ask, twice to insist, three times to leave it. */
+/* Ctrl-C is passed to the command: once to ask, twice to insist, and the third time leaves it. */
 static void on_interrupt(Loop *l) {
         l->n_interrupts++;
         if (!l->link->execution || l->n_interrupts > 2 || l->session->role == SESSION_WATCHES)
@@ -96,7 +96,7 @@ static void session_step_signals(Loop *l) {
                 }
 }
 
-/* What is there to read, up to a piece: many small reads would be as many requests. */
+/* Reads all available input, up to a piece: otherwise many small reads would become as many requests. */
 static ssize_t read_input(const Loop *l) {
         size_t size = 0;
 
@@ -168,7 +168,7 @@ static int wait_for_something(Loop *l, struct pollfd polls[static _ON_MAX]) {
         return poll(polls, _ON_MAX, wait_timeout(l)) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* 1: the command has ended, 0: go on. */
+/* 1: the command has ended, 0: continue. */
 static int session_step(Loop *l, Error *reterr) {
         struct pollfd polls[_ON_MAX] = { 0 };
         int r = wait_for_something(l, polls);
@@ -188,7 +188,7 @@ static int session_step(Loop *l, Error *reterr) {
         return l->link->ops->step(l->link, polls + ON_LINK, reterr);
 }
 
-/* The command's output had nowhere to go. */
+/* The command's output could not be written. */
 static int tell_sink(int error) {
         if (error == -EPIPE)
                 return EXIT_SIGPIPE;

@@ -13,8 +13,8 @@
 #include "base/array.h"
 #include "base/fd.h"
 
-/* An open file description of our own, so that O_NONBLOCK is no business of those who share the caller's. Not for files: they
- * never block, and share their position. */
+/* Opens a file description of our own, so that O_NONBLOCK does not affect processes that share the caller's.
+ * Not for files: they never block, and share their position. */
 static int sink_open_again(int fd, mode_t mode) {
         char path[32];
 
@@ -28,7 +28,7 @@ static int sink_open_again(int fd, mode_t mode) {
 void sink_init(Sink *s, int fd) {
         struct stat st = { 0 };
 
-        (void) signal(SIGPIPE, SIG_IGN); /* a reader who has gone is -EPIPE */
+        (void) signal(SIGPIPE, SIG_IGN); /* a write without a reader is -EPIPE instead */
         (void) fstat(fd, &st);
         *s = (Sink) { .fd = fd, .own_fd = sink_open_again(fd, st.st_mode), .is_socket = S_ISSOCK(st.st_mode) };
 }

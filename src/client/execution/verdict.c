@@ -27,12 +27,12 @@ int verdict_signal_from_name(const char *name) {
         return parse_uint64(name, 1, NSIG - 1, &n) >= 0 ? (int) n : 0;
 }
 
-/* Ends that the command brought about itself need no words. */
+/* Ends that the command itself caused need no message. */
 static bool is_own_end(const char *reason) {
         return strcmp(reason, "exited") == 0 || strcmp(reason, "signaled") == 0 || strcmp(reason, "disk") == 0;
 }
 
-/* What is said where the daemon says nothing. */
+/* The message if the daemon sends none. */
 static const char *words_for(const char *reason) {
         static const struct {
                 const char *reason, *words;

@@ -9,7 +9,7 @@
 #include "client/verbs.h"
 #include "client/waiting.h"
 
-#define PIECE (20 * USEC_PER_SEC) /* a question is answered before a silent connection would be cut */
+#define PIECE (20 * USEC_PER_SEC) /* each request ends before a silent connection would be cut */
 
 typedef struct WaitOptions {
         Common common;

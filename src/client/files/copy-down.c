@@ -16,7 +16,7 @@
 
 #define FILES "/api/sandbox/%/files"
 
-/* Where it goes: a descriptor, or what takes an archive apart. */
+/* The target: a descriptor, or the unpacker of an archive. */
 typedef struct Drain {
         Progress *progress;
         ClientFile file;
@@ -68,14 +68,14 @@ static mode_t copy_down_mode_of(const HttpReader *head) {
         return text && *text == '\0' ? mode : 0644;
 }
 
-/* Into something that is there and is no plain file: a pipe, a terminal, /dev/null. */
+/* Copies into an existing file that is not a plain one: a pipe, a terminal, /dev/null. */
 static int get_into(Copy *c, const Url *u, uint64_t size, int fd, const char *name) {
         Drain d = { .progress = &c->progress, .file = { .fd = fd, .name = name } };
 
         return copy_down_get(c->place, &d, u, name, size, /* ret= */ NULL);
 }
 
-/* A file beside the one to be, which takes its name when all is there. */
+/* Writes a temporary file beside the target, and renames it when it is complete. */
 static int get_new_file(Copy *c, const char *remote, uint64_t size, const char *local) {
         _cleanup_free_ char *temporary = NULL;
         _cleanup_close_ int fd = -EBADF;

@@ -68,7 +68,7 @@ static int put_standard_input(Copy *c, const char *remote) {
         }
         (void) fstat(STDIN_FILENO, &st);
         st.st_mode = (st.st_mode & S_IFMT) | 0644;
-        if (S_ISREG(st.st_mode)) { /* from where it stands */
+        if (S_ISREG(st.st_mode)) { /* from the descriptor's position */
                 off_t position = lseek(STDIN_FILENO, 0, SEEK_CUR);
                 st.st_size -= MIN_OF(MAX_OF(position, (off_t) 0), st.st_size);
         }

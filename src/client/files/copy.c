@@ -26,7 +26,7 @@ int copy_stat(const Copy *c, const char *path, char **ret_type, uint64_t *ret_si
                 _cleanup_answer_ Answer sandbox = { 0 };
 
                 return client_need_path(c->place, /* body= */ NULL, &sandbox, "/api/sandbox/%s",
-                                c->sandbox); /* or is it the sandbox that is not there? */
+                                c->sandbox); /* is it the sandbox that does not exist? */
         }
         if (!answer_is_good(&a))
                 return answer_tell(&a);

@@ -17,7 +17,7 @@ static const Option cp_options[] = {
         { "user",    'u', "USER", "user inside: user, root, UID (default: the\nsandbox's)", OPTION_OWN },
 };
 
-/* A word of the command line: of ours when it has no sandbox. */
+/* A word of the command line: a local path if it has no sandbox. */
 typedef struct Spot {
         char *sandbox; /* NULL: here */
         const char *path;
@@ -59,7 +59,7 @@ static int check_spots(const Spot *spots, unsigned n, const Common *o, Error *re
         return 0;
 }
 
-/* A target that takes sources under their own names, whatever is there. */
+/* The target is a directory that takes sources under their own names, whether it exists or not. */
 static bool says_directory(const Spot *target, unsigned n_sources) {
         size_t n = strlen(target->path);
         return n_sources > 1 || (n > 0 && target->path[n - 1] == '/') || strcmp(target->path, ".") == 0;
@@ -82,7 +82,7 @@ static int cp_copy_one(Copy *c, const Spot *source, const Spot *target, bool to_
                                : copy_down(c, source->path, target->path, to_directory);
 }
 
-/* {"copied":[{"source":…,"target":…,"bytes":…}]}: what went over the wire, archives as such. */
+/* {"copied":[{"source":…,"target":…,"bytes":…}]}: the bytes sent over the wire; archives count as archives. */
 static void print_copied(const json_t *list) {
         _cleanup_free_ char *text = client_json_print(list, /* pretty= */ false);
 

@@ -16,7 +16,7 @@
 
 #define DEPTH_MAX 512
 
-/* A directory that is being read, and how much of the path it is. */
+/* A directory that is being read, and the length of its path. */
 typedef struct PackLevel {
         DIR *directory;
         size_t path_size;
@@ -28,13 +28,13 @@ struct Pack {
         size_t depth;
         char path[TAR_PATH_MAX]; /* of the entry at hand, relative to the top */
 
-        uint8_t head[TAR_HEAD_MAX]; /* to be handed on, and then: */
+        uint8_t head[TAR_HEAD_MAX]; /* to be passed on first, then: */
         size_t head_start, head_end;
         int fd; /* a file's data */
         uint64_t left;
         size_t zeros; /* padding, and the end of the archive */
         bool over;
-        const Strv *patterns, *always; /* what stays behind; NULL: nothing */
+        const Strv *patterns, *always; /* entries that are left out; NULL: none */
         Error error;
 };
 
@@ -122,7 +122,7 @@ static int set_head(Pack *p, TarEntry *e) {
         return 0;
 }
 
-/* One that stays behind may have something in it that does not. */
+/* A directory that is left out may contain an exception that is not. */
 static int pass_through(Pack *p, int parent, const char *name) {
         int fd;
 
@@ -190,7 +190,7 @@ static int add_entry(Pack *p, int parent, const char *name) {
         return 0;
 }
 
-/* Puts a name behind the path of the directory that is being read. */
+/* Appends a name to the path of the directory that is being read. */
 static int pack_set_path(Pack *p, size_t path_size, const char *name) {
         int n = snprintf(p->path + path_size, sizeof(p->path) - path_size, "%s%s", path_size > 0 ? "/" : "", name);
 
@@ -201,7 +201,7 @@ static int pack_set_path(Pack *p, size_t path_size, const char *name) {
         return 0;
 }
 
-/* On to the next entry; at the end of all, the end of the archive. */
+/* Goes to the next entry; after the last one, writes the end of the archive. */
 static int pack_advance(Pack *p) {
         const PackLevel *level = p->levels + p->depth - 1;
         struct dirent *d;
@@ -235,7 +235,7 @@ static size_t pack_take_head(Pack *p, void *buffer, size_t size) {
         return n;
 }
 
-/* A file that has become shorter is filled up with zeros: its size has been told. */
+/* A file that has become shorter is filled up with zeros: its size has been written already. */
 static ssize_t pack_take_data(Pack *p, void *buffer, size_t size) {
         size_t want = (size_t) MIN_OF((uint64_t) size, p->left);
         ssize_t n;

@@ -58,7 +58,7 @@ static void tar_encode_put_head(uint8_t *head, char type, const char *name, cons
         memset(head, 0, TAR_BLOCK);
         tar_encode_put_text(head + NAME, NAME_SIZE, name);
         put_octal(head + MODE, NUMBER_SIZE, mode & 07777);
-        put_octal(head + UID, NUMBER_SIZE, 0); /* ours mean nothing on the other side */
+        put_octal(head + UID, NUMBER_SIZE, 0); /* our ids mean nothing on the other side */
         put_octal(head + GID, NUMBER_SIZE, 0);
         put_octal(head + SIZE, LONG_SIZE, size <= OCTAL_MAX ? size : 0);
         put_octal(head + MTIME, LONG_SIZE, mtime >= 0 && (uint64_t) mtime <= OCTAL_MAX ? (uint64_t) mtime : 0);
@@ -115,14 +115,14 @@ void tar_reader_done(ClientTarReader *r) {
         *r = (ClientTarReader) { 0 };
 }
 
-/* Octal digits with blanks around them, or, where the first bit is set, a number in bytes (GNU). */
+/* Octal digits with blanks around them, or, if the first bit is set, a binary number (GNU). */
 static int tar_decode_read_number(const uint8_t *field, size_t size, uint64_t *ret) {
         uint64_t n = 0;
         size_t i = 0;
 
         if (field[0] & 0x80) {
                 if (field[0] != 0x80)
-                        return -EBADMSG; /* negative, or beyond us */
+                        return -EBADMSG; /* negative, or too large */
                 for (i = 1; i < size; i++) {
                         if (n >> 55)
                                 return -EBADMSG;
@@ -178,7 +178,7 @@ static int tar_decode_read_time(const char *text, size_t size, int64_t *ret) {
                 return -EBADMSG;
         memcpy(whole, text, length);
         whole[length] = '\0';
-        if (whole[0] == '-') { /* before 1970: nobody will miss it */
+        if (whole[0] == '-') { /* a time before 1970 becomes 1970 */
                 *ret = 0;
                 return 0;
         }
@@ -249,7 +249,7 @@ static int take_records(ClientTarReader *r) {
         return 0;
 }
 
-/* The data of a head that tells about the next one is whole. */
+/* The data of a head that describes the next entry is complete. */
 static int finish_text(ClientTarReader *r) {
         char kind = r->kind;
         size_t n = r->text_size;
@@ -324,7 +324,7 @@ static TarType tar_decode_type_of(char letter, const char *path) {
         switch (letter) {
         case '\0':
         case '0':
-        case '7': return n > 0 && path[n - 1] == '/' ? TAR_DIRECTORY : TAR_FILE; /* as old ones say it */
+        case '7': return n > 0 && path[n - 1] == '/' ? TAR_DIRECTORY : TAR_FILE; /* as old archives mark a directory */
         case '1': return TAR_HARD_LINK;
         case '2': return TAR_SYMLINK;
         case '5': return TAR_DIRECTORY;

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "client/files/tar.h"
 
-/* A directory's mode and time come last: the mode may shut us out, and everything put into it changes the time. */
+/* A directory's mode and time are set last: the mode may lock us out, and each new entry changes the time. */
 typedef struct UnpackLater {
         char *path;
         unsigned mode;
@@ -72,7 +72,7 @@ static int client_unpack_fail(Unpack *u, int error, const char *path) {
         return error_set(&u->error, error, "cannot make '%s': %m", path);
 }
 
-/* The next part of a path, "" and "." passed over. Returns its length; 0: there is none. */
+/* Finds the next part of a path, and skips "" and ".". Returns its length; 0: there is none. */
 static size_t next_part(const char **path) {
         for (;;) {
                 size_t n;
@@ -96,8 +96,8 @@ static int unpack_open_part(int dirfd, const char *name, bool make) {
         return fd < 0 ? -errno : fd;
 }
 
-/* Part by part, so that no link is followed. *ret_name is the last part ("": the path is the top itself), *ret_dirfd its directory.
- * -EXDEV: the path leads out. */
+/* Opens the path part by part, so that no link is followed. *ret_name is the last part ("": the path is the
+ * top itself), *ret_dirfd its directory. -EXDEV: the path leads out. */
 static int unpack_open_parent(const Unpack *u, const char *path, bool make, int *ret_dirfd, char ret_name[static NAME_MAX + 1]) {
         _cleanup_close_ int dirfd = fcntl(u->top, F_DUPFD_CLOEXEC, 3);
         size_t n = next_part(&path);
@@ -129,7 +129,7 @@ static int unpack_open_parent(const Unpack *u, const char *path, bool make, int 
         return 0;
 }
 
-/* Something of that name gives way, unless it is a directory. */
+/* Removes an existing entry of that name, unless it is a directory. */
 static int clear_name(int dirfd, const char *name) {
         return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }

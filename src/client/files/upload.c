@@ -37,7 +37,7 @@ int upload_send(ClientUpload *s, const Place *place, const char *method, const U
         int r;
 
         progress_begin(s->progress, s->name, size == CALL_SIZE_UNKNOWN ? PROGRESS_UNKNOWN : size);
-        if (!s->pack && isatty(s->fd)) /* what is typed there stands in the way */
+        if (!s->pack && isatty(s->fd)) /* the progress would mix with what is typed there */
                 s->progress->enabled = false;
         r = client_transfer(place, &q, &s->error, ret);
         progress_end(s->progress);

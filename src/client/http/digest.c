@@ -25,7 +25,7 @@ void client_base64_encode(const void *data, size_t size, char *ret) {
         base64_encode_raw(ret, size, data);
 }
 
-/* nettle passes over blanks: whoever has some has fewer bytes than letters. */
+/* nettle skips blanks: a text with blanks has fewer bytes than its length tells. */
 ssize_t base64_decode(const char *text, size_t size, uint8_t *ret) {
         struct base64_decode_ctx context;
         size_t n = BASE64_BYTES_MAX(size), padding = 0;

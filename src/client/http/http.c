@@ -15,7 +15,7 @@ void http_reader_done(HttpReader *h) {
         h->kept_size = h->scanned = 0;
 }
 
-/* Another line of the head is there, perhaps the last one. */
+/* Another line of the head has arrived, perhaps the last one. */
 static int http_reader_take_head(HttpReader *h) {
         int r = http_head_read_response(h->kept, h->kept_size, &h->scanned, h->bodyless, &h->head);
 

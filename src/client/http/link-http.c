@@ -23,16 +23,16 @@ typedef struct LinkHttp {
         Link link;
         Call events;
         EventReader reader;
-        Answer refusal; /* what a failing answer says */
+        Answer refusal; /* the body of a failing answer */
         char *body;     /* of the request that starts it */
         bool follow;
-        uint64_t seen[2]; /* bytes of each stream that were handed on */
+        uint64_t seen[2]; /* bytes of each stream that were passed on */
         usec_t lost_at;   /* 0: connected */
         usec_t retry_at;
 
         Call input;
         Answer input_answer;
-        bool input_over; /* nobody reads it any more, or its end has been sent */
+        bool input_over; /* the command no longer reads input, or its end has been sent */
 
         Call control;
         int signals[SIGNALS_MAX]; /* to be sent, the oldest first */
@@ -49,7 +49,7 @@ static const LinkHttp *of_const(const Link *l) {
         return (const LinkHttp *) l;
 }
 
-/* Output that was handed on before the connection broke comes again, and is passed over. */
+/* Output that was passed on before the connection broke comes again, and is skipped. */
 static int link_http_take_output(LinkHttp *h, const Event *e) {
         unsigned stream = e->kind == EVENT_STDERR;
         const char *data = e->data;
@@ -113,7 +113,7 @@ static int connect_events(LinkHttp *h, Error *reterr) {
         return call_start(&h->events, h->link.place, &q, reterr);
 }
 
-/* Plans to connect again a little later. False: that has gone on for long enough. */
+/* Plans to connect again a little later. False: it has tried for long enough. */
 static bool plan_retry(LinkHttp *h) {
         usec_t now = clock_usec();
 
@@ -124,8 +124,8 @@ static bool plan_retry(LinkHttp *h) {
         return now < h->lost_at + RECONNECT_MAX;
 }
 
-/* The connection is lost. Returns 0 to try again, or the error when there is no use: before it has started nobody knows of
- * it. */
+/* The connection is lost. Returns 0 to try again, or the error if that is useless: a command that has not
+ * started is unknown to the daemon. */
 static int link_http_retry(LinkHttp *h, int error, Error *reterr) {
         if (!h->link.execution)
                 return error;
@@ -136,7 +136,7 @@ static int link_http_retry(LinkHttp *h, int error, Error *reterr) {
         return 0;
 }
 
-/* A whole answer that is not a stream of events. */
+/* Handles a complete answer that is not a stream of events. */
 static int link_http_take_refusal(LinkHttp *h, Error *reterr) {
         Answer *a = &h->refusal;
 
@@ -148,7 +148,7 @@ static int link_http_take_refusal(LinkHttp *h, Error *reterr) {
         return link_refuse(&h->link, a, reterr);
 }
 
-/* The stream has ended: with the exit event, or because only what is there was asked for, or too early. */
+/* The stream has ended: with the exit event, or because only existing output was asked for, or too early. */
 static int events_over(LinkHttp *h, Error *reterr) {
         if (h->link.end)
                 return 1;
@@ -180,7 +180,7 @@ static int step_events(LinkHttp *h, const struct pollfd *polls, Error *reterr) {
         return 0;
 }
 
-/* Begins a short request beside the stream. What it answers goes to the sink, or nowhere. */
+/* Begins a short request beside the stream. Its answer is collected in *ret, or dropped. */
 static int post(LinkHttp *h, Call *c, const char *path, const char *type, const void *body, size_t size, Answer *ret) {
         _cleanup_url_ Url u = url_fill(path, (char *const[]) { h->link.sandbox, h->link.execution });
 
@@ -191,7 +191,7 @@ static int post(LinkHttp *h, Call *c, const char *path, const char *type, const 
                         /* reterr= */ NULL);
 }
 
-/* The daemon has taken a piece of input, or says that nobody wants it. */
+/* The daemon has taken a piece of input, or reports that the command reads no more. */
 static void input_answered(LinkHttp *h) {
         const Answer *a = &h->input_answer;
         _cleanup_json_ json_t *j = a->size > 0 ? json_parse(a->text, a->size, /* reterr= */ NULL) : NULL;
@@ -210,7 +210,7 @@ static void link_http_step_input(LinkHttp *h, const struct pollfd *polls) {
         r = call_step(&h->input, polls, /* reterr= */ NULL);
         if (r > 0)
                 input_answered(h);
-        else if (r < 0) { /* the daemon went away with it: how much arrived nobody knows, so no more is sent */
+        else if (r < 0) { /* the daemon went away meanwhile: how much arrived is unknown, so no more is sent */
                 log_warning("the connection for the input broke off: the command gets no more input");
                 call_done(&h->input);
                 h->input_over = true;

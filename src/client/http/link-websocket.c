@@ -10,7 +10,7 @@
 #include "client/http/link.h"
 #include "client/http/websocket.h"
 
-#define QUEUE_FULL (256 << 10) /* of input that the daemon has not taken */
+#define QUEUE_FULL (256 << 10) /* bytes of input that the daemon has not taken */
 
 typedef struct LinkWebSocket {
         Link link;
@@ -107,7 +107,7 @@ static int upgrade(LinkWebSocket *w, Error *reterr) {
                 return error_set(reterr, r, "out of memory");
         w->call.fd = -EBADF; /* the socket has it */
         call_done(&w->call);
-        return step_socket(w, /* revents= */ 0, reterr); /* what came with the answer: poll(2) knows nothing of it */
+        return step_socket(w, /* revents= */ 0, reterr); /* handles bytes that came with the answer: poll(2) does not report them */
 }
 
 static int link_websocket_step(Link *l, const struct pollfd polls[static LINK_POLLS], Error *reterr) {

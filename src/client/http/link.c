@@ -9,7 +9,7 @@ void *link_make(const LinkOps *ops, const Place *place, const char *sandbox, con
         if (!l)
                 return NULL;
         *l = (Link) { .ops = ops, .place = place, .sandbox = strdup(sandbox) };
-        if (!l->sandbox || (execution && link_begin(l, execution) < 0)) { /* there is nothing of its own yet */
+        if (!l->sandbox || (execution && link_begin(l, execution) < 0)) { /* the link itself owns nothing yet */
                 free(l->sandbox);
                 free(l);
                 return NULL;

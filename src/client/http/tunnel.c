@@ -13,10 +13,10 @@
 #include "base/kernel.h"
 #include "base/program.h"
 
-/* Tunnels end by themselves, soon after their sockets. */
+/* Tunnel processes end by themselves, soon after their sockets are closed. */
 static pid_t *pids;
 static size_t n_pids, pids_room;
-static bool waits; /* at our exit */
+static bool waits; /* tunnel_wait_all() is registered for our exit */
 
 static void tunnel_reap(void) {
         size_t left = 0;
@@ -27,7 +27,7 @@ static void tunnel_reap(void) {
         n_pids = left;
 }
 
-/* At our exit: the last bytes have gone out, and nobody is left whom init would have to bury. */
+/* Waits at our exit: then the last bytes are sent, and no child is left for init to reap. */
 static void tunnel_wait_all(void) {
         (void) kernel_close_range(STDERR_FILENO + 1, ~0u, 0);
         for (size_t i = 0; i < n_pids; i++)

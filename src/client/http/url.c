@@ -75,7 +75,7 @@ Url url_fill(const char *path, char *const *words) {
         return u;
 }
 
-/* What stands for the conversion that *format begins with, which is passed over. */
+/* Returns the text for the conversion that *format begins with, and skips the conversion. */
 static const char *url_word(const char **format, va_list *words, char number[static NUMBER_MAX]) {
         bool text = strncmp(*format, "%s", 2) == 0, large = strncmp(*format, "%llu", 4) == 0;
 
@@ -88,7 +88,7 @@ static const char *url_word(const char **format, va_list *words, char number[sta
         return number;
 }
 
-/* "?name=" or "&name=", and a conversion, or a word as it is. Returns what is behind it. */
+/* "?name=" or "&name=", and a conversion, or a literal word. Returns the rest of the format. */
 static const char *url_read_query(Url *u, const char *format, va_list *words) {
         const char *name = format + 1, *value = strchr(name, '=') + 1, *end = value + strcspn(value, "&");
         size_t n = (size_t) (end - value);

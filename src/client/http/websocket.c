@@ -20,8 +20,8 @@ struct WebSocket {
         WebSocketHandlers handlers;
         uint8_t *extra;
         size_t extra_start, extra_size;
-        int error;  /* of the socket, or what message() said */
-        bool ended; /* they have hung up */
+        int error;  /* of the socket, or from message() */
+        bool ended; /* the peer has hung up */
 };
 
 int websocket_make_key(char ret[static WEBSOCKET_KEY_SIZE + 1]) {
@@ -183,7 +183,7 @@ static int websocket_fail(const WebSocket *w) {
 }
 
 int websocket_step(WebSocket *w, short revents) {
-        bool waits = w->extra_start < w->extra_size; /* bytes that poll(2) knows nothing of */
+        bool waits = w->extra_start < w->extra_size; /* bytes that poll(2) does not report */
 
         if ((revents || waits) && wslay_event_want_read(w->context) && wslay_event_recv(w->context) != 0)
                 return websocket_fail(w);

@@ -111,7 +111,7 @@ static const Option create_options[] = {
         OPTION_INSTEAD("cap-add", 0, "CAPABILITY", "there is no sandbox with capabilities of the host; --user root is root inside"),
 };
 
-/* What is said about rules or a group says which kind of network it is, where nobody does. */
+/* Without a mode, options for rules or a group determine the mode of the network. */
 static void create_put_network(Common *c) {
         const json_t *network = json_object_get(c->body.object, "network");
 

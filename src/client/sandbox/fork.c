@@ -16,7 +16,8 @@ static const Option fork_options[] = {
         { "snapshot", 0,   NULL,         "the operand is a snapshot, even if a sandbox has the\nsame name", OPTION_OWN },
 };
 
-/* Sandboxes and snapshots may have the same names: the sandbox is meant, unless there is none. */
+/* Sandboxes and snapshots may have the same names: the word names a snapshot only if there is no such
+ * sandbox. */
 static bool is_snapshot(const Place *place, const char *word) {
         _cleanup_answer_ Answer sandbox = { 0 }, snapshot = { 0 };
         _cleanup_url_ Url u = url_of("/api/sandbox/%s", word), to = url_of("/api/snapshots/%s", word);

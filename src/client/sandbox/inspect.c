@@ -18,7 +18,7 @@ static void client_inspect_print_key(const char *key, unsigned depth) {
                         colours ? colour_off() : "");
 }
 
-/* A value on the rest of a line. */
+/* Prints a value on the rest of a line. */
 static void print_scalar(const char *key, const json_t *value) {
         bool coloured = strcmp(key, "status") == 0 && colours_wanted(STDOUT_FILENO);
         _cleanup_free_ char *text = human_value(value);
@@ -76,7 +76,7 @@ static int inspect_run(const Place *place, void *options, const Operands *words)
                 c->verb = &inspect_execution_verb;
         if (ask_need(place, c, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (!json_get_text(a.json, "id")) /* it is the name of another page of the API */
+        if (!json_get_text(a.json, "id")) /* the word is the name of another page of the API */
                 return verb_refuse("there is no sandbox '%s'", words->items[0]);
         return ask_show(c, words, &a);
 }

@@ -64,7 +64,8 @@ int listing_sandboxes(const Place *p, Listing *ret) {
         return listing_get(p, &u, /* key= */ NULL, ret);
 }
 
-/* The text between the brackets, so that numbers stay as the daemon wrote them; a list within an object is printed anew. */
+/* Prints the text between the brackets, so that numbers stay as the daemon wrote them. A list within an
+ * object is encoded again. */
 static void listing_print_page(const Listing *l, size_t page, bool *first) {
         const json_t *rows = listing_rows(l, page);
         _cleanup_free_ char *own = l->key ? client_json_print(rows, /* pretty= */ false) : NULL;

@@ -51,7 +51,7 @@ static const Column ls_columns[] = {
         { ">COMMANDS", "executions.running", cell_of, .unit = "executions.total" }, { "AGENT", "agent_type" }, { "TASK", "task_id" }, { "TIMEOUT", "expires_at", cell_expiry },
 };
 
-/* Unless the caller says which states: --json has always had all of them. */
+/* Leaves ended sandboxes out, unless the caller selects states: --json has always had all of them. */
 static int ls_leave_out_ended(Common *o) {
         static const Option status = { "status", .key = "status" };
 

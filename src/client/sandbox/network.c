@@ -31,7 +31,7 @@ static const Column denial_columns[] = {
         { ">AGE", "time", cell_age }, { ">COUNT", "count", cell_number, .otherwise = "1" }, { "REASON", "reason" }, { "WHAT", "text" }, { "WOULD ALLOW IT", "cure" },
 };
 
-/* As `cove create --policy` takes it. */
+/* Prints the policy in the form that `cove create --policy` takes. */
 static void network_show_learned(const json_t *learned, const char *word) {
         _cleanup_json_ json_t *policy = json_object();
 
@@ -40,7 +40,7 @@ static void network_show_learned(const json_t *learned, const char *word) {
 }
 
 static const Verb network_views[] = {
-        { .name = "usage", .path = "/api/sandbox/%", .only = "network", .show = network_show_usage }, /* a part of what there is to know of a sandbox */
+        { .name = "usage", .path = "/api/sandbox/%", .only = "network", .show = network_show_usage }, /* one member of the sandbox's object */
         { .name = "denials", .path = "/api/sandbox/%/network/denials", VERB_COLUMNS(denial_columns) },
         { .name = "learned", .path = "/api/sandbox/%/network/learned", .show = network_show_learned },
 };

@@ -49,7 +49,7 @@ static void put_lines(char mark, const char *at, const char *end, unsigned n) {
                 replay_compare_put_line(mark, "…", strlen("…"));
 }
 
-/* From the first line that differs on. */
+/* Shows both sides from the first line that differs. */
 static void show_difference(const char *name, const char *was, size_t was_size, const char *is, size_t is_size) {
         const char *was_end = was + was_size, *is_end = is + is_size, *context = was;
         unsigned long line = 1;

@@ -73,7 +73,7 @@ static int step_remove(Replay *r, const json_t *line, const ReplayKind *kind) {
         return replay_send(r, "DELETE", &u, NULL, 0);
 }
 
-/* mkdir, move, copy, chmod: the line has the names of the API's body, but for those of move and copy. */
+/* mkdir, move, copy, chmod: the line has the names of the API's body, except those of move and copy. */
 static int step_change(Replay *r, const json_t *line, const ReplayKind *kind) {
         static const char *const keys[] = { "path", "user", "mode", "owner", "parents", "replace", "recursive" };
         bool moves = json_has(line, "target");
@@ -90,7 +90,7 @@ static int step_change(Replay *r, const json_t *line, const ReplayKind *kind) {
         return client_need_path(r->place, &body, &a, "/api/sandbox/%s/files/%s", r->sandbox, replay_type(line));
 }
 
-/* What was written to it then is in the line of its end. */
+/* The line of an execution's end has the input that was written to it. */
 static const json_t *replay_steps_find_end(const Replay *r, const char *execution) {
         const json_t *line;
         size_t i;
@@ -118,7 +118,7 @@ static int give_input(Replay *r, const json_t *line, const char *execution) {
                 k = replay_send(r, "POST", &u, data, size);
         if (k >= 0 && !json_has(line, "pty"))
                 k = replay_send(r, "POST", &to_close, NULL, 0);
-        return k == -EIO ? k : 0; /* one that has ended already reads nothing, as it may have been then */
+        return k == -EIO ? k : 0; /* one that has ended already reads nothing, as may have been the case in the recording */
 }
 
 static int replay_steps_exec(Replay *r, const json_t *line, const ReplayKind *kind) {
@@ -193,7 +193,7 @@ static void replay_steps_tell(const Replay *r, const json_t *line) {
         (void) fflush(stdout);
 }
 
-/* As long after the beginning as it was then. */
+/* Waits until the step is as long after the beginning as it was in the recording. */
 static void wait_for_time(const Replay *r, const json_t *line) {
         usec_t at = (usec_t) json_get_integer(line, "atMs", 0) * USEC_PER_MSEC, now = clock_usec() - r->began;
         usec_t first = json_array_size(r->lines) > 1 ? (usec_t) json_get_integer(json_array_get(r->lines, 1), "atMs", 0) * USEC_PER_MSEC : 0;

@@ -13,7 +13,7 @@
 #include "client/verbs.h"
 
 #define EXIT_DIFFERENT  1
-#define LIFETIME_SECONDS 3600 /* of a sandbox that nobody keeps, should we be killed */
+#define LIFETIME_SECONDS 3600 /* of the sandbox, in case we are killed before we remove it */
 
 static const Option replay_options[] = {
         { "until",  0, "N",  "run only the first N steps",                      OPTION_NUMBER(ReplayOptions, until, 1, INT64_MAX) },
@@ -34,7 +34,7 @@ int replay_load(Replay *r) {
 
                 end = memchr(line, '\n', (size_t) (a.text + a.size - line));
                 if (!end)
-                        break; /* being written at this moment */
+                        break; /* the line is being written at this moment */
                 parsed = json_parse(line, (size_t) (end - line), &error);
                 if (!parsed || json_array_append_new(r->lines, parsed) < 0)
                         return log_failure(-EBADMSG, "the recording cannot be read: %s", error.text);
@@ -100,7 +100,7 @@ static int run_steps(Replay *r) {
         return k;
 }
 
-/* With the words that said which daemon is meant. */
+/* Passes on the options that select the daemon. */
 static void open_shell(const Replay *r) {
         const PlaceOptions *p = &r->o->common.place;
         const struct {

@@ -16,7 +16,7 @@ static const Option rm_options[] = {
         { "yes",   'y', NULL, "do not ask",                                           OPTION_OWN },
 };
 
-/* True: go on. */
+/* True: the user agrees. */
 static bool rm_confirm(size_t n) {
         char answer[16] = "";
 

@@ -39,16 +39,17 @@ static void snapshot_show_check(const json_t *answer, const char *name) {
                 human_line("%s: DAMAGED: %s", name, json_get_text_or(answer, "error", "?"));
 }
 
-/* Who comes from whom.
+/* The tree of descent.
  *
- * A snapshot hangs on the one before it, or on what its sandbox began as; a sandbox on the snapshot that it began as, or on the sandbox
- * that it was forked from. What hangs on something that is gone, or on nothing, stands by itself. */
+ * The parent of a snapshot is the snapshot before it, or the one that its sandbox began as, or else its sandbox. The
+ * parent of a sandbox is the snapshot that it began as, or the sandbox that it was forked from. A node whose parent
+ * is gone, or that has none, is a root. */
 
-#define DEPTH_MAX 256 /* deeper is shown flat: a circle cannot be, but nothing here shall depend on it */
+#define DEPTH_MAX 256 /* deeper nodes are shown flat: a cycle cannot exist, but nothing here must depend on that */
 
 typedef struct Node {
         const json_t *json;
-        const char *id, *parent; /* parent NULL: none that is there */
+        const char *id, *parent; /* parent NULL: no parent exists */
         bool is_snapshot, shown;
 } Node;
 
@@ -71,7 +72,7 @@ static int snapshot_tree_add(Nodes *all, const json_t *json, bool is_snapshot) {
         return 0;
 }
 
-/* The nearest that is still there. */
+/* Finds the nearest parent that still exists. */
 static void snapshot_tree_find_parent(const Nodes *all, Node *n) {
         const char *const keys[] = { n->is_snapshot ? "parent" : "snapshot", n->is_snapshot ? "sandbox" : "parent" };
 
@@ -82,7 +83,7 @@ static void snapshot_tree_find_parent(const Nodes *all, Node *n) {
                         n->parent = p->id;
         }
         if (n->is_snapshot && n->parent) {
-                const Node *p = snapshot_tree_find(all, n->parent); /* of a sandbox that began as this very one: a restore */
+                const Node *p = snapshot_tree_find(all, n->parent); /* the sandbox began as this very snapshot: a restore */
 
                 if (p && !p->is_snapshot && strcmp(json_get_text_or(p->json, "snapshot", ""), n->id) == 0)
                         n->parent = NULL;
@@ -128,7 +129,7 @@ static void snapshot_tree_print(Nodes *all) {
         for (size_t i = 0; i < all->n; i++)
                 snapshot_tree_find_parent(all, all->items + i);
         print_below(all, /* parent= */ NULL, "", 0);
-        for (size_t i = 0; i < all->n; i++) /* whatever could not be reached */
+        for (size_t i = 0; i < all->n; i++) /* nodes that could not be reached */
                 if (!all->items[i].shown)
                         print_node(all->items + i, "", true, 0);
 }

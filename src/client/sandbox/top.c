@@ -44,11 +44,11 @@ static const Option top_options[] = {
         { "tenants",  't', NULL,   "print the usage of each tenant, once", OPTION_FLAG(TopOptions, tenants) },
 };
 
-/* What a key sorts by. */
+/* The order that a key selects. */
 typedef struct TopOrder {
         char key;
         const char *member; /* of the resources; NULL: by name */
-        const char *column, *marked; /* its head, without and with the mark of the order */
+        const char *column, *marked; /* the column's head, without and with the mark of the order */
 } TopOrder;
 
 static const TopOrder orders[] = {
@@ -66,7 +66,7 @@ typedef struct Top {
         int signal_fd;
 } Top;
 
-/* One that went between the list and the question is passed over. */
+/* A sandbox that was removed after the list was made is skipped. */
 static int top_add_row(Top *t, const json_t *sandbox) {
         _cleanup_answer_ Answer a = { 0 };
         int r;
@@ -124,7 +124,7 @@ static int top_look(Top *t) {
         return r < 0 ? r : top_sort(t);
 }
 
-/* The name, cut to so many characters as its column may have. */
+/* The name, cut to the width of its column. */
 static void cell_cut_label(Table *t, const json_t *row, const Column *c) {
         const char *label = sandbox_label(json_object_get(row, c->key));
 
@@ -146,9 +146,10 @@ static unsigned top_label_width(const Top *t) {
         return (unsigned) widest;
 }
 
-/* A window that is too narrow for all columns has those that fit wholly, from the left; the one that orders the rows is always there. */
+/* If the window is too narrow for all columns, those from the left are shown that fit wholly. The column
+ * that orders the rows is always shown. */
 static size_t top_choose(const Top *t, unsigned width, Column chosen[static RESOURCES_COLUMNS]) {
-        static const unsigned widths[RESOURCES_COLUMNS] = { 8, 7, 6, 7, 6, 6, 5, 6, 7, 8, 10 }; /* of what is usual in them, beside the name */
+        static const unsigned widths[RESOURCES_COLUMNS] = { 8, 7, 6, 7, 6, 6, 5, 6, 7, 8, 10 }; /* usual widths of the columns, except the name */
         const TopOrder *order = t->order;
         unsigned label = MIN_OF(MAX_OF(width / 3, (unsigned) TABLE_ID_SHORT), top_label_width(t)), left = width, n = 0;
 
@@ -160,7 +161,7 @@ static size_t top_choose(const Top *t, unsigned width, Column chosen[static RESO
                 unsigned needs = i == 0 ? label : widths[i] + 2;
 
                 if (i > 0 && !orders_rows && width > 0 && needs > left) {
-                        left = 0; /* no smaller one behind it takes its place: the order stays what people know */
+                        left = 0; /* no narrower column takes its place: the columns keep their order */
                         continue;
                 }
                 left -= orders_rows && i > 0 ? 0 : MIN_OF(needs, left);
@@ -176,7 +177,7 @@ static size_t top_choose(const Top *t, unsigned width, Column chosen[static RESO
         return n;
 }
 
-/* On a screen the look has a width; else everything is shown, unmarked. */
+/* On a screen the look has a width; otherwise all columns are shown, unmarked. */
 static int print_rows(const Top *t, const TableLook *look_of_table) {
         Column chosen[RESOURCES_COLUMNS];
         size_t n = top_choose(t, look_of_table->width, chosen), i;
@@ -225,7 +226,7 @@ static void leave_screen(void) {
         if (!on_screen)
                 return;
         on_screen = false;
-        printf("\033[?25h\033[?1049l"); /* the cursor, and what was there before */
+        printf("\033[?25h\033[?1049l"); /* restores the cursor and the screen */
         (void) fflush(stdout);
         terminal_restore();
 }
@@ -316,7 +317,7 @@ static int wait_for_next(Top *t, usec_t interval) {
 static int run_live(Top *t, usec_t interval) {
         static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH };
         _cleanup_close_ int signal_fd = -EBADF;
-        int r = top_look(t); /* before the screen is taken: what fails at once is told where it can be read */
+        int r = top_look(t); /* before the screen is taken: an immediate failure is printed where it can be read */
 
         if (r < 0)
                 return EXIT_OWN_FAILURE;

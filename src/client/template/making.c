@@ -9,7 +9,7 @@
 #include "client/human.h"
 #include "client/verbs.h"
 
-#define LOOK_EVERY "0.3" /* seconds; the end is told at once */
+#define LOOK_EVERY "0.3" /* seconds; the end is reported at once */
 #define EXIT_SIGNAL 128
 #define BAR_WIDTH   24
 
@@ -27,8 +27,8 @@ typedef struct MakingFollow {
         const char *id;
         uint64_t offset; /* of the log */
         bool json, terminal, shown;
-        bool held; /* human_put()'s */
-        bool midline; /* the log has not ended its line: a progress of ours would stand in it, and take it away */
+        bool held; /* state of human_put() */
+        bool midline; /* the log has not ended its line: a progress line would be drawn into it, and erase it */
         bool cancelled;
 } MakingFollow;
 
@@ -62,7 +62,7 @@ static void show_progress(MakingFollow *f, const json_t *making) {
         f->shown = true;
 }
 
-/* What builds print is theirs: it must not command our terminal. */
+/* The output of builds is untrusted: it must not control our terminal. */
 static int take_log(void *userdata, const void *data, size_t size) {
         MakingFollow *f = userdata;
 
@@ -105,7 +105,7 @@ static int making_tell_end(const MakingFollow *f, const Answer *a) {
                 answer_print(a);
         else if (good && name && digest)
                 printf("%s %s\n", name, digest);
-        if (!good && (f->look->quiet || f->json)) /* the log has said it */
+        if (!good && (f->look->quiet || f->json)) /* otherwise the log has told the reason */
                 log_error("%s", json_get_text_or(json_object_get(a->json, "error"), "message", status));
         if (f->cancelled)
                 return EXIT_SIGNAL + interrupted_by;

@@ -21,9 +21,10 @@
 #define IGNORE     ".dockerignore"
 #define TEXT_MAX   (1 << 20)
 #define ARGUMENTS_MAX 256
-#define EXIT_STEP_FAILED 1 /* what was to be built is wrong, not we */
+#define EXIT_STEP_FAILED 1 /* the build itself failed, not the client */
 
-/* The network of the rules of --allow; one that says http:// says that it need not be TLS. The caller frees it. */
+/* Makes the network object from the rules of --allow; a rule with http:// means that TLS is not required.
+ * The caller frees it. */
 static int write_network(TemplateOptions *o, char **ret) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         Error error = { 0 };
@@ -46,7 +47,7 @@ static int write_network(TemplateOptions *o, char **ret) {
         return *ret ? 0 : error.code;
 }
 
-/* NAME alone: the value that it has here. */
+/* NAME alone takes its value from our environment. */
 OPTION_KIND(template_argument) {
         const char *here = strchr(value, '=') ? NULL : getenv(value);
         _cleanup_free_ char *assignment = NULL;
@@ -64,7 +65,7 @@ OPTION_KIND(template_argument) {
         return r < 0 ? error_set(reterr, r, "--build-arg: more than %zu", arguments->max) : 0;
 }
 
-/* What is built: which file of the directory. */
+/* The file of the directory that is built. */
 
 static char *read_text_file(const char *directory, const char *name, size_t *ret) {
         _cleanup_close_ int dir = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -EBADF;
@@ -90,7 +91,7 @@ static bool template_build_is_there(const char *directory, const char *name) {
         return snprintf(path, sizeof(path), "%s/%s", directory, name) < (int) sizeof(path) && access(path, R_OK) >= 0;
 }
 
-/* The file's name below the directory, or NULL: complained. "": nothing was said. */
+/* Returns the file's name below the directory, "" if none was given, or NULL after a message. */
 static char *find_file(const char *directory, const char *file) {
         _cleanup_free_ char *top = realpath(directory, NULL), *path = NULL;
         size_t n;
@@ -118,7 +119,7 @@ static char *find_file(const char *directory, const char *file) {
         return NULL;
 }
 
-/* The directory as it is sent. */
+/* Sending the directory. */
 
 static int open_pack(const char *directory, const char *file, Strv *ignored, Strv *always, ClientUpload *s) {
         _cleanup_free_ char *text = NULL;
@@ -160,7 +161,7 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
         return r;
 }
 
-/* A text, and nothing else. */
+/* Sends a text without a directory. */
 static int template_build_send_text(const Place *place, const TemplateOptions *o, const char *text, Answer *ret) {
         _cleanup_builder_ JsonBuilder b = { 0 };
 

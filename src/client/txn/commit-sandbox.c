@@ -37,7 +37,8 @@ static int ask_sandbox(CommitSandboxFetch *f, const char *from) {
         return r;
 }
 
-/* The archive becomes an upper over the directory, as a guest would have left it, and is applied by the same rules. */
+/* Unpacks the archive into an upper layer over the directory, as a guest would have left it, and applies it
+ * by the same rules. */
 static int commit_sandbox_apply(CommitVerb *v, CommitSandboxFetch *f, Txn *t, const Strv *paths, CommitResult *ret, Error *reterr) {
         CommitOptions o = commit_options_of(v, paths);
         _cleanup_close_ int dir = txn_open_dir(t, reterr), upper = dir < 0 ? -EBADF : txn_open_upper(t, reterr), part = -EBADF;
@@ -45,7 +46,7 @@ static int commit_sandbox_apply(CommitVerb *v, CommitSandboxFetch *f, Txn *t, co
         int r = dir < 0 ? dir : upper < 0 ? upper : 0;
 
         if (r >= 0 && copy_unpack(f->place, &u, upper, f->sandbox, /* progress= */ NULL) < 0)
-                return 1; /* has been told */
+                return 1; /* has been reported */
         if (r >= 0)
                 r = layer_to_upper(upper, reterr);
         if (r < 0)

@@ -80,7 +80,7 @@ static void count_lines(const char *patch, uint64_t *ret_more, uint64_t *ret_les
 
 #define STAT_COLUMN 32 /* where numbers begin, below short names */
 
-/* Lines come one by one: how long the longest name will be is not known. */
+/* Lines come one by one, so the length of the longest name is not known. */
 static void put_gap(const DiffEntry *e) {
         size_t n = strcmp(e->type, "directory") == 0 ? 1 : 0;
 
@@ -121,7 +121,8 @@ static Colour colour_of_line(const char *line, bool in_hunk) {
         return line[0] == '+' ? COLOUR_GREEN : line[0] == '-' ? COLOUR_RED : line[0] == '@' ? COLOUR_YELLOW : COLOUR_NONE;
 }
 
-/* Onto a terminal line by line, cleaned; elsewhere as it is, so that `git apply` and `patch` can read it. */
+/* Prints to a terminal line by line, cleaned; elsewhere unchanged, so that `git apply` and `patch` can read
+ * it. */
 static int show_patch_text(const DiffShow *d, const char *patch) {
         bool in_hunk = false;
 
@@ -163,7 +164,7 @@ static int show_patch(DiffShow *d, const DiffEntry *e) {
         return r;
 }
 
-/* Names are bytes, JSON is text: what is none is made so. */
+/* Names are bytes, JSON is text: a name that is not UTF-8 is cleaned. */
 static json_t *diff_show_text_of(const char *bytes) {
         json_t *text = json_string(bytes);
         _cleanup_free_ char *clean = text ? NULL : human_clean(bytes);

@@ -16,7 +16,8 @@ static const Option discard_options[] = {
         { "force", 'f', NULL, "also drop a transaction whose commit was interrupted", OPTION_OWN },
 };
 
-/* What an interrupted commit has left in the directory is not ours to keep secret. */
+/* An interrupted commit may have left something in the directory: without --force the user is told, and
+ * nothing is dropped. */
 static int clear_commit(const Txn *t, bool force) {
         Error error = { 0 };
         _cleanup_close_ int dir = -EBADF;
@@ -71,7 +72,7 @@ static int discard_transaction(const Common *o, const Operands *words) {
         return 0;
 }
 
-/* What it began from is a snapshot, or an empty disk; the second has nothing to be put back. */
+/* A sandbox began from a snapshot, or from an empty disk; the second leaves nothing to restore. */
 static int discard_sandbox(const Common *o, const Place *place, const Operands *words) {
         _cleanup_answer_ Answer sandbox = { 0 }, restored = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };

@@ -54,7 +54,7 @@ int tree_run_changes(int dir_fd, int upper_fd, const Strv *paths, DiffShow *show
                 return error_set(reterr, r, "cannot start cove-tree, which compares the files: %m; it belongs beside cove, or where it was installed");
         if (pipe2(out, O_CLOEXEC) < 0 || pipe2(failures, O_CLOEXEC) < 0)
                 return error_set(reterr, -errno, "cannot make a pipe: %m");
-        /* as tree/tree.h has them: 4 is what was changed, 5 what it stands on */
+        /* in the order of tree/tree.h: 4 is the upper, with the changes, 5 the directory below it */
         r = program_start(&(ProgramStart) {
                 .path = program,
                 .argv = argv,

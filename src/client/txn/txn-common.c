@@ -16,7 +16,7 @@ int txn_open_told(const char *id, bool lock, Txn *ret) {
         return r < 0 ? log_failure(r, "%s", error.text) : r;
 }
 
-/* Where we stand, seen from the transaction's directory; "": at its top, or elsewhere. */
+/* The working directory relative to the transaction's directory; "": its top, or elsewhere. */
 static const char *own_place(const Txn *t, char cwd[static PATH_MAX]) {
         size_t n = strlen(t->dir);
 

@@ -16,7 +16,7 @@ static int credential_field_letter_value(char c) {
         return p ? (int) (p - letters) : -1;
 }
 
-/* "Basic" and letters: what they stand for. -ENOENT: it is something else. */
+/* Decodes the base64 of "Basic". -ENOENT: the field is something else. */
 static int read_basic(const HttpField *field, Text *ret) {
         const char *p = field->value;
         uint32_t bits = 0;
@@ -51,7 +51,7 @@ static void write_basic(const Text *plain, Text *out) {
                 base64_encode(plain->data, plain->size, letters);
 }
 
-/* What a header cannot have in it. */
+/* A header cannot contain control characters, except tabs. */
 static bool is_clean(const char *data, size_t size) {
         for (size_t i = 0; i < size; i++)
                 if ((unsigned char) data[i] < ' ' && data[i] != '\t')
@@ -102,7 +102,7 @@ static bool credential_field_find_in(CredentialFilter *f, const void *data, size
         if (!credential_filter_is_idle(f))
                 r = credential_filter_feed(f, data, size, /* last= */ true, &ignored);
         text_done(&ignored);
-        return r < 0 || credential_filter_hit(f); /* better refused than overlooked */
+        return r < 0 || credential_filter_hit(f); /* on failure, refuse rather than overlook */
 }
 
 bool credential_find_text(CredentialFilter *f, const char *text) {

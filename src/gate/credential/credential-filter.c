@@ -20,7 +20,7 @@ typedef struct CredentialFilterPattern {
         const char *from, *to;
         size_t n_from, n_to;
         const char *name;
-        const char *headers; /* only in those; NULL: wherever */
+        const char *headers; /* replaced only in these headers; NULL: anywhere */
 } CredentialFilterPattern;
 
 struct CredentialFilter {
@@ -29,8 +29,8 @@ struct CredentialFilter {
         size_t n_patterns;
         uint64_t pairs[65536 / 64];
         Text held;
-        SpellFinder *values; /* that are looked for instead of patterns; NULL: none */
-        const char *field; /* what is gone through is the value of this one; NULL: no field */
+        SpellFinder *values; /* searched for instead of patterns; NULL: none */
+        const char *field; /* the field whose value is being searched; NULL: no field */
         const char *hit;
 };
 
@@ -108,7 +108,7 @@ int credential_filter_new_fill(Credentials *c, const char *host, CredentialPlace
         return 0;
 }
 
-/* Another one has the same value. */
+/* An earlier credential of the host has the same value. */
 static bool is_masked_before(const Credentials *c, size_t index, const char *host) {
         for (size_t i = 0; i < index; i++)
                 if (credential_is_for(c->items + i, host) && strcmp(c->items[i].forms[CREDENTIAL_PLAIN], c->items[index].forms[CREDENTIAL_PLAIN]) == 0)
@@ -167,7 +167,7 @@ static bool pattern_is_for(const CredentialFilterPattern *p, const char *field) 
         return false;
 }
 
-/* A word that begins here; or *ret_partial: what is here may become one. */
+/* Returns the pattern that matches here, or sets *ret_partial if the data may be the beginning of one. */
 static const CredentialFilterPattern *filter_match(const CredentialFilter *f, const uint8_t *data, size_t size, bool last, bool *ret_partial) {
         for (size_t i = 0; i < f->n_patterns; i++) {
                 const CredentialFilterPattern *p = f->patterns + i;
@@ -191,7 +191,7 @@ static bool credential_filter_may_begin(const CredentialFilter *f, const uint8_t
         return f->pairs[pair / 64] >> pair % 64 & 1;
 }
 
-/* Returns how much is decided. */
+/* Returns how many bytes are decided; the rest may begin a word. */
 static size_t filter_pass(CredentialFilter *f, const uint8_t *data, size_t size, bool last, Text *out) {
         size_t at = 0, done = 0;
 
@@ -225,7 +225,7 @@ static int filter_piece(CredentialFilter *f, const uint8_t *data, size_t size, b
 
         if (size == 0 && f->held.size == 0)
                 return out->error;
-        if (f->held.size == 0) { /* mostly */
+        if (f->held.size == 0) { /* the usual case */
                 n = filter_pass(f, data, size, last, out);
                 text_put(&f->held, data + n, size - n);
         } else {

@@ -14,7 +14,7 @@
 #define TOKENS   12  /* of one place */
 #define HELD_MAX (SPAN_MAX + AHEAD + 64 * 1024)
 #define NULS_MAX 3   /* between two letters: UTF-32 */
-#define LOOKS_MAX (64 * 1024) /* places that are looked at for the sake of exact beginnings, and how many each byte adds */
+#define LOOKS_MAX (64 * 1024) /* budget of places for finding exact beginnings; each byte adds LOOKS_BYTE */
 #define LOOKS_BYTE 4
 
 typedef enum SpellKind {
@@ -24,7 +24,7 @@ typedef enum SpellKind {
 } SpellKind;
 
 typedef struct SpellPiece {
-        uint64_t high[16], low[16]; /* where a byte stands in it, by each half: both, exactly, as twins differ in one half only */
+        uint64_t high[16], low[16]; /* at which positions a byte stands, by each half: the intersection is exact, as twins differ in one half only */
         unsigned n;
         SpellKind kind;
         bool first;         /* of its value */
@@ -36,15 +36,16 @@ struct SpellSet {
         SpellPiece pieces[];
 };
 
-/* A piece that has begun, by where in the stream: for the next AHEAD places, how many of its letters stand before them, a bit for each number. */
+/* A piece that has begun in the stream. For each of the next AHEAD places, at[] has a bit for each number of
+ * its letters that may stand before the place. */
 typedef struct SpellRun SpellRun;
 
 struct SpellRun {
         uint64_t at[AHEAD];
-        uint64_t since[AHEAD]; /* the earliest place from which one of them may have begun */
-        uint64_t until;        /* beyond it there are none */
+        uint64_t since[AHEAD]; /* the earliest place where one of them may have begun */
+        uint64_t until;        /* at[] has no bits beyond this place */
         size_t state;
-        SpellRun *next;        /* of those that nobody uses */
+        SpellRun *next;        /* in the list of idle runs */
 };
 
 /* One piece in one stream. */
@@ -64,16 +65,16 @@ struct SpellFinder {
         SpellState *states;
         size_t n_states, room_states;
         size_t first[256]; /* states by their first letter; SIZE_MAX: none */
-        bool begins[256];  /* a spelling of a first letter may begin with it */
+        bool begins[256];  /* a spelling of some first letter may begin with this byte */
         SpellRun **active, *idle;
         size_t n_active, room_active, n_runs;
-        size_t nuls; /* before it */
-        uint64_t looks, looked; /* that may be taken; where they were counted last */
+        size_t nuls; /* directly before `at` */
+        uint64_t looks, looked; /* the rest of the budget; the place up to which bytes have added to it */
         Text held;
-        uint64_t begin, at; /* of what is held; what was not looked at yet */
+        uint64_t begin, at; /* the place of the first held byte; of the first byte that was not searched */
         SpellRange *ranges;
         size_t n_ranges, room_ranges;
-        const SpellPiece *open; /* what was put last is what stands for this; NULL: it is shown */
+        const SpellPiece *open; /* the piece whose replacement was written last; NULL: the last bytes were shown */
 };
 
 /* Values. */
@@ -105,7 +106,7 @@ static size_t pieces_of(size_t size) {
         return (size + LETTERS - 1) / LETTERS;
 }
 
-/* In pieces of about the same size: a short one would be found everywhere. */
+/* Cuts the text into pieces of about the same size: a short piece would be found everywhere. */
 static void set_add(SpellSet *s, SpellKind kind, const char *text, size_t size, const char *name, const char *to) {
         size_t n = pieces_of(size);
 
@@ -131,7 +132,7 @@ static void set_add_digits(SpellSet *s, const char *value, size_t size, const ch
         explicit_bzero(digits, sizeof(digits));
 }
 
-/* Behind so many other bytes; only the letters that others have no part in. */
+/* Encodes the value behind `before` other bytes, and adds only the letters that depend on no other byte. */
 static void set_add_base64(SpellSet *s, const char *value, size_t size, size_t before, const char *name) {
         size_t first = (before * 8 + 5) / 6, last = (before + size) * 8 / 6;
         char bytes[SPELL_HIDDEN_MAX + 2] = { 0 }, letters[BASE64_SIZE(sizeof(bytes))];
@@ -143,7 +144,7 @@ static void set_add_base64(SpellSet *s, const char *value, size_t size, size_t b
         explicit_bzero(letters, sizeof(letters));
 }
 
-/* As much as it takes, at once: what grows leaves copies behind. */
+/* Allocates everything at once: a reallocation would leave copies of the value behind. */
 SpellSet *spell_set_new(const char *value, size_t size, const char *name, const char *to) {
         bool hidden = size <= SPELL_HIDDEN_MAX;
         size_t room = pieces_of(size) + (hidden ? pieces_of(2 * size) + 3 * pieces_of(BASE64_SIZE(size)) : 0);
@@ -182,8 +183,8 @@ typedef struct SpellPlace {
         const uint8_t *data;
         size_t size;
         bool last;
-        bool cut; /* what begins here may go on beyond the end */
-        size_t skip; /* so many bytes stand for nothing */
+        bool cut; /* a spelling that begins here may continue beyond the end */
+        size_t skip; /* this many bytes stand for nothing */
         SpellToken tokens[TOKENS];
         size_t n;
 } SpellPlace;
@@ -325,7 +326,7 @@ static void read_entity(SpellPlace *p) {
         }
 }
 
-/* =2F, and a line's end that is none */
+/* =2F, and a soft line break */
 static void read_equals(SpellPlace *p) {
         place_add_hex(p, 1);
         if (place_has(p, 1, "\n"))
@@ -353,7 +354,7 @@ static void place_read(SpellPlace *p) {
                 place_add(p, ' ', 1);
 }
 
-/* What may stand between two letters. nuls: that stand before it. */
+/* Whether the byte may stand between two letters. nuls: the number of NULs directly before it. */
 static bool is_between(SpellKind kind, uint8_t c, size_t nuls) {
         switch (c) {
         case '\0':
@@ -374,7 +375,7 @@ static size_t nuls_after(size_t nuls, uint8_t c) {
         return c == '\0' ? nuls + 1 : 0;
 }
 
-/* Whether the piece is all of these bytes. looks: how many places may be looked at. */
+/* Whether all of these bytes together spell the piece. looks: the budget of places to look at. */
 static bool piece_is(const SpellPiece *piece, const uint8_t *data, size_t size, uint64_t *looks) {
         uint64_t at[AHEAD] = { [0] = 1 };
         size_t reach = 0, nuls = 0;
@@ -444,7 +445,7 @@ size_t spell_finder_size(const SpellFinder *f) {
                f->room_ranges * sizeof(*f->ranges);
 }
 
-/* One with twins as its first letter stands in the list of the lowest. */
+/* A piece whose first letter has twins is in the list of the lowest twin. */
 int spell_finder_add(SpellFinder *f, const SpellSet *s) {
         if (ARRAY_RESERVE(f->states, f->room_states, f->n_states + s->n) < 0 ||
                         ARRAY_RESERVE(f->active, f->room_active, f->n_states + s->n) < 0)
@@ -464,7 +465,7 @@ int spell_finder_add(SpellFinder *f, const SpellSet *s) {
         return 0;
 }
 
-/* One that was used before has no letters any more. */
+/* A reused run has no bits left in at[]. */
 static SpellRun *finder_take_run(SpellFinder *f) {
         SpellRun *run = f->idle;
 
@@ -506,8 +507,8 @@ static int finder_wake_all(SpellFinder *f, uint8_t letter) {
         return r;
 }
 
-/* Where did it begin that ends here? Somebody who sends many that end, and few that begin, gets more hidden than he sent: each byte of the stream pays
- * for a few looks. */
+/* Finds where the match that ends here began. Each byte of the stream pays for a few looks: a sender of many
+ * ends and few beginnings gets more hidden than it sent. */
 static uint64_t finder_begin_of(SpellFinder *f, const SpellPiece *piece, uint64_t since, uint64_t end) {
         const uint8_t *data = (const uint8_t *) f->held.data;
         uint64_t from = MAX_OF(since, f->begin);
@@ -527,7 +528,8 @@ static int finder_found(SpellFinder *f, const SpellPiece *piece, uint64_t since,
         uint64_t from;
 
         *ret_name = piece->name;
-        /* Mostly there is no need to look: it has so many letters, and so many bytes at least. */
+        /* Usually no search is needed: the match has at least as many bytes as letters, so it begins in the
+         * range before. */
         if (before && since >= before->from && before->to + piece->n > end) {
                 if (since == before->from && end > before->to)
                         before->piece = piece;
@@ -535,7 +537,7 @@ static int finder_found(SpellFinder *f, const SpellPiece *piece, uint64_t since,
                 return 0;
         }
         from = finder_begin_of(f, piece, since, end);
-        /* Those within it are part of it. */
+        /* The new range replaces those within it. */
         while (f->n_ranges > 0 && f->ranges[f->n_ranges - 1].from >= from)
                 f->n_ranges--;
         if (f->n_ranges > 0 && f->ranges[f->n_ranges - 1].to >= end)
@@ -604,7 +606,7 @@ static int finder_step(SpellFinder *f, const SpellPlace *place, const char **ret
         return r;
 }
 
-/* From where on it is open what becomes of it. */
+/* Returns the first place whose bytes are not decided yet. */
 static uint64_t finder_sure(const SpellFinder *f) {
         uint64_t sure = f->at;
 
@@ -696,7 +698,7 @@ int spell_finder_feed(SpellFinder *f, const void *data, size_t size, bool last, 
                 text_put(&f->held, data, size);
         r = f->held.error < 0 ? f->held.error : finder_walk(f, last, ret_name);
         if (r < 0) {
-                f->held.error = r; /* what was not looked at by all of them is not shown by the next one either */
+                f->held.error = r; /* some pieces have not searched these bytes: no later call may show them */
                 return r;
         }
         if (f->held.size > 0)

@@ -99,7 +99,7 @@ static int credential_read_places(json_t *list, unsigned *ret, Error *reterr) {
         return *ret != 0 ? 0 : error_set(reterr, -EINVAL, "in: must say where: \"header\", \"query\", \"body\"");
 }
 
-/* Exact, or "*." and a name: what is for every host belongs to none. */
+/* Reads a name, or "*." and a name. A credential for every host would belong to none. */
 static int credential_read_domain(const char *text, char ret[static EGRESS_DOMAIN_MAX], Error *reterr) {
         size_t skip = strncmp(text, "*.", 2) == 0 ? 2 : 0;
         char name[EGRESS_DOMAIN_MAX];
@@ -162,7 +162,7 @@ static int credential_read_one(json_t *item, Credential *c, size_t *n_values, Er
         strcpy(c->name, name);
         strcpy(c->placeholder, placeholder);
         r = credential_make_forms(c, value, n_value);
-        explicit_bzero((char *) value, n_value); /* jansson's own memory; it would free it with the value in it */
+        explicit_bzero((char *) value, n_value); /* jansson's memory, which would be freed with the value in it */
         return r < 0 ? error_set(reterr, r, "%m") : 0;
 }
 

@@ -21,7 +21,7 @@ enum {
 #define OPT_SIZE           11 /* of a record without options */
 #define POINTER_TO_NAME    0xc00c /* the question's name always lies behind the header */
 
-/* What is left to read. After a failure nothing is. */
+/* The rest of a message; empty after a failure. */
 typedef struct DnsMessageReader {
         const uint8_t *data;
         size_t size;
@@ -52,8 +52,8 @@ static uint16_t take16(DnsMessageReader *r) {
         return p ? (uint16_t) (p[0] << 8 | p[1]) : 0;
 }
 
-/* A letter in lower case, digit, '-' or '_'; else 0. Other bytes are legal in DNS, but no host has them in its name, and a NUL or a dot in a label
- * would be read differently by whoever sees it as text. */
+/* Returns a letter in lower case, digit, '-' or '_', or 0. Other bytes are legal in DNS, but no host has
+ * them in its name, and a NUL or a dot in a label would mean something else in text. */
 static char name_character(uint8_t c) {
         if (c >= 'A' && c <= 'Z')
                 return (char) (c - 'A' + 'a');
@@ -102,7 +102,7 @@ static int dns_message_take_name(DnsMessageReader *r, DnsQuestion *q) {
         return 0;
 }
 
-/* One record, and it must be EDNS of version 0. Its options are stepped over; their lengths must add up. */
+/* Reads one record, which must be EDNS of version 0. Its options are skipped; their lengths must add up. */
 static DnsRcode take_edns(DnsMessageReader *r, DnsQuestion *q) {
         uint8_t root = take8(r);
         uint16_t type = take16(r), size = take16(r);
@@ -176,7 +176,7 @@ static bool dns_message_fits(const DnsMessageWriter *w, size_t n) {
         return n <= w->max - w->size;
 }
 
-/* Callers have asked dns_message_fits(). */
+/* Callers have checked dns_message_fits(). */
 static void dns_message_put(DnsMessageWriter *w, const void *data, size_t n) {
         memcpy(w->data + w->size, data, n);
         w->size += n;
@@ -221,7 +221,7 @@ static void dns_message_put_address(DnsMessageWriter *w, const DnsQuestion *q, c
         dns_message_put(w, address->bytes + sizeof(address->bytes) - size, size);
 }
 
-/* A character of several bytes is not cut in the middle. */
+/* Does not cut in the middle of a character of several bytes. */
 static size_t text_cut(const char *text, size_t max) {
         size_t n = strnlen(text, max + 1);
 

@@ -19,7 +19,7 @@
 #define GROUP_SUFFIX    ".cove"
 #define GROUP_TTL       5 /* members come and go */
 #define STAND_IN_TTL    60 /* the proxy may change */
-#define UPSTREAM_USEC   (USEC_PER_SEC / DNS_UPSTREAM_PER_SEC) /* that one question costs */
+#define UPSTREAM_USEC   (USEC_PER_SEC / DNS_UPSTREAM_PER_SEC) /* the cost of one question */
 #define WORDS_MAX       (2 * EGRESS_TEXT_MAX + 32)
 
 struct DnsRequest {
@@ -43,7 +43,7 @@ static void send_failure(DnsServer *v, const DnsClient *client, const DnsQuestio
         dns_send(v, client, q, &(DnsAnswer) { .rcode = DNS_SERVFAIL, .extended = DNS_NETWORK_ERROR, .text = words });
 }
 
-/* Refuses in words that say what would allow it, and tells of it. */
+/* Refuses with a text that says what would allow it, and reports the denial. */
 static void send_denial(DnsServer *v, const DnsClient *client, const DnsQuestion *q, const EgressVerdict *verdict, const EgressQuestion *eq) {
         char text[EGRESS_TEXT_MAX], cure[EGRESS_TEXT_MAX], words[WORDS_MAX];
 
@@ -74,7 +74,7 @@ void dns_requests_drop(DnsServer *v, const DnsTcp *t) {
                         dns_request_free(r);
 }
 
-/* Resolvers repeat themselves when they get no answer: one waits already. */
+/* Resolvers repeat a question that gets no answer: the first one is still waiting. */
 static bool is_repetition(const DnsServer *v, const DnsClient *client, const DnsQuestion *q) {
         const DnsRequest *r;
 
@@ -102,7 +102,7 @@ static DnsRequest *dns_request_new(DnsServer *v, const DnsClient *client, const 
         return r;
 }
 
-/* Addresses that may not be reached are left out: the first such verdict is kept, for when none is left. */
+/* Leaves out addresses that may not be reached. The first such verdict is reported if no address is left. */
 static size_t keep_reachable(const DnsRequest *r, const ResolverAnswer *a, IpAddress *ret, EgressQuestion *eq, EgressVerdict *ret_verdict) {
         bool denied = false;
         size_t n = 0;
@@ -114,7 +114,7 @@ static size_t keep_reachable(const DnsRequest *r, const ResolverAnswer *a, IpAdd
                 each.has_address = true;
                 each.address = a->addresses[i];
                 v = gate_decide(r->server->sandbox, &each);
-                if (v.action != EGRESS_DENY) /* what was asked about and approved once still says ask */
+                if (v.action != EGRESS_DENY) /* an approved name still has the verdict ASK */
                         ret[n++] = each.address;
                 else if (!denied) {
                         denied = true;
@@ -125,7 +125,8 @@ static size_t keep_reachable(const DnsRequest *r, const ResolverAnswer *a, IpAdd
         return n;
 }
 
-/* Before the guest knows of an address, connections to it must find the pin. What cannot be pinned is not told. */
+/* An address is pinned before the guest learns of it, so that connections find the pin. An address that
+ * cannot be pinned is left out of the answer. */
 static size_t pin_all(GateSandbox *s, const char *name, const IpAddress *addresses, size_t n) {
         size_t done = 0;
 
@@ -172,7 +173,7 @@ static void on_resolved(const ResolverAnswer *a, void *userdata) {
         dns_request_free(r);
 }
 
-/* So many a second, and so many at once after a pause. */
+/* Limits questions per second, with a burst after a pause. */
 static bool upstream_allows(DnsServer *v) {
         usec_t now = clock_usec();
 
@@ -184,7 +185,7 @@ static bool upstream_allows(DnsServer *v) {
         return true;
 }
 
-/* The proxy will look it up. It has no IPv6 address meanwhile. */
+/* The proxy will look the name up. A stand-in is an IPv4 address only. */
 static void answer_stand_in(DnsRequest *r) {
         GateSandbox *s = r->server->sandbox;
         DnsAnswer answer = { .rcode = DNS_NOERROR, .ttl = STAND_IN_TTL };
@@ -241,7 +242,7 @@ static void request_ask(DnsRequest *r) {
         EgressQuestion eq = egress_question(&r->question);
 
         r->ask = gate_ask(r->server->sandbox, &eq, on_asked, r);
-        if (!r->ask) { /* nobody there to ask, or too many questions open */
+        if (!r->ask) { /* coved is not connected, or too many questions are open */
                 const EgressVerdict verdict = { .action = EGRESS_DENY, .reason = EGRESS_NOT_APPROVED, .rule = -1 };
 
                 send_denial(r->server, &r->client, &r->question, &verdict, &eq);
@@ -249,15 +250,15 @@ static void request_ask(DnsRequest *r) {
         }
 }
 
-/* A rule that asks lets the name through as far as policy/ is concerned, which thinks of the connection. But the question itself would be out by
- * then, with whatever its labels carry: so somebody is asked before. */
+/* If a rule asks, policy/ lets the lookup of the name pass, because the connection is asked about later. But
+ * a lookup already carries data out in its labels, so the approval must come before it. */
 static bool must_ask(const GateSandbox *s, const EgressVerdict *v) {
         const EgressRule *rule = gate_rule(s, v->rule);
 
         return v->action == EGRESS_ASK || (rule && rule->action == EGRESS_ASK);
 }
 
-/* Other types have nothing that a guest needs here, and must carry nothing out. */
+/* A guest needs no other types, and they must carry nothing out. */
 static bool has_data(const GateSandbox *s, const DnsQuestion *q) {
         return q->type == DNS_TYPE_A || (q->type == DNS_TYPE_AAAA && s->gate->has_ipv6);
 }

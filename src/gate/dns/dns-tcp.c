@@ -15,7 +15,7 @@
 #include "gate/dns/dns-internal.h"
 #include "gate/share.h"
 
-#define OUT_MAX (DNS_PIPELINE_MAX * (2 + DNS_ANSWER_MAX)) /* with so much unsent, no more questions are read */
+#define OUT_MAX (DNS_PIPELINE_MAX * (2 + DNS_ANSWER_MAX)) /* with this much unsent, no more questions are read */
 
 struct DnsTcp {
         DnsServer *server;
@@ -45,7 +45,7 @@ static bool dns_tcp_has_room(const DnsTcp *t) {
         return t->n_waiting < DNS_PIPELINE_MAX && t->out_size < OUT_MAX;
 }
 
-/* A whole question in the buffer: its size with the length in front; 0: not yet. */
+/* The size of a whole question in the buffer, with its length prefix; 0: it is not complete. */
 static size_t question_size(const DnsTcp *t) {
         size_t size = t->in_size >= 2 ? 2u + (size_t) (t->in[0] << 8 | t->in[1]) : 0;
 
@@ -71,7 +71,7 @@ static void is_alive(DnsTcp *t) {
 static int dns_tcp_on_idle(sd_event_source *source, uint64_t usec, void *userdata) {
         DnsTcp *t = userdata;
 
-        if (t->n_waiting > 0 && !t->broken) /* they have limits of their own */
+        if (t->n_waiting > 0 && !t->broken) /* the waiting questions have limits of their own */
                 is_alive(t);
         else
                 dns_tcp_free(t);

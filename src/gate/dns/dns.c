@@ -40,7 +40,7 @@ static bool asked_address(struct msghdr *m, struct in6_addr *ret) {
         return false;
 }
 
-/* 1: one more, 0: no more for now. */
+/* 1: there may be more; 0: nothing more for now. */
 static int dns_datagram_take(DnsServer *v, int fd) {
         uint8_t buffer[DNS_QUESTION_MAX];
         DnsClient client = { 0 };
@@ -57,7 +57,7 @@ static int dns_datagram_take(DnsServer *v, int fd) {
         ssize_t size = recvmsg(fd, &m, MSG_DONTWAIT);
 
         if (size < 0)
-                return errno == EAGAIN ? 0 : 1; /* others are about answers of ours that nobody took */
+                return errno == EAGAIN ? 0 : 1; /* other errors concern answers of ours that the guest did not take */
         if (m.msg_flags & MSG_TRUNC || client.from.sin6_family != AF_INET6 || !asked_address(&m, &client.asked))
                 return 1;
         dns_request_take(v, &client, buffer, (size_t) size);
@@ -73,7 +73,7 @@ int dns_on_datagram(sd_event_source *source, int fd, uint32_t revents, void *use
         return 0;
 }
 
-/* What the kernel has no room for is lost, as datagrams may be: the asker asks again. */
+/* An answer that the kernel has no room for is lost, as datagrams may be: the client asks again. */
 static void datagram_send(DnsServer *v, const DnsClient *client, const uint8_t *data, size_t size) {
         struct in6_pktinfo from = { .ipi6_addr = client->asked };
         struct sockaddr_in6 to = client->from;

@@ -16,7 +16,7 @@ typedef struct NameCacheKey {
 } NameCacheKey;
 
 typedef struct Entry {
-        struct Entry *prev, *next; /* the one that was used the longest ago first */
+        struct Entry *prev, *next; /* least recently used first */
         usec_t until;
         ResolverAnswer answer;
         UT_hash_handle hh;

@@ -10,7 +10,7 @@ typedef struct PinAddress PinAddress;
 
 typedef struct Pin {
         PinAddress *of;
-        struct Pin *prev, *next;             /* of all, the one told the longest ago first */
+        struct Pin *prev, *next;             /* of all, least recently told first */
         struct Pin *name_prev, *name_next;   /* of this address, the newest first */
         usec_t told_at;
         UT_hash_handle hh;

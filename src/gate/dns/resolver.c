@@ -142,7 +142,7 @@ static int lookup_new(Resolver *r, const char *key, Lookup **ret) {
         return 0;
 }
 
-/* A lookup whose calls have got their error already has a new deadline with the first new one. */
+/* A lookup whose calls have all timed out gets a new deadline with the next call. */
 static void lookup_add_call(Lookup *l, ResolverCall *c) {
         if (!l->calls) {
                 (void) sd_event_source_set_time_relative(l->deadline, RESOLVER_DEADLINE_USEC);
@@ -152,7 +152,7 @@ static void lookup_add_call(Lookup *l, ResolverCall *c) {
         DL_APPEND(l->calls, c);
 }
 
-/* Joins the lookup that is under way, or begins one. */
+/* Joins the lookup that is under way, or starts one. */
 static int call_look_up(ResolverCall *c, const char *name, int family) {
         char key[1 + EGRESS_DOMAIN_MAX];
         Resolver *r = c->resolver;
@@ -247,7 +247,7 @@ Resolver *resolver_free(Resolver *r) {
 
         if (!r)
                 return NULL;
-        r->upstream = upstream_free(r->upstream); /* calls nobody back */
+        r->upstream = upstream_free(r->upstream); /* runs no callbacks */
         HASH_ITER(hh, r->lookups, l, next) {
                 while (l->calls)
                         resolver_cancel(l->calls);

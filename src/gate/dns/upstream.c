@@ -96,8 +96,8 @@ static UpstreamSocket *socket_watch(Upstream *u, int fd) {
         return s;
 }
 
-/* c-ares says what it waits for, and, before it closes a socket, that it waits for nothing. A socket that we cannot watch for want of memory costs
- * its question a time-out. */
+/* c-ares reports what it waits for and, before it closes a socket, that it waits for nothing. If a socket
+ * cannot be watched for lack of memory, its question times out. */
 static void on_upstream_socket(void *userdata, ares_socket_t fd, int readable, int writable) {
         uint32_t events = (readable ? EPOLLIN : 0) | (writable ? EPOLLOUT : 0);
         Upstream *u = userdata;
@@ -142,7 +142,7 @@ static void read_aaaa(const unsigned char *data, int size, ResolverAnswer *ret, 
         }
 }
 
-/* c-ares has checked that it is an answer to our question, and asked the next server after those that fail. */
+/* c-ares has checked that this answers our question, and has asked the next server after those that failed. */
 static int answer_read(int family, const unsigned char *data, int size, ResolverAnswer *ret) {
         int rcode = size >= NS_HFIXEDSZ ? data[3] & 0xf : ns_r_formerr;
         int status;
@@ -191,7 +191,7 @@ static void on_upstream_answer(void *userdata, int status, int timeouts, unsigne
         ResolverAnswer a = { 0 };
         UpstreamQuery *q = userdata;
 
-        if (status == ARES_EDESTRUCTION) { /* other servers: asked again there */
+        if (status == ARES_EDESTRUCTION) { /* the servers were replaced: asks the new ones */
                 query_send(q);
                 return;
         }
@@ -204,7 +204,8 @@ static void on_upstream_answer(void *userdata, int status, int timeouts, unsigne
         query_end(q, &a);
 }
 
-/* The number of the question is ours: c-ares falls back to rand(3) where it cannot open /dev/urandom, as behind our walls. */
+/* The gate chooses the id of the question: c-ares falls back to rand(3) if it cannot open /dev/urandom, as
+ * in the confined gate. */
 static void query_send(UpstreamQuery *q) {
         unsigned char *message = NULL;
         uint16_t id;
@@ -307,7 +308,7 @@ int upstream_set_servers(Upstream *u, const char *const *servers, size_t n, Erro
         }
         u->channel = channel;
         if (old)
-                ares_destroy(old); /* its questions go to the new one */
+                ares_destroy(old); /* its questions are asked again on the new one */
         timer_set(u);
         return 0;
 }

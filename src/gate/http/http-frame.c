@@ -21,7 +21,7 @@ void http_frame_init(HttpFrame *f, HttpFraming framing, uint64_t length) {
         }
 }
 
-/* A line with its CRLF. Returns its size with them; 0: not there yet. */
+/* Returns the size of a line with its CRLF; 0: it is not complete. */
 static ssize_t frame_line(const uint8_t *data, size_t size, size_t max) {
         const uint8_t *end = memchr(data, '\n', MIN_OF(size, max));
 
@@ -40,13 +40,13 @@ static ssize_t frame_chunk_head(HttpFrame *f, const uint8_t *data, size_t size) 
         if (n <= 0)
                 return n;
         for (i = 0; i < n - 2 && hex_digit(data[i]) >= 0; i++) {
-                if (i == 15) /* what no body has */
+                if (i == 15) /* longer than any body */
                         return -EBADMSG;
                 length = length << 4 | (uint64_t) hex_digit(data[i]);
         }
         if (i == 0 || (i < n - 2 && data[i] != ';'))
                 return -EBADMSG;
-        for (; i < n - 2; i++) /* an extension; nobody uses them */
+        for (; i < n - 2; i++) /* an extension: checked, and ignored */
                 if (data[i] != '\t' && (data[i] < ' ' || data[i] == 0x7f))
                         return -EBADMSG;
         f->left = length;

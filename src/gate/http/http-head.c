@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 
-#define SNIFF_MAX 4096 /* a first line that is longer and clean so far is HTTP; the strict reader has its say later */
+#define SNIFF_MAX 4096 /* a first line that is longer, and clean so far, counts as HTTP; the strict parser decides later */
 
 static bool is_token_byte(uint8_t c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c != 0 && strchr("!#$%&'*+-.^_`|~", c));
@@ -77,7 +77,7 @@ bool http_head_has_word(const HttpHead *h, const char *name, const char *word) {
         return false;
 }
 
-/* Looks for the empty line, and on the way for lines that do not end as they must. 1 with the size of the head. */
+/* Finds the empty line, and rejects lines that do not end in CRLF. Returns 1 and the size of the head. */
 static int head_find_end(const uint8_t *data, size_t size, size_t *scanned, size_t *ret) {
         size_t at = *scanned; /* always the beginning of a line */
 
@@ -209,7 +209,7 @@ static int head_read_length(HttpHead *h) {
         return 0;
 }
 
-/* What is common to both: one coding, which is chunked, and not beside a length. */
+/* For requests and responses: the only transfer coding is chunked, and not together with a length. */
 static int head_read_framing(HttpHead *h) {
         const char *coding = http_head_field(h, "Transfer-Encoding");
         int r = head_read_length(h);
@@ -282,19 +282,19 @@ static bool http_head_is_blank(uint8_t c) {
         return c == ' ' || c == '\t';
 }
 
-/* "/path" and no version: a request as it was before there were versions; some servers still answer. */
+/* GET "/path" without a version: a request from before there were versions, which some servers still answer. */
 static bool is_ancient(const uint8_t *data, size_t size, const uint8_t *method, size_t n_method) {
         return size > 0 && data[0] == '/' && n_method == 3 && memcmp(method, "GET", 3) == 0;
 }
 
-/* Servers are generous with what stands around these words; so are we, and leave it to the strict reader to refuse. */
+/* Servers tolerate odd bytes around these words. So does the sniffer; the strict parser refuses them. */
 static bool has_version(const uint8_t *data, size_t size) {
         const uint8_t *found = memmem(data, size, "HTTP/", 5);
 
         return found && found > data && http_head_is_blank(found[-1]);
 }
 
-/* The rest of a first line, as far as it is there: a target, then the version. */
+/* Checks the rest of a first line, as far as it has arrived: a target, then the version. */
 static int sniff_target(const uint8_t *data, size_t size, const uint8_t *method, size_t n_method) {
         const uint8_t *end = memchr(data, '\n', size);
         size_t n = end ? (size_t) (end - data) : size;

@@ -20,12 +20,12 @@ static const Refusal refusals[_EGRESS_REASON_MAX] = {
 static const Refusal forbidden = { 403, "Forbidden", "egress_denied" };
 
 void http_cut(HttpExchange *x) {
-        /* A reset: what the guest has is not all of it. */
+        /* Makes the close a reset: the guest must not take a partial response for a whole one. */
         (void) setsockopt(x->guest->fd, SOL_SOCKET, SO_LINGER, &(struct linger) { .l_onoff = 1 }, sizeof(struct linger));
         http_over(x);
 }
 
-/* The guest's next request can be read: this one is known to its last byte, and has been read so far. */
+/* Whether the guest's next request can be read: the end of this one is known, and it was read to its end. */
 static bool can_go_on(const HttpExchange *x) {
         const HttpAsked *a = &x->asked;
 
@@ -72,7 +72,7 @@ static int gate_http_refuse(HttpExchange *x, const EgressVerdict *v, const char 
                 http_cut(x);
                 return 1;
         }
-        if (x->step == HTTP_STEP_PASS || v->reason == EGRESS_UPSTREAM) /* whatever it would still say is not for the next request */
+        if (x->step == HTTP_STEP_PASS || v->reason == EGRESS_UPSTREAM) /* what it may still send must not answer the next request */
                 x->upstream = stream_free(x->upstream);
         send_answer(x, refusal, write_error(refusal, v, rule ? egress_rule_name(rule) : NULL, text, cure), goes_on);
         if (goes_on)
@@ -112,7 +112,8 @@ int http_fail(HttpExchange *x, const char *why) {
         return gate_http_refuse(x, &v, text, NULL);
 }
 
-/* Our last word goes out, and what the guest still sends goes nowhere: closing at once would take the word back (a reset overtakes it). */
+/* Sends the last response, and discards what the guest still sends. Closing at once would lose the response:
+ * a reset overtakes it. */
 int http_step_drain(HttpExchange *x) {
         size_t n = stream_size(x->guest);
 

@@ -25,7 +25,7 @@ void http_asked_done(HttpExchange *x) {
         x->answered = (HttpAnswered) { 0 };
 }
 
-/* As far as it is known: also for what is refused half-read. */
+/* Sets what is known so far: a request that is refused half-read is reported too. */
 static void make_question(HttpExchange *x) {
         HttpAsked *a = &x->asked;
 
@@ -40,14 +40,15 @@ static void make_question(HttpExchange *x) {
         };
 }
 
-/* Whose is it? */
+/* The host. */
 
 static bool same_authority(const HttpAuthority *a, const HttpAuthority *b) {
         return a->is_address == b->is_address && a->port == b->port && strcmp(a->host, b->host) == 0 &&
                         (!a->is_address || memcmp(&a->address, &b->address, sizeof(a->address)) == 0);
 }
 
-/* The Host, which an absolute target must agree with. 0 with is_address false and no host: there is none. */
+/* Reads Host, with which an absolute target must agree. Returns 0 with is_address false and an empty host if
+ * there is none. */
 static int read_authority(const HttpExchange *x, HttpAuthority *ret) {
         const HttpAsked *a = &x->asked;
         const char *text = http_head_field(&a->head, "Host");
@@ -65,7 +66,8 @@ static int read_authority(const HttpExchange *x, HttpAuthority *ret) {
         return same_authority(ret, &absolute) ? 0 : -EBADMSG;
 }
 
-/* By one of the names that the guest was told this address for; by the address itself; or it is not what it says. */
+/* Host must be a name that the guest was told this address for, or the address itself. -EPERM: it is
+ * neither. */
 static int check_host(HttpExchange *x, const HttpAuthority *from) {
         const GateSandbox *s = x->sandbox;
         HttpAsked *a = &x->asked;
@@ -80,7 +82,7 @@ static int check_host(HttpExchange *x, const HttpAuthority *from) {
                 return memcmp(&from->address, &x->address, sizeof(x->address)) == 0 ? 0 : -EPERM;
         if (*from->host && (gate_is_open(s) || pins_has(s->pins, from->host, &x->address)))
                 strcpy(a->host, from->host);
-        else if (*from->host) { /* a rule for the address itself does not care what it is called */
+        else if (*from->host) { /* a rule for the address itself allows any name */
                 EgressQuestion q = a->question;
 
                 q.host = NULL;
@@ -89,7 +91,7 @@ static int check_host(HttpExchange *x, const HttpAuthority *from) {
         return 0;
 }
 
-/* Host as it goes on: what was checked, and nothing else. */
+/* Writes the Host that is sent on: what was checked, and nothing else. */
 static void write_authority(HttpExchange *x, const HttpAuthority *from) {
         char number[46] = "", port[8] = "";
         const char *name = from->host;
@@ -107,7 +109,7 @@ static void write_authority(HttpExchange *x, const HttpAuthority *from) {
                 (void) snprintf(a->authority, sizeof(a->authority), "%s%s", name, port);
 }
 
-/* May it? */
+/* Decisions. */
 
 static bool is_websocket(const HttpHead *h) {
         const char *to = http_head_field(h, "Upgrade");
@@ -123,7 +125,7 @@ static bool is_lower(const char *method) {
         return false;
 }
 
-/* 0, or why not. */
+/* Returns EGRESS_BY_RULE, or the reason to refuse. */
 static EgressReason read_rest(HttpExchange *x) {
         HttpAsked *a = &x->asked;
         HttpAuthority authority;
@@ -134,7 +136,7 @@ static EgressReason read_rest(HttpExchange *x) {
         make_question(x);
         if (strcasecmp(a->head.method, "CONNECT") == 0)
                 return EGRESS_CONNECT;
-        if (is_lower(a->head.method) || http_target_parse(a->head.method, a->head.target, &a->target) < 0) /* is "get" GET? */
+        if (is_lower(a->head.method) || http_target_parse(a->head.method, a->head.target, &a->target) < 0) /* servers may differ on whether "get" is GET */
                 return EGRESS_MALFORMED;
         make_question(x);
         if (read_authority(x, &authority) < 0)
@@ -142,7 +144,7 @@ static EgressReason read_rest(HttpExchange *x) {
         if (!authority.is_address && !*authority.host && a->head.minor > 0)
                 return EGRESS_NO_NAME;
         r = check_host(x, &authority);
-        if (r < 0 && *authority.host) /* what it said is what is told */
+        if (r < 0 && *authority.host) /* the report has the name that the guest claimed */
                 strcpy(a->host, authority.host);
         make_question(x);
         if (r < 0)
@@ -153,7 +155,7 @@ static EgressReason read_rest(HttpExchange *x) {
         return EGRESS_BY_RULE;
 }
 
-/* A placeholder on its way to where it does not belong? */
+/* Whether the request carries a placeholder to a host where it does not belong. */
 static bool is_misplaced(HttpExchange *x) {
         const HttpAsked *a = &x->asked;
         CredentialFilter *f = NULL;
@@ -162,7 +164,7 @@ static bool is_misplaced(HttpExchange *x) {
         if (!x->credentials)
                 return false;
         if (credential_filter_new_find(x->credentials, x->tls ? x->host : NULL, &f) < 0)
-                return true; /* better refused than overlooked */
+                return true; /* refuse rather than overlook */
         found = credential_find_text(f, a->head.target);
         for (size_t i = 0; i < a->head.n_fields && !found; i++)
                 found = credential_find_field(f, a->head.fields + i);
@@ -208,7 +210,7 @@ static int http_request_ask(HttpExchange *x) {
         return 1;
 }
 
-/* A connection may carry requests for several hosts of one address. */
+/* An approval is for one host: a connection may carry requests for several hosts of one address. */
 bool http_is_approved(const HttpExchange *x) {
         return x->approved && strcmp(x->approved_host, x->asked.host) == 0;
 }
@@ -230,7 +232,7 @@ static int http_request_judge(HttpExchange *x) {
         return let_pass(x, &v);
 }
 
-/* The way to upstream. */
+/* The connection to upstream. */
 
 static void on_stream_changed(void *userdata) {
         http_enter(userdata);
@@ -262,7 +264,7 @@ static void http_request_on_dialed(int error, int fd, void *userdata) {
         http_enter(x);
 }
 
-/* Plain requests of one connection may be for several hosts, some of which go by a proxy. */
+/* Plain requests of one connection may be for several hosts, some of which are reached through a proxy. */
 static int http_request_dial(HttpExchange *x) {
         const EgressQuestion *q = &x->asked.question;
         const DialTarget to = { .address = x->address, .port = x->port, .proxy = gate_proxy_for(x->sandbox, q), .host = q->host, .tunnel = x->tls };
@@ -320,19 +322,19 @@ int http_step_connect(HttpExchange *x) {
 
 /* Reading it. */
 
-/* Between requests: an upstream that has gone, or speaks without being asked, takes the guest's connection with it. */
+/* Between requests: if upstream has closed, or sends bytes unasked, the guest's connection ends too. */
 static bool upstream_is_gone(const HttpExchange *x) {
         return x->upstream && (x->upstream->ended || x->upstream->error < 0 || stream_size(x->upstream) > 0);
 }
 
 static int wait_for_head(HttpExchange *x) {
         if (x->guest->ended) {
-                http_go(x, HTTP_STEP_DRAIN); /* what it was told last may still be on its way */
+                http_go(x, HTTP_STEP_DRAIN); /* the last response may still be on its way */
                 return 1;
         }
         if (!x->head_begun && stream_size(x->guest) > 0) {
                 x->head_begun = true;
-                http_go(x, HTTP_STEP_HEAD); /* its time begins */
+                http_go(x, HTTP_STEP_HEAD); /* starts its timeout */
         }
         return 0;
 }
@@ -354,10 +356,10 @@ int http_step_head(HttpExchange *x) {
                 http_go(x, HTTP_STEP_DRAIN);
                 return 1;
         }
-        if (!stream_has_room(x->guest)) /* it takes no answers: then no questions */
+        if (!stream_has_room(x->guest)) /* the guest reads no responses: read no requests */
                 return 0;
         while (!x->head_begun && stream_size(x->guest) >= 2 && memcmp(stream_data(x->guest), "\r\n", 2) == 0)
-                stream_use(x->guest, 2); /* some send one too many behind a body */
+                stream_use(x->guest, 2); /* some clients send an extra CRLF after a body */
         r = http_head_read_request(stream_data(x->guest), stream_size(x->guest), &x->scanned, &a->head);
         if (r == 0)
                 return wait_for_head(x);

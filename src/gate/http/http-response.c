@@ -37,7 +37,7 @@ static void tell_masked(HttpExchange *x, const char *name) {
         gate_event_send(x->sandbox->gate, event);
 }
 
-/* mask: NULL where nothing has to be. */
+/* mask: NULL if nothing has to be masked. */
 static void http_response_put_text(CredentialFilter *mask, const char *text, Text *t) {
         if (mask)
                 (void) credential_filter_feed(mask, text, strlen(text), /* last= */ true, t); /* a failure sticks to the text */
@@ -74,7 +74,8 @@ static int http_response_write_head(HttpExchange *x, const HttpHead *h, Text *t)
         return t->error;
 }
 
-/* How the guest gets the body: with its length where that stays, else in chunks, or, for an old one, until the end. */
+/* The guest gets the body with its length if that does not change, else in chunks, or, with HTTP/1.0, until
+ * the connection ends. */
 static void http_response_write_framing(HttpExchange *x, const HttpHead *h, Text *t) {
         HttpAnswered *a = &x->answered;
         bool changes = a->mask && h->framing != FRAMING_NONE, old = x->asked.head.minor == 0;
@@ -96,7 +97,7 @@ static int pass_interim(HttpExchange *x, const HttpHead *h) {
         if (++x->answered.n_interim > HTTP_INTERIM_MAX)
                 return http_fail(x, "it sends too many interim responses");
         if (x->asked.head.minor == 0 || (h->status == 100 && !x->asked.expects))
-                return 1; /* who has not asked does not know what to do with it */
+                return 1; /* a guest that has not asked for it cannot handle it */
         if (http_response_write_head(x, h, &t) >= 0) {
                 text_put_string(&t, "\r\n");
                 stream_put(x->guest, t.data, t.size);
@@ -219,12 +220,12 @@ static int http_response_end_body(HttpExchange *x) {
         return 1;
 }
 
-/* Upstream has said all it will, and it was not enough. */
+/* There are no more bytes now: waits, ends the body, or cuts it if upstream ended too early. */
 static int receive_end(HttpExchange *x) {
         if (x->upstream->error >= 0 && !x->upstream->ended)
                 return 0;
         if (x->upstream->error < 0 || http_frame_end(&x->answered.frame) < 0) {
-                http_cut(x); /* so that nobody takes it for the whole */
+                http_cut(x); /* so that the guest does not take it for the whole */
                 return 1;
         }
         return http_response_end_body(x);
@@ -258,7 +259,7 @@ static int receive_body(HttpExchange *x) {
         return moved;
 }
 
-/* Both have their whole: the next one, or the end. */
+/* Request and response are complete: goes to the next request, or to the end. */
 static int http_response_finish(HttpExchange *x) {
         if (x->answered.last || !x->asked.sent) {
                 x->upstream = stream_free(x->upstream);
@@ -266,7 +267,7 @@ static int http_response_finish(HttpExchange *x) {
                 return 1;
         }
         x->reused = true;
-        if (x->by_proxy) /* each request has its own: proxies differ too much in when they close */
+        if (x->by_proxy) /* one connection per request: proxies differ too much in when they close */
                 x->upstream = stream_free(x->upstream);
         return http_next_request(x);
 }

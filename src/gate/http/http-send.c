@@ -11,11 +11,12 @@
 
 #define HEAD_SENT_MAX (4 * HEAD_MAX)
 
-/* What concerns one connection only, or is said anew for the next one. */
+/* Headers that concern one connection only, or are written anew for the next one. */
 static const char *const hops[] = { "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Proxy-Authenticate", "TE", "Trailer",
         "Transfer-Encoding", "Upgrade", "HTTP2-Settings", "Content-Length", "Host" };
 
-/* Where credentials are at home, answers must be readable: whole, and not compressed. Else a value could come back in pieces. */
+/* Headers that are dropped for a host with credentials: its responses must be whole and uncompressed,
+ * otherwise a value could come back in pieces. */
 static const char *const veils[] = { "Accept-Encoding", "Range", "If-Range", "Sec-WebSocket-Extensions" };
 
 bool http_is_hop(const HttpHead *h, const char *name) {
@@ -56,7 +57,7 @@ static int write_query(const HttpExchange *x, Text *t) {
         return r;
 }
 
-/* fill: NULL where no credential is at home. */
+/* fill: NULL if the host has no credentials. */
 static int http_send_write_fields(const HttpHead *h, CredentialFilter *fill, bool collected, Text *t) {
         for (size_t i = 0; i < h->n_fields; i++) {
                 const HttpField *f = h->fields + i;
@@ -92,7 +93,7 @@ static int write_own_fields(const HttpExchange *x, bool collected, Text *t) {
         return r;
 }
 
-/* body: all of it; NULL: it will come piece by piece. */
+/* body: the whole body; NULL: it is sent piece by piece. */
 static void http_send_write_framing(HttpExchange *x, const Text *body, Text *t) {
         HttpAsked *a = &x->asked;
 
@@ -107,7 +108,7 @@ static void http_send_write_framing(HttpExchange *x, const Text *body, Text *t) 
                 text_put_string(t, "Connection: close\r\n");
 }
 
-/* The proxy may have changed since the connection was made: then there is nothing to say to it. */
+/* The proxy may have changed since the connection was made: then there may be no authorization to send. */
 static void http_send_write_proxy(const HttpExchange *x, Text *t) {
         const ProxyServer *proxy = gate_proxy_for(x->sandbox, &x->asked.question);
 
@@ -175,7 +176,7 @@ void http_put_body(Stream *s, bool chunked, const void *data, size_t size) {
                 stream_put(s, data, size);
 }
 
-/* What is wrong with this piece; EGRESS_BY_RULE: nothing. */
+/* Returns what is wrong with this piece; EGRESS_BY_RULE: nothing. */
 static EgressReason check_piece(HttpExchange *x, const void *data, size_t size, bool last) {
         uint64_t max = x->sandbox->policy.request_bytes_max;
         Text ignored = TEXT_INIT(HTTP_SENT_MAX);
@@ -252,7 +253,7 @@ int http_send_body(HttpExchange *x) {
         return moved;
 }
 
-/* A small body whose length will change: all of it first. */
+/* A small body whose length will change is read whole before the head is sent. */
 
 static int send_collected(HttpExchange *x) {
         Text filled = TEXT_INIT(HTTP_SENT_MAX);

@@ -23,7 +23,7 @@ static void carry_down(HttpExchange *x, const uint8_t *data, size_t size, bool l
                 return;
         }
         x->masked += size + HTTP_MASK_PIECE;
-        /* Of the same length: the frames around it stay right. */
+        /* The mask keeps the length, so the frames around a value stay valid. */
         if (credential_filter_feed(x->tunnel_mask, data, size, last, &masked) < 0)
                 http_cut(x);
         else

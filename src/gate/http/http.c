@@ -104,7 +104,7 @@ int http_next_request(HttpExchange *x) {
         return 1;
 }
 
-/* Bytes count where they go to the world and come from it. */
+/* Bytes are counted where they leave for the world and where they arrive from it. */
 bool http_count_up(HttpExchange *x, size_t size) {
         if (gate_count_bytes(x->sandbox, size, 0))
                 return true;
@@ -121,12 +121,12 @@ static bool fill_upstream(HttpExchange *x) {
         return moved;
 }
 
-/* While an answer of ours is on its way, upstream is of no interest any more. */
+/* While a response of the gate's own is being sent, upstream no longer matters. */
 static bool upstream_counts(const HttpExchange *x) {
         return x->upstream && x->step != HTTP_STEP_DRAIN && x->step != HTTP_STEP_OVER;
 }
 
-/* It was let pass under another policy. Would it be today? Its answer ends in the middle, if need be. */
+/* Decides a request under way by the changed policy. If it is denied, its response may end in the middle. */
 static void decide_anew(HttpExchange *x) {
         EgressVerdict v;
 
@@ -182,7 +182,7 @@ static void weigh(HttpExchange *x) {
                         .protocol = x->tls ? EGRESS_HTTPS : EGRESS_HTTP, .host = *x->host ? x->host : NULL, .has_address = true, .address = x->address, .port = x->port
                 };
         gate_tell_denied(x->sandbox, &v, &q);
-        http_cut(x); /* an answer would have to be held, too */
+        http_cut(x); /* a response would take memory, too */
 }
 
 static int gate_http_on_again(sd_event_source *source, void *userdata);
@@ -200,7 +200,7 @@ void http_pump(HttpExchange *x) {
         if (x->step != HTTP_STEP_OVER)
                 http_watch(x);
         weigh(x);
-        /* Over: the end is told from the loop. Not yet done: others first. */
+        /* Over: the loop reports the end. Not done yet: others have their turn first. */
         if (x->step == HTTP_STEP_OVER || moved)
                 gate_http_again(x);
 }
@@ -209,7 +209,8 @@ static void gate_http_work(void *userdata) {
         http_pump(userdata);
 }
 
-/* Meanwhile nothing is waited for: what is ready stays so, and would be told again and again. */
+/* While the exchange waits for its turn, no socket is watched: one that is ready would be reported again and
+ * again. */
 void http_enter(HttpExchange *x) {
         if (share_enter(x->sandbox, &x->turn)) {
                 http_pump(x);
@@ -331,7 +332,7 @@ HttpExchange *http_free(HttpExchange *x) {
         return NULL;
 }
 
-/* Each request is decided by the policy of its time, and what is under way once more now. */
+/* A request is decided by the policy of its time, and once more when the policy changes under way. */
 void http_policy_changed(HttpExchange *x) {
         assert(x);
 

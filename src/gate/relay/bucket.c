@@ -6,17 +6,17 @@
 
 #define PIECE_BYTES     16384 /* what is worth a wake-up … */
 #define PIECE_BYTES_MIN 512
-#define PIECE_USEC      (50 * USEC_PER_MSEC) /* … or what comes in so long, where the rate is low */
+#define PIECE_USEC      (50 * USEC_PER_MSEC) /* … or what this time yields, if the rate is low */
 #define SAVED_USEC      (100 * USEC_PER_MSEC)
 
 struct Bucket {
         uint64_t rate;     /* bytes per second, never 0 */
-        uint64_t level;    /* bytes, in millionths: a byte of a slow rate takes longer than one look */
+        uint64_t level;    /* bytes, in millionths: at a low rate less than a byte comes between two looks */
         uint64_t capacity; /* likewise */
         usec_t filled_at;
 };
 
-/* Beyond this, arithmetic in millionths would run over; it is more than any machine passes. */
+/* Beyond this, arithmetic in millionths would overflow; no machine passes as much. */
 #define RATE_MAX (UINT64_C(1) << 40)
 
 static uint64_t bucket_piece(const Bucket *b) {
@@ -29,7 +29,7 @@ static void bucket_fill(Bucket *b, usec_t now) {
         usec_t passed = now > b->filled_at ? now - b->filled_at : 0;
 
         b->filled_at = MAX_OF(b->filled_at, now);
-        passed = MIN_OF(passed, b->capacity / b->rate + 1); /* full by then; and nothing runs over */
+        passed = MIN_OF(passed, b->capacity / b->rate + 1); /* full by then; avoids an overflow */
         b->level = MIN_OF(b->capacity, b->level + passed * b->rate);
 }
 

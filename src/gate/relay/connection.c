@@ -26,7 +26,7 @@ EgressQuestion connection_question(const Connection *c) {
         };
 }
 
-/* What it is, is decided: judge.c has no part in it any more, nor in its descriptors. */
+/* The connection is classified: judge.c no longer handles it, nor watches its descriptors. */
 static void stop_looking(Connection *c) {
         share_leave(c->sandbox, &c->turn);
         c->source = sd_event_source_disable_unref(c->source);
@@ -57,7 +57,7 @@ void connection_close(Connection *c) {
         listener_resume(s);
 }
 
-/* So that the other side gets a reset when it is closed, not an end that looks like all was well. */
+/* Makes the close a reset, not an end that looks orderly to the other side. */
 static void make_rude(int fd) {
         if (fd >= 0)
                 (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger) { .l_onoff = 1 }, sizeof(struct linger));
@@ -90,7 +90,7 @@ static void on_relay_done(RelayEnd end, void *userdata) {
         else if (end == RELAY_SILENT)
                 deny_because(c, EGRESS_TIMEOUT);
         else
-                connection_reset(c); /* that the total is used up has been told */
+                connection_reset(c); /* if the total is used up, that has been reported */
 }
 
 static void start_relay(Connection *c) {
@@ -104,7 +104,7 @@ static void start_relay(Connection *c) {
 }
 
 static int on_upstream_first(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        connection_clear(userdata); /* a server that speaks first: raw TCP, which is allowed to there */
+        connection_clear(userdata); /* the server speaks first: it is raw TCP, which is allowed to this address */
         return 0;
 }
 
@@ -133,7 +133,7 @@ void connection_dial_ahead(Connection *c) {
                 deny_because(c, EGRESS_UPSTREAM);
 }
 
-/* Meanwhile nothing of the guest's is looked at, but that it goes away. */
+/* While upstream is dialed, only a hang-up of the guest matters. */
 static int on_guest_waits(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         if (revents & (EPOLLHUP | EPOLLERR))
                 connection_reset(userdata);
@@ -186,7 +186,7 @@ void connection_open(Connection *c) {
         c->dial = dial_free(c->dial);
         c->upstream_fd = fd_close(c->upstream_fd);
         stop_looking(c);
-        c->fd = -EBADF; /* taken, also when it fails */
+        c->fd = -EBADF; /* http_start() takes it, also on failure */
         if (http_start(&start, on_http_done, c, &c->http) < 0)
                 connection_close(c);
 }

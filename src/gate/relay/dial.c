@@ -16,7 +16,7 @@
 #define TIMER_SLACK    (250 * USEC_PER_MSEC)
 #define REQUEST_MAX    2048
 #define ANSWER_MAX     4096 /* of a proxy: its head */
-#define KEEPALIVE_SECS 120 /* an upstream that is gone without a word: nobody else would notice */
+#define KEEPALIVE_SECS 120 /* detects an upstream that is gone without a word */
 
 typedef struct DialTunnel {
         char place[EGRESS_DOMAIN_MAX + 8]; /* HOST:PORT, for people */
@@ -30,7 +30,7 @@ struct Dial {
         int fd;
         uint16_t port;
         char proxy[PROXY_HOST_MAX]; /* "": directly */
-        int family;                 /* of which its address is looked up */
+        int family;                 /* the family of the lookup */
         ResolverCall *call;
         DialTunnel *tunnel;         /* NULL: none */
         sd_event_source *source, *timer;
@@ -52,7 +52,7 @@ Dial *dial_free(Dial *d) {
         return NULL;
 }
 
-/* The last thing that its caller does with the dial: it may be gone. */
+/* The callback may free the dial: callers must not touch it afterwards. */
 static void dial_end(Dial *d, int error) {
         d->source = sd_event_source_disable_unref(d->source);
         d->timer = sd_event_source_disable_unref(d->timer);
@@ -67,7 +67,8 @@ static void dial_fail(Dial *d, int error, const char *why) {
 
 /* The proxy's answer. */
 
-/* Its head is all that is taken: bytes behind it are the tunnel's. 1: it is whole; 0: more will come. */
+/* Takes only the head from the socket: bytes behind it are the tunnel's. 1: it is complete; 0: more will
+ * come. */
 static int dial_tunnel_read(DialTunnel *t, int fd) {
         size_t before = t->size, all;
         ssize_t n = recv(fd, t->answer + before, ANSWER_MAX - before, MSG_PEEK | MSG_DONTWAIT);
@@ -116,7 +117,7 @@ static int dial_on_answer(sd_event_source *source, int fd, uint32_t revents, voi
 static void dial_tunnel_ask(Dial *d) {
         Text *request = &d->tunnel->request;
         ssize_t n = send(d->fd, request->data, request->size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        int r = n == (ssize_t) request->size ? 0 : n < 0 ? -errno : -EPIPE; /* it is empty, and takes as little as this */
+        int r = n == (ssize_t) request->size ? 0 : n < 0 ? -errno : -EPIPE; /* the socket's buffer is empty: a request this small fits */
 
         d->source = sd_event_source_disable_unref(d->source);
         if (r >= 0)

@@ -11,9 +11,9 @@
 #include "gate/relay/proxy.h"
 
 #define LOOK_BYTES     (32 * 1024) /* a first TLS message is a tenth of that */
-#define NAMES_MAX      16          /* of one address, that are looked at */
+#define NAMES_MAX      16          /* names of one address that are tried */
 #define TLS_HANDSHAKE  0x16
-#define SILENCE_SHORT  (1 * USEC_PER_SEC)  /* for a denial that can be read, or a question; a client of HTTP or TLS has spoken by then */
+#define SILENCE_SHORT  (1 * USEC_PER_SEC)  /* before a denial or a question: clients of HTTP or TLS have spoken by then, and get a readable denial */
 #define SILENCE_LONG   (30 * USEC_PER_SEC) /* it may yet turn out to be allowed */
 #define TIMER_SLACK    (100 * USEC_PER_MSEC)
 
@@ -26,8 +26,8 @@ static void judge_set_host(Connection *c, const char *host) {
                 (void) snprintf(c->host, sizeof(c->host), "%s", host ? host : "");
 }
 
-/* As bytes that nobody looks at: by one of the names that the guest was told this address for, or by number. The best of them; but who is
- * denied by one of the names does not get there by another one, or by the number. */
+/* Decides the connection as raw bytes, by each name that the guest was told this address for, and by number.
+ * The best verdict counts; but if a rule denies any of them, the connection is denied. */
 static EgressVerdict judge_raw(Connection *c, const char **ret_host) {
         const char *names[NAMES_MAX + 1] = { 0 };
         size_t n = pins_names(c->sandbox->pins, &c->address, names, NAMES_MAX);
@@ -53,7 +53,7 @@ static EgressVerdict judge_raw(Connection *c, const char **ret_host) {
         return best;
 }
 
-/* Could it be allowed as HTTP or TLS, by any name? */
+/* Whether the connection could be allowed as HTTP or TLS, by any name. */
 static bool has_hope(Connection *c) {
         static const EgressProtocol protocols[] = { EGRESS_HTTPS, EGRESS_HTTP };
         const char *names[NAMES_MAX + 1] = { 0 };
@@ -71,7 +71,7 @@ static bool has_hope(Connection *c) {
         return false;
 }
 
-/* What was decided, done. */
+/* Carrying a verdict out. */
 
 static void judge_on_answer(bool allow, EgressReason reason, void *userdata);
 
@@ -122,7 +122,7 @@ static void judge_on_answer(bool allow, EgressReason reason, void *userdata) {
         judge_carry_out(c, &v);
 }
 
-/* TCP, when it is nothing else (or says nothing). */
+/* Judges the connection as TCP: it is nothing else, or the guest says nothing. */
 static void judge_as_raw(Connection *c) {
         const char *host = NULL;
         EgressVerdict v = judge_raw(c, &host);
@@ -135,7 +135,8 @@ static void judge_as_raw(Connection *c) {
 
 /* TLS. */
 
-/* It is allowed only as far as somebody looks inside, and nobody can who does not know by which name to open it. */
+/* Whether the connection may pass only if the gate inspects it. Without a known name the gate cannot open
+ * it. */
 static bool must_be_seen(const Connection *c, const EgressVerdict *v) {
         const EgressPolicy *p = &c->sandbox->policy;
 
@@ -154,7 +155,8 @@ static void judge_unnamed_tls(Connection *c) {
         judge_as_raw(c);
 }
 
-/* A name that the guest was never told this address for. It may still go to the address, if that is allowed whatever the name. */
+/* The guest was never told this address for the name. The connection may still pass, if the address is
+ * allowed whatever the name. */
 static void judge_mismatch(Connection *c) {
         EgressQuestion q = connection_question(c);
         EgressVerdict v;
@@ -199,7 +201,7 @@ static void judge_hello(Connection *c, const TlsHello *hello) {
         judge_carry_out(c, &v);
 }
 
-/* Where nothing is limited, nothing has to be looked at. */
+/* If the policy limits nothing, no bytes have to be looked at. */
 static bool needs_no_look(const GateSandbox *s) {
         const EgressPolicy *p = &s->policy;
 
@@ -209,7 +211,7 @@ static bool needs_no_look(const GateSandbox *s) {
 
 /* The bytes. */
 
-/* True: something has become of it. False: more bytes would tell. */
+/* True: the connection was judged, and may be gone. False: more bytes are needed. */
 static bool judge_tls(Connection *c, const uint8_t *data, size_t size) {
         TlsHello hello = { 0 };
         int r = hello_parse(data, size, &hello);
@@ -225,7 +227,7 @@ static bool judge_tls(Connection *c, const uint8_t *data, size_t size) {
         return true;
 }
 
-/* HTTP/2 without TLS, which nobody here reads: as bytes, where no rule wants to see requests. */
+/* HTTP/2 without TLS, which the gate cannot read: judged as bytes, unless the policy has to see requests. */
 static void judge_http2(Connection *c) {
         const char *host = NULL;
         EgressVerdict v = judge_raw(c, &host);
@@ -256,11 +258,11 @@ static bool judge_bytes(Connection *c, const uint8_t *data, size_t size) {
 }
 
 void judge_look(void *userdata) {
-        static uint8_t data[LOOK_BYTES]; /* one at a time; nothing is kept */
+        static uint8_t data[LOOK_BYTES]; /* one look at a time; nothing is kept */
         Connection *c = userdata;
         ssize_t n;
 
-        if (c->ask) { /* it waits; all that matters is whether it still does */
+        if (c->ask) { /* it waits for an approval: only a hang-up matters */
                 if (c->hung_up)
                         connection_reset(c);
                 return;
@@ -295,9 +297,10 @@ static int start_looking(Connection *c, const EgressVerdict *raw) {
         sd_event *e = c->sandbox->gate->event;
         int r;
 
-        /* By edges: bytes that were looked at stay where they are, and only new ones are worth another look. */
+        /* Edge-triggered: bytes that were peeked at stay in the socket, and only new ones are worth another
+         * look. */
         r = sd_event_add_io(e, &c->source, c->fd, EPOLLIN | EPOLLRDHUP | EPOLLET, judge_on_bytes, c);
-        if (r < 0 || raw->action == EGRESS_ALLOW) /* it may say nothing for as long as it likes: it gets nowhere by that */
+        if (r < 0 || raw->action == EGRESS_ALLOW) /* no timeout: a guest gains nothing by staying silent */
                 return r;
         return sd_event_add_time_relative(e, &c->timer, CLOCK_MONOTONIC,
                         raw->action == EGRESS_DENY && has_hope(c) ? SILENCE_LONG : SILENCE_SHORT, TIMER_SLACK, judge_on_silence, c);
@@ -319,7 +322,7 @@ void judge_accepted(Connection *c) {
         raw = judge_raw(c, &host);
         if (raw.action == EGRESS_ALLOW && !raw.inspect && (!gate_is_open(s) || needs_no_look(s))) {
                 judge_set_host(c, host);
-                connection_clear(c); /* a rule says that it knows better: whatever it is, and whoever speaks first */
+                connection_clear(c); /* a rule allows it, whatever the protocol and whichever side speaks first */
                 return;
         }
         if (start_looking(c, &raw) < 0)
@@ -332,7 +335,7 @@ void judge_policy_changed(Connection *c) {
         const EgressQuestion q = connection_question(c);
         EgressVerdict v;
 
-        if (!c->cleared && !c->ask) { /* nothing was decided yet, but what was begun because everything was allowed */
+        if (!c->cleared && !c->ask) { /* not judged yet: only ends a dial that was begun because everything was allowed */
                 if ((c->dial || c->upstream_fd >= 0) && !gate_is_open(c->sandbox))
                         connection_reset(c);
                 return;
@@ -346,6 +349,6 @@ void judge_policy_changed(Connection *c) {
         } else if (v.action == EGRESS_DENY || (v.action == EGRESS_ASK && !c->approved)) {
                 connection_deny(c, &v);
         } else if (must_be_opened(c, &v)) {
-                connection_reset(c); /* it began when nobody had to look inside; it may try again */
+                connection_reset(c); /* it began without inspection, which the policy requires; the guest may connect again */
         }
 }

@@ -10,7 +10,7 @@
 #include "gate/share.h"
 
 #define BATCH_MAX   16 /* so that one sandbox does not hold up the others */
-#define FIRST_BYTES (256 * 1024) /* about what one takes that is looked into, at first */
+#define FIRST_BYTES (256 * 1024) /* estimate of what an inspected connection takes at first */
 #define LOOK_AGAIN  (100 * USEC_PER_MSEC)
 
 static void pause_one(GateSandbox *s) {
@@ -18,15 +18,15 @@ static void pause_one(GateSandbox *s) {
         (void) sd_event_source_set_enabled(s->tcp_source, SD_EVENT_OFF);
 }
 
-/* The next one is taken for one like the others. */
+/* The next connection is assumed to take as much as the average one. */
 static bool has_memory(const GateSandbox *s) {
         size_t each = s->n_connections > 0 ? (s->memory - s->settings_held) / s->n_connections : 0;
 
         return s->n_connections == 0 || memory_fits(s->gate, s, MAX_OF(each, (size_t) FIRST_BYTES));
 }
 
-/* No more than what is left for all others: so one who takes all he can get has half of it, two have a third each, and whoever has none finds
- * room. */
+/* A sandbox may have no more connections than are left for all others: one that takes all it can get has
+ * half of them, two have a third each, and a sandbox that has none finds room. */
 static bool may_take(const GateSandbox *s) {
         const Gate *g = s->gate;
         size_t left = g->connections_max > g->n_connections ? g->connections_max - g->n_connections : 0;
@@ -50,14 +50,15 @@ static int on_look_again(sd_event_source *source, uint64_t usec, void *userdata)
 
         HASH_ITER(hh, g->sandboxes, s, next) {
                 listener_resume(s);
-                waits |= s->is_full && s->n_connections < LISTENER_CONNECTIONS_MAX; /* else an end of his own helps him */
+                waits |= s->is_full && s->n_connections < LISTENER_CONNECTIONS_MAX; /* otherwise the end of a connection of its own resumes it */
         }
         if (waits)
                 look_again(g);
         return 0;
 }
 
-/* The machine has no more for us, or we have no more for all: whose end makes room is not known. */
+/* The machine, or the gate, is out of resources. No single event tells when there is room again, so a timer
+ * looks. */
 static void look_again(Gate *g) {
         if (!g->room_timer) {
                 (void) sd_event_add_time_relative(g->event, &g->room_timer, CLOCK_MONOTONIC, LOOK_AGAIN, LOOK_AGAIN, on_look_again, g);
@@ -84,7 +85,7 @@ static void on_accept_failed(GateSandbox *s, int error) {
                 pause_one(s);
                 look_again(s->gate);
         }
-        /* Everything else is about a connection that has gone again. */
+        /* Other errors concern a connection that is already gone. */
 }
 
 int listener_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {

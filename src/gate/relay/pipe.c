@@ -7,7 +7,7 @@
 #include "base/fd.h"
 
 #define SPARE_MAX  32
-#define SIZE_BYTES (1 << 20) /* what the kernel allows to everybody, as it comes */
+#define SIZE_BYTES (1 << 20) /* the kernel's default limit for unprivileged users */
 
 static Pipe spare[SPARE_MAX];
 static size_t n_spare;

@@ -13,12 +13,13 @@
 #include "gate/relay/pipe.h"
 #include "gate/share.h"
 
-#define TURN_BYTES  (4 << 20) /* then it is somebody else's turn */
+#define TURN_BYTES  (4 << 20) /* then others have their turn */
 #define PIECE_BYTES (1 << 20)
 #define TIMER_SLACK (5 * USEC_PER_MSEC)
 
-/* The sources are edge-triggered and stand for the life of the relay: no call per change of mind. So what is known of a socket is kept: it is
- * readable (or writable) until it has said EAGAIN. */
+/* The sources are edge-triggered and stay registered for the life of the relay, which saves a system call
+ * per change of interest. So the state of a socket is kept: it is readable (or writable) until it returns
+ * EAGAIN. */
 typedef struct Side {
         Relay *relay;
         int fd;
@@ -32,18 +33,18 @@ typedef struct RelayStream {
         Pipe pipe;
         size_t held; /* in the pipe */
         bool ended;  /* nothing more comes */
-        bool closed; /* and that has been passed on */
+        bool closed; /* the end has been passed on */
         bool up;
         bool waits;  /* for its bucket */
-        struct Bucket **bucket; /* the sandbox's; it may come and go with its policy */
+        struct Bucket **bucket; /* the sandbox's; a change of policy may add or remove it */
 } RelayStream;
 
 struct Relay {
         GateSandbox *sandbox;
         Side guest, upstream;
         RelayStream streams[2];
-        sd_event_source *turn;  /* there was more than one turn's worth */
-        sd_event_source *timer; /* a bucket fills */
+        sd_event_source *turn;  /* continues after a full turn */
+        sd_event_source *timer; /* waits for a bucket to fill */
         sd_event_source *silence;
         ShareTurn share;
         void (*done)(RelayEnd end, void *userdata);
@@ -52,13 +53,13 @@ struct Relay {
 
 typedef enum RelayStep {
         STEP_WAIT,  /* for one of the sockets, or for a bucket */
-        STEP_TURN,  /* could go on */
+        STEP_TURN,  /* can continue */
         STEP_ENDED, /* this direction is over */
         STEP_FAILED,
         STEP_TOTAL,
 } RelayStep;
 
-/* What has come out of a socket is ours to count, whether it gets to the other one or not. */
+/* Bytes count when they are read from a socket, whether they reach the other one or not. */
 static bool relay_count(RelayStream *st, size_t n) {
         Relay *r = st->from->relay;
 
@@ -67,7 +68,7 @@ static bool relay_count(RelayStream *st, size_t n) {
         return gate_count_bytes(r->sandbox, st->up ? n : 0, st->up ? 0 : n);
 }
 
-/* Only into an empty pipe: so that EAGAIN can mean one thing only. */
+/* Fills only an empty pipe, so that EAGAIN can only mean that the socket has no bytes. */
 static RelayStep relay_fill(RelayStream *st) {
         size_t allowed;
         ssize_t n;
@@ -169,7 +170,7 @@ static int schedule_bucket(Relay *r) {
         return sd_event_source_set_enabled(r->timer, SD_EVENT_ONESHOT);
 }
 
-/* The last thing that anybody does with a relay: it may be gone afterwards. */
+/* The callback may free the relay: callers must not touch it afterwards. */
 static void gate_relay_run(void *userdata) {
         Relay *r = userdata;
         RelayStep a = stream_run(r->streams), b = a >= STEP_FAILED ? STEP_WAIT : stream_run(r->streams + 1);
@@ -193,7 +194,7 @@ static int gate_relay_enter(Relay *r) {
 static int relay_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Side *side = userdata;
 
-        /* An error is found by whoever reads or writes next. */
+        /* The next read or write finds the error. */
         if (revents & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
                 side->readable = true;
         if (revents & (EPOLLOUT | EPOLLHUP | EPOLLERR))

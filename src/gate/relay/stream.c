@@ -25,7 +25,7 @@ static void bytes_use(StreamBytes *b, size_t size) {
                 b->begin = 0;
 }
 
-/* So many bytes more fit behind what is there. */
+/* Makes room for `more` bytes behind the data. */
 static int bytes_reserve(StreamBytes *b, size_t more) {
         size_t room = b->room > 0 ? b->room : 4096;
         uint8_t *data;
@@ -51,7 +51,7 @@ static int bytes_reserve(StreamBytes *b, size_t more) {
         return 0;
 }
 
-/* They have been written behind what was there. */
+/* Accounts for bytes that the caller wrote behind the data. */
 static void bytes_added(StreamBytes *b, size_t size) {
         b->size += size;
         b->touched = MAX_OF(b->touched, b->begin + b->size);
@@ -142,7 +142,7 @@ static ssize_t stream_read(Stream *s, void *data, size_t size) {
         return n;
 }
 
-/* What the bucket lets pass of so much; 0: later, and we are called then. */
+/* Returns how many of the bytes the bucket lets pass. 0: none yet; on_bucket() runs when it does. */
 static size_t stream_ask_bucket(Stream *s, size_t size) {
         usec_t now;
         size_t n;
@@ -206,7 +206,7 @@ static ssize_t stream_write(Stream *s, const void *data, size_t size) {
         return n;
 }
 
-/* Returns what went; the rest, or the error, is the caller's. */
+/* Returns how many bytes were sent. The caller handles the rest, and the error in s->error. */
 static size_t stream_send(Stream *s, const uint8_t *data, size_t size) {
         size_t sent = 0;
 
@@ -269,7 +269,7 @@ void stream_rest(Stream *s) {
         (void) sd_event_source_set_enabled(s->source, SD_EVENT_OFF);
 }
 
-/* Who waits with nothing in it keeps no more than it will read next. */
+/* An empty buffer keeps no more memory than the next read needs. */
 static void bytes_rest(StreamBytes *b) {
         if (b->size == 0 && b->room > STREAM_PIECE)
                 bytes_done(b);
@@ -287,7 +287,8 @@ int stream_watch(Stream *s, bool want_more) {
                 writes = !reads;
         }
         events = (reads ? (uint32_t) EPOLLIN : 0) | (writes ? (uint32_t) EPOLLOUT : 0);
-        /* Off, where nothing is waited for: a hang-up is told whether one asks for it or not, again and again. */
+        /* Off if nothing is waited for: epoll reports a hang-up even if it is not asked for, again and
+         * again. */
         if (events == 0 || s->error < 0)
                 return sd_event_source_set_enabled(s->source, SD_EVENT_OFF);
         r = sd_event_source_set_io_events(s->source, events);

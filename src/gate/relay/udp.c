@@ -17,19 +17,19 @@
 
 #define DATAGRAM_MAX      65535
 #define DATAGRAMS_AT_ONCE 32 /* then others have their turn */
-#define NAMES_MAX         16 /* of one address, that are looked at */
+#define NAMES_MAX         16 /* names of one address that are tried */
 #define FLOW_COST         (USEC_PER_SEC / UDP_FLOWS_PER_SEC)
-#define READY_USEC        (5 * USEC_PER_SEC) /* coved and PID 1 have so long to make the socket inside */
+#define READY_USEC        (5 * USEC_PER_SEC) /* limit for coved and PID 1 to make the socket inside */
 
-/* Who speaks to whom; all of it is the key. */
+/* The two ends of a flow; the whole structure is the key. */
 typedef struct UdpEnds {
         IpAddress local, remote; /* the guest's, the world's */
         uint16_t local_port, remote_port;
 } UdpEnds;
 
 typedef enum UdpState {
-        UDP_ASKING,  /* somebody is asked; what comes meanwhile is dropped */
-        UDP_REFUSED, /* the answer was no: nobody is asked again for a while */
+        UDP_ASKING,  /* waits for an approval; datagrams are dropped meanwhile */
+        UDP_REFUSED, /* the answer was no: no new question for a while */
         UDP_WAITING, /* datagrams go out already; the socket inside is being made */
         UDP_OPEN,
 } UdpState;
@@ -38,7 +38,7 @@ typedef struct UdpFlow {
         GateSandbox *sandbox;
         UdpEnds ends;
         UdpState state;
-        bool approved; /* somebody was asked */
+        bool approved; /* the flow was asked about, and approved */
         usec_t active_at;
         Ask *ask;
         int outside, inside;
@@ -84,7 +84,7 @@ static void flow_is_active(UdpFlow *f) {
         DL_APPEND(f->sandbox->flows_idle, f);
 }
 
-/* The timer is not moved by each datagram: it looks when the last one was. An ask has a time limit of its own. */
+/* Datagrams do not move the timer: it checks when the last one was. An ask has a time limit of its own. */
 static int on_flow_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         UdpFlow *f = userdata;
         usec_t limit = f->state == UDP_WAITING ? READY_USEC : UDP_IDLE_USEC;
@@ -99,7 +99,7 @@ static int on_flow_timer(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* As with connections (listener.c): no more than what is left for all others. */
+/* As with connections (listener.c): a sandbox may have no more flows than are left for all others. */
 static bool flow_has_room(const GateSandbox *s) {
         const Gate *g = s->gate;
         size_t left = g->flows_max > g->n_flows ? g->flows_max - g->n_flows : 0;
@@ -132,8 +132,8 @@ static UdpFlow *flow_new(GateSandbox *s, const UdpEnds *ends) {
         return f;
 }
 
-/* By one of the names that the guest was told this address for, or by number: the best of them; but who is denied by one of the names does not
- * get there by another one. */
+/* Decides by each name that the guest was told this address for, and by number. The best verdict counts; but
+ * if a rule denies one of the names, no other name allows it. */
 static EgressVerdict udp_decide(const GateSandbox *s, const UdpEnds *ends, EgressQuestion *ret) {
         const char *names[NAMES_MAX + 1] = { 0 };
         size_t n = pins_names(s->pins, &ends->remote, names, NAMES_MAX);
@@ -157,8 +157,8 @@ static EgressVerdict udp_decide(const GateSandbox *s, const UdpEnds *ends, Egres
         return best;
 }
 
-/* All of a datagram, or nothing of it. What was not enough is kept for a later one: where the rate is low, the bucket may never hold one as
- * long as this at once. */
+/* A datagram passes whole or not at all. Credit that is not enough is kept for a later one: at a low rate
+ * the bucket may never hold a whole long datagram at once. */
 static bool rate_allows(struct Bucket *b, size_t *credit, size_t size) {
         if (*credit < size)
                 *credit += bucket_take(b, size - *credit, clock_usec());
@@ -168,7 +168,7 @@ static bool rate_allows(struct Bucket *b, size_t *credit, size_t size) {
         return true;
 }
 
-/* False: the flow is gone, for the sandbox has used all that it may. */
+/* False: the flow is gone, because the sandbox has used up its total. */
 static bool udp_pass_out(UdpFlow *f, const void *data, size_t size) {
         if (!rate_allows(f->sandbox->up, &f->up_credit, size))
                 return true;
@@ -193,7 +193,7 @@ static bool udp_pass_in(UdpFlow *f, const void *data, size_t size) {
         return true;
 }
 
-/* Errors are about datagrams that nobody took over there; the next one may be lucky. */
+/* Errors concern datagrams that the other side did not take; the next one may be taken. */
 static int relay_some(UdpFlow *f, int fd, bool (*pass)(UdpFlow *f, const void *data, size_t size)) {
         uint8_t buffer[DATAGRAM_MAX];
 
@@ -244,7 +244,7 @@ static void ask_for_inside(const UdpFlow *f) {
                                         (int) f->ends.remote_port));
 }
 
-/* False: there is no way, and the flow is gone. */
+/* False: there is no connection out, and the flow is gone. */
 static bool flow_begin(UdpFlow *f) {
         Gate *g = f->sandbox->gate;
 
@@ -291,7 +291,8 @@ static void flow_ask(UdpFlow *f, const EgressQuestion *q) {
         }
 }
 
-/* Each new one is work for coved and PID 1 as well, which serve others too: so many a second, and so many at once after a pause. */
+/* Limits new flows per second, with a burst after a pause: each is work for coved and PID 1 as well, which
+ * serve others too. */
 static bool udp_may_begin(GateSandbox *s) {
         usec_t now = clock_usec(), most = UDP_FLOWS_BURST * FLOW_COST;
 
@@ -303,7 +304,7 @@ static bool udp_may_begin(GateSandbox *s) {
         return true;
 }
 
-/* NULL: it may not pass (now). */
+/* NULL: the datagram may not pass (yet). */
 static UdpFlow *flow_for_first(GateSandbox *s, const UdpEnds *ends) {
         EgressQuestion q;
         EgressVerdict v = udp_decide(s, ends, &q);
@@ -333,7 +334,7 @@ static void datagram_arrived(GateSandbox *s, const UdpEnds *ends, const void *da
                 (void) udp_pass_out(f, data, size);
 }
 
-/* Where the guest sent it to, before the rule brought it here. */
+/* The destination that the guest sent it to, before the rule redirected it here. */
 static bool address_original(struct msghdr *m, SocketAddress *ret) {
         for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
                 size_t size = 0;
@@ -350,7 +351,7 @@ static bool address_original(struct msghdr *m, SocketAddress *ret) {
         return false;
 }
 
-/* 1: one more, 0: no more for now. */
+/* 1: there may be more; 0: nothing more for now. */
 static int udp_datagram_take(GateSandbox *s, int fd) {
         uint8_t buffer[DATAGRAM_MAX];
         union {

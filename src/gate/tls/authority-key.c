@@ -16,7 +16,7 @@
 
 #include "base/macro.h"
 
-#define DERIVED_SIZE 48 /* half as much again as the key, so that the remainder is even enough */
+#define DERIVED_SIZE 48 /* half as much again as the key, so that the remainder is nearly uniform */
 
 DEFINE_CLEANUP(EVP_KDF, EVP_KDF_free)
 DEFINE_CLEANUP(EVP_KDF_CTX, EVP_KDF_CTX_free)

@@ -15,7 +15,7 @@
 #define DAY ((time_t) 24 * 3600)
 #define AUTHORITY_DAYS 3653
 #define LEAF_DAYS      90
-#define LEAF_RENEW     30 /* days; one that is older is made anew */
+#define LEAF_RENEW     30 /* days; an older leaf is replaced */
 
 typedef struct Leaf {
         char host[EGRESS_DOMAIN_MAX];
@@ -61,7 +61,7 @@ static void authority_freep(Authority **a) {
         (void) authority_free(*a);
 }
 
-/* A clock that is a little slow inside shall not make it invalid: it begins a day ago. */
+/* The certificate is valid from a day ago: a clock inside that is a little slow must not make it invalid. */
 static int authority_certify(Authority *a, const char *id, Error *reterr) {
         time_t now = time(NULL);
         char subject[64];
@@ -119,7 +119,7 @@ static int leaf_make(Authority *a, const char *host, Leaf *l) {
         return authority_certificate_new(&spec, &l->certificate, &error);
 }
 
-/* Makes one, in place of the oldest where there are too many. */
+/* Makes a leaf; it replaces the oldest if there are too many. */
 static int authority_add_leaf(Authority *a, const char *host, Leaf **ret) {
         Leaf *l = calloc(1, sizeof(Leaf));
         int r;
@@ -149,7 +149,7 @@ int authority_leaf(Authority *a, const char *host, struct x509_st **ret, struct 
         assert(ret && ret_key);
 
         if (strlen(host) >= EGRESS_DOMAIN_MAX || host[strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.:")])
-                return -EINVAL; /* goes into OpenSSL's own little language */
+                return -EINVAL; /* it becomes part of a string in OpenSSL's own syntax */
         HASH_FIND_STR(a->leaves, host, l);
         if (l && time(NULL) - l->made > LEAF_RENEW * DAY) {
                 authority_drop(a, l);

@@ -51,14 +51,15 @@ static HelloSpan span_take(HelloSpan *s, size_t size) {
         return piece;
 }
 
-/* What a length of so many bytes announces. */
+/* Reads a length of that many bytes, and takes the bytes that it announces. */
 static HelloSpan span_counted(HelloSpan *s, size_t length_bytes) {
         uint32_t size = span_number(s, length_bytes);
 
         return span_take(s, size);
 }
 
-/* Takes the record headers out. 1 with the size of what is in ret, 0: more bytes are needed. */
+/* Copies the records without their headers. Returns 1 and the size of what is in ret; 0: more bytes are
+ * needed. */
 static int hello_collect(const uint8_t *data, size_t size, uint8_t ret[static HANDSHAKE_MAX], size_t *ret_size) {
         size_t have = 0, at = 0, want = MESSAGE_HEADER;
 
@@ -89,7 +90,7 @@ static int hello_collect(const uint8_t *data, size_t size, uint8_t ret[static HA
                         return -EBADMSG;
                 if (here < length)
                         return have >= want || size >= HELLO_MAX ? -EBADMSG : 0;
-                if (have >= want) { /* a hello is alone in its last record */
+                if (have >= want) { /* nothing may follow a hello in its last record */
                         *ret_size = have;
                         return have == want ? 1 : -EBADMSG;
                 }
@@ -100,7 +101,7 @@ static bool name_byte_ok(uint8_t c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* The last label of an address in numbers is a number; of a name it never is. */
+/* The last label of a numeric address is a number; that of a host name never is. */
 static bool name_is_number(const char *name) {
         const char *last = strrchr(name, '.');
 
@@ -197,7 +198,7 @@ static int hello_read_message(HelloSpan s, TlsHello *ret) {
         compressions = span_counted(&s, 1);
         if (s.bad || session.left > 32 || ciphers.left < 2 || ciphers.left % 2 != 0 || compressions.left == 0)
                 return -EBADMSG;
-        if (s.left == 0) /* as old as TLS without extensions */
+        if (s.left == 0) /* an old client, without extensions */
                 return 0;
         extensions = span_counted(&s, 2);
         if (extensions.bad || s.left > 0)

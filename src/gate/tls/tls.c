@@ -14,7 +14,7 @@
 #include "gate/tls/authority-key.h"
 
 struct Tls {
-        unsigned n_refs; /* whoever may replace it, and each session */
+        unsigned n_refs; /* held by the gate, which may replace it, and by each session */
         SSL_CTX *server, *client;
         BIO_METHOD *socket; /* as OpenSSL's own, but without SIGPIPE */
 };
@@ -45,7 +45,7 @@ static int socket_read(BIO *b, char *data, int size) {
 }
 
 static long socket_control(BIO *b, int command, long number, void *pointer) {
-        return command == BIO_CTRL_FLUSH; /* nothing is held back here; the rest we do not have */
+        return command == BIO_CTRL_FLUSH; /* nothing is buffered here; other commands are not supported */
 }
 
 static int tls_choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_size, const unsigned char *offered, unsigned n_offered,
@@ -53,7 +53,7 @@ static int tls_choose_protocol(SSL *ssl, const unsigned char **ret, unsigned cha
         static const unsigned char ours[] = "\x08http/1.1";
 
         if (SSL_select_next_proto((unsigned char **) ret, ret_size, ours, sizeof(ours) - 1, offered, n_offered) != OPENSSL_NPN_NEGOTIATED)
-                return SSL_TLSEXT_ERR_ALERT_FATAL; /* who insists on HTTP/2 hears it here, and not from garbage later */
+                return SSL_TLSEXT_ERR_ALERT_FATAL; /* a client that insists on HTTP/2 fails here, and not on garbage later */
         return SSL_TLSEXT_ERR_OK;
 }
 
@@ -79,7 +79,7 @@ static int tls_make_server(Tls *t, Error *reterr) {
         return 0;
 }
 
-/* At least one, and nothing between them that is none. */
+/* There must be at least one certificate, and nothing else between them. */
 static int tls_add_authorities(Tls *t, const char *authorities, Error *reterr) {
         X509_STORE *store = SSL_CTX_get_cert_store(t->client);
         BIO *in = BIO_new_mem_buf(authorities, -1);
@@ -108,7 +108,7 @@ static int tls_make_client(Tls *t, const char *authorities, Error *reterr) {
         SSL_CTX_set_verify(t->client, SSL_VERIFY_PEER, NULL);
         if (SSL_CTX_set_default_verify_paths(t->client) != 1)
                 return authority_failed(reterr, "read the host's trust store");
-        ERR_clear_error(); /* a store that is not there */
+        ERR_clear_error(); /* left by a store that does not exist */
         return authorities ? tls_add_authorities(t, authorities, reterr) : 0;
 }
 
@@ -243,7 +243,7 @@ int tls_connect(Tls *t, const char *host, int fd, TlsSession **ret) {
         return 0;
 }
 
-/* What SSL_get_error() says, as ours. Must come right behind the call. */
+/* Translates SSL_get_error() to an errno. Must directly follow the call. */
 static int session_result(TlsSession *s, int r) {
         int saved = errno, e = SSL_get_error(s->ssl, r);
 
@@ -294,7 +294,7 @@ int tls_handshake(TlsSession *s, Error *reterr) {
         return session_explain(s, r == 0 ? -ECONNRESET : r, reterr);
 }
 
-/* What an operation that has moved n bytes comes to. */
+/* The result of an operation that has moved n bytes. */
 static ssize_t session_moved(TlsSession *s, int r, size_t n) {
         if (r == 1) {
                 s->wants_write = false;
