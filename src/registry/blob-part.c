@@ -166,7 +166,7 @@ int blob_part_commit(BlobPart *p, const Digest *expected, Digest *ret, Error *re
 void blob_part_discard(BlobPart *p) {
         if (p->fd < 0)
                 return;
-        (void) unlinkat(p->blobs->dirfd, p->name, 0); /* while the lock is held, so that the name cannot be another process's file */
+        (void) unlinkat(p->blobs->dirfd, p->name, 0); /* while locked: the name cannot be another's file yet */
         p->fd = fd_close(p->fd);
         hasher_done(&p->hasher);
 }
