@@ -6,7 +6,8 @@
 
 #include "tree/options.h"
 
-/* Those that are given, without a gap; before anything else takes their numbers. */
+/* Counts the trees, whose descriptors have consecutive numbers. Called before anything else opens a
+ * descriptor with such a number. */
 static unsigned count_trees(void) {
         unsigned n = 0;
         struct stat st;
