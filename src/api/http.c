@@ -173,7 +173,7 @@ static int listener_attach(HttpListener *l, Error *reterr) {
         if (r >= 0)
                 r = sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_defer(event, &l->defer, api_http_on_defer, l); /* at once: then MHD takes connections */
+                r = sd_event_add_defer(event, &l->defer, api_http_on_defer, l); /* at once: MHD then takes clients */
         if (r < 0)
                 return error_set(reterr, r, "cannot add the HTTP server to the loop: %m");
         return 0;
