@@ -21,5 +21,5 @@ int main(int argc, char **argv) {
         TreeOptions options = TREE_OPTIONS_INIT;
 
         options.n_trees = count_trees();
-        _exit(program_main(&tree_program, argc, argv, &options)); /* nothing waits to be written, and what a library does on leaving is forbidden by now */
+        _exit(program_main(&tree_program, argc, argv, &options)); /* no output is buffered, and exit handlers of libraries are forbidden by now */
 }
