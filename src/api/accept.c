@@ -8,14 +8,14 @@
 
 #include "base/macro.h"
 
-/* How much a type is liked; a larger one wins. */
+/* The client's preference for a type; larger values win. */
 typedef struct Liking {
         unsigned precision; /* 0: not named, 1: by the widest wildcard, 2: by type, 3: in full */
         unsigned quality;   /* thousandths */
         size_t position;    /* in the header */
 } Liking;
 
-/* "q=0.5" among the parameters of one range; 1000 when there is none. Rubbish counts as 0. */
+/* The q parameter of one range, as in "q=0.5"; 1000 if absent, 0 if invalid. */
 static unsigned range_quality(const char *parameters, size_t size) {
         const char *p = parameters, *end = parameters + size;
 

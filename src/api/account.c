@@ -18,7 +18,7 @@ static bool is_read(const char *method) {
         return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/* "path" is the one query parameter that says what a call was about; values of others are not written down. */
+/* "path" is the only query parameter that is recorded. Values of others are not. */
 static const char *file_of(const ApiRequest *q) {
         if (!q->route || strncmp(q->route->path, FILES, strlen(FILES)) != 0)
                 return NULL;
@@ -45,7 +45,8 @@ static void tell_audit(ApiRequest *q, unsigned status, const char *remote) {
         audit_call(q->api->rooms.audit, &call);
 }
 
-/* What a reviewer should see without reading every call. told: it is written down, and not only counted. */
+/* Reports events that a reviewer should see without reading every call. told: the event is recorded in full,
+ * and not only counted. */
 static void tell_security(ApiRequest *q, unsigned status, const char *remote, bool told) {
         const char *method = http_method(q->http), *path = path_of(q), *file = file_of(q);
 
@@ -61,7 +62,7 @@ static void tell_security(ApiRequest *q, unsigned status, const char *remote, bo
                                 file);
 }
 
-/* By the pattern, not by the path: there are as many as the table of routes has lines. */
+/* Labelled by the pattern of the route, not by the path, so that the number of labels is limited. */
 static void tell_metrics(const ApiRequest *q, unsigned status) {
         char route[METRIC_LABEL_BYTES];
 
@@ -80,7 +81,7 @@ void account_call(ApiRequest *q, unsigned status) {
         q->accounted = true;
         tell_metrics(q, status);
         if (q->route && q->route->needs == MAY_PING && status < 400)
-                return; /* a health check is not about anything */
+                return; /* successful health checks are not recorded */
         http_peer_print(q->http, remote, sizeof(remote));
         told = q->has_proved || strangers_admit(q->api->strangers, remote, status);
         if (q->api->rooms.audit && told)

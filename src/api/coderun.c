@@ -7,9 +7,9 @@
 
 #include "base/text.h"
 
-#define AHEAD_MAX   ((size_t) 1 << 20)  /* text that waits for a slow client, before the interpreter has to wait */
+#define AHEAD_MAX   ((size_t) 1 << 20)  /* text buffered for a slow client before the interpreter has to wait */
 #define TEXT_MAX    ((size_t) 128 << 20)
-#define COLLECT_MAX ((size_t) 32 << 20) /* of an answer in one piece, as it is written in JSON */
+#define COLLECT_MAX ((size_t) 32 << 20) /* of an answer in one piece, as JSON */
 
 typedef struct CodeRun {
         ApiRequest *q;
@@ -18,12 +18,12 @@ typedef struct CodeRun {
         Strv env;
         ContextRun *run; /* NULL: not begun, or over */
         bool waiting;    /* for its context */
-        bool over;       /* all of it is in the text */
-        int error;       /* then the connection breaks off */
+        bool over;       /* everything is in the text */
+        int error;       /* then the connection is broken off */
         Text text;
         size_t sent;
         bool paused;
-        usec_t last;     /* monotonic: when something was said */
+        usec_t last;     /* monotonic: time of the last output */
         sd_event_source *keepalive;
         json_t *results, *failure; /* collected */
         Text streams[2];
@@ -86,7 +86,7 @@ static void coderun_put_event(CodeRun *c, const json_t *event) {
         }
 }
 
-/* As much as fits, to the end of a line where there is one. */
+/* As many bytes as fit, up to the end of a line if there is one. */
 static size_t coderun_piece(const CodeRun *c, size_t size) {
         size_t left = c->text.size - c->sent, n = MIN_OF(size, left);
         const char *from = c->text.data + c->sent, *end;
@@ -143,7 +143,7 @@ static int coderun_start_stream(CodeRun *c) {
 
 /* In one piece. */
 
-/* Whether there may be this in the answer, too. */
+/* Whether the value still fits into the answer. */
 static bool collect_more(CodeRun *c, const json_t *value) {
         size_t all = c->collected + json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
 
@@ -213,7 +213,7 @@ static void coderun_on_event(ContextRun *run, const json_t *event, void *userdat
         coderun_take_event(userdata, event);
 }
 
-/* The interpreter has died. Its sandbox too: then that is what the client shall see. */
+/* The interpreter has died. If its sandbox has ended as well, the connection is broken off instead. */
 static void tell_death(CodeRun *c, const char *text) {
         _cleanup_json_ json_t *error = json_pack("{s:s,s:s,s:s,s:s}", "type", "error", "name", "ContextDied", "value", text ? text : "", "traceback", "");
         _cleanup_json_ json_t *end = json_pack("{s:s}", "type", "end_of_execution");

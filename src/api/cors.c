@@ -19,7 +19,7 @@ bool cors_is_preflight(const ApiRequest *q) {
         return strcmp(http_method(q->http), "OPTIONS") == 0 && cors_asked(q, "Origin") && cors_asked(q, "Access-Control-Request-Method");
 }
 
-/* What Access-Control-Allow-Origin has to say; NULL: nothing. */
+/* The value of Access-Control-Allow-Origin; NULL: none. */
 static const char *cors_allowed(const CorsConfig *c, const char *origin) {
         if (c->loopback && origin_is_loopback(origin))
                 return origin;
@@ -39,7 +39,7 @@ static int cors_preflight(ApiRequest *q, const CorsConfig *c) {
                 r = http_add_header(q->http, "Access-Control-Allow-Private-Network", "true");
         if (r >= 0)
                 r = http_format_header(q->http, "Access-Control-Max-Age", "%" PRIu64, c->max_age_usec / USEC_PER_SEC);
-        q->answered = q->accounted = true; /* as a health check, it is about nothing: what follows it is written down */
+        q->answered = q->accounted = true; /* not recorded, like a health check; the request after it is */
         (void) http_answer(q->http, r < 0 ? 500 : 204, /* type= */ NULL, "", 0);
         return -ECANCELED;
 }

@@ -8,10 +8,11 @@
 #include "base/error.h"
 #include "base/log.h"
 
-#define ACCEPT_MAX 16 /* in a row: no more than HTTP_RESERVE, for those who make room go in the next run */
+/* In a row. At most HTTP_RESERVE: connections closed to make room are gone only after the next run. */
+#define ACCEPT_MAX 16
 #define RETRY_USEC (100 * USEC_PER_MSEC)
 
-/* MHD takes the socket, also when it refuses it. */
+/* MHD takes the socket, even if it refuses the connection. */
 static void accept_take(HttpListener *l, int fd, const struct sockaddr_storage *peer, socklen_t size) {
         if (l->https)
                 http_tls_begin(l, fd, peer, size);
@@ -19,7 +20,8 @@ static void accept_take(HttpListener *l, int fd, const struct sockaddr_storage *
                 http_listener_wake(l);
 }
 
-/* Without descriptors an accept fails again and again, and the socket stays ready. */
+/* Out of descriptors: the socket stays ready, and accepting would fail again and again. So it pauses for a
+ * while. */
 static void http_accept_rest(HttpListener *l) {
         if (!l->accept_failed)
                 log_warning("http: no connections are accepted until one is closed: %m");

@@ -60,7 +60,7 @@ static int http_answer_add_headers(HttpRequest *r, struct MHD_Response *response
         return ok ? 0 : -ENOMEM;
 }
 
-/* Takes the response, which may be NULL when there was no memory for it; then a 500 is tried. */
+/* Takes the response. It may be NULL if there was no memory; then a 500 is tried. */
 static int api_http_answer(HttpRequest *r, unsigned status, const char *type, struct MHD_Response *response) {
         int k = 0;
 
@@ -123,7 +123,8 @@ int http_answer_fd(HttpRequest *r, unsigned status, const char *type, int fd, ui
         return api_http_answer(r, status, type, response);
 }
 
-/* The same words for all: what is wrong before any surface is asked looks like what surfaces say. The texts are ours. */
+/* Refuses a request before a surface has been chosen, in the form that surfaces use. The texts need no
+ * escapes. */
 void http_refuse(HttpRequest *r, unsigned status, const char *code, const char *message) {
         char text[512];
         int n = snprintf(text, sizeof(text), "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}\n", code, message);
@@ -138,7 +139,7 @@ static ssize_t http_answer_stream_next(void *cls, uint64_t position, char *buffe
         if (r->gone)
                 return MHD_CONTENT_READER_END_WITH_ERROR;
         n = r->stream_next(r, position, buffer, size, r->stream_userdata);
-        if (n == HTTP_STREAM_END) /* before its announced size it is no end */
+        if (n == HTTP_STREAM_END) /* before the announced size this is an error */
                 return r->stream_size == UINT64_MAX ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
         if (n < 0)
                 return MHD_CONTENT_READER_END_WITH_ERROR;
@@ -147,7 +148,8 @@ static ssize_t http_answer_stream_next(void *cls, uint64_t position, char *buffe
         return n;
 }
 
-/* Chunks are made in the connection's memory; a response with a known size, or for HTTP/1.0, has a block of its own. */
+/* Chunks are built in the connection's memory. A response of known size, or for HTTP/1.0, has a separate
+ * block. */
 int http_answer_stream(HttpRequest *r, unsigned status, const char *type, uint64_t size, HttpNext next, void *userdata) {
         bool chunked = size == UINT64_MAX && r->is_1_1;
 

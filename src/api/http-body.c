@@ -29,7 +29,7 @@ static int body_grow(HttpRequest *r, size_t size) {
         char *bigger;
 
         if (r->length != UINT64_MAX && room == 0)
-                room = (size_t) r->length + 1; /* checked against the ceiling before */
+                room = (size_t) r->length + 1; /* the limit was checked before */
         while (room < r->body_size + size + 1)
                 room = room ? room * 2 : COLLECT_FIRST;
         if (room == r->body_room)
@@ -54,7 +54,7 @@ static void body_collect(HttpRequest *r, const char *data, size_t size) {
         }
 }
 
-/* How much was not taken. */
+/* Returns the number of bytes not taken. */
 static size_t body_stream(HttpRequest *r, const char *data, size_t size) {
         ssize_t n = r->plan.body(r, data, size, r->plan.userdata);
 
@@ -73,7 +73,7 @@ static enum MHD_Result print_header(void *cls, enum MHD_ValueKind kind, const ch
         return MHD_YES;
 }
 
-/* The answer, written by ourselves. What cannot be sent at once is lost: the client does not read. */
+/* Writes the answer to the socket itself. What cannot be sent at once is lost: the client is not reading. */
 static void body_answer_early(HttpRequest *r) {
         char *text = NULL;
         size_t size;
@@ -96,7 +96,7 @@ static void body_answer_early(HttpRequest *r) {
         free(text);
 }
 
-/* Of these methods a body means nothing (RFC 9110, 9.3), and some clients send one all the same: "{}" mostly. */
+/* In these methods a body has no meaning (RFC 9110, 9.3), but some clients send one, mostly "{}". */
 static bool body_means_nothing(const HttpRequest *r) {
         static const char *const bare[] = { MHD_HTTP_METHOD_GET, MHD_HTTP_METHOD_HEAD, MHD_HTTP_METHOD_DELETE };
 
@@ -115,7 +115,7 @@ static void body_ignore(HttpRequest *r) {
                 r->ignoring = true;
 }
 
-/* It is read, so that the next request of the connection is found. */
+/* Reads an ignored body, so that the next request of the connection is found. */
 static void body_drop(HttpRequest *r, size_t size) {
         if (r->received + size > HTTP_IGNORED_MAX)
                 http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, "too_large", body_not_ignored);
@@ -133,7 +133,7 @@ void http_body_begin(HttpRequest *r) {
         r->discarding = r->answered && r->length > 0;
 }
 
-/* What is still to come, as far as is known. */
+/* The number of bytes to come, as far as it is known. */
 static uint64_t body_left(const HttpRequest *r) {
         return r->length == UINT64_MAX ? UINT64_MAX : r->length - r->received;
 }

@@ -44,7 +44,7 @@ void http_connection_set_quiet(HttpConnection *c, bool quiet) {
                 DL_DELETE(c->listener->quiet[c->was_known], c);
 }
 
-/* MHD sees the end of the stream and closes it. */
+/* MHD then reads the end of the stream, and closes the connection. */
 static void connection_cut(HttpConnection *c) {
         http_connection_set_quiet(c, false);
         (void) shutdown(c->fd, SHUT_RDWR);
@@ -74,9 +74,10 @@ static void connection_set_finished(HttpConnection *c, bool finished) {
                 DL_DELETE2(c->listener->finished, c, finished_prev, finished_next);
 }
 
-/* MHD hears of the end of what a client sends by an edge of its epoll set. When that comes with the last bytes of a request,
- * it does not look again, and would keep the connection until it has been idle for too long. Neither does it when an answer was broken off:
- * what it took out of the set while the request waited is not in it any more. One that it takes up again, it looks at. */
+/* MHD learns that a client has stopped sending from an edge of its epoll set. If the edge comes with the
+ * last bytes of a request, MHD does not look again, and would keep the connection until it has been idle for
+ * too long. The same happens after an answer that was broken off: MHD has taken the edge out of its set
+ * while the request waited. MHD does look at a connection that is resumed. */
 void http_connection_cut_finished(HttpListener *l) {
         HttpConnection *c, *next;
         char byte;
@@ -91,7 +92,7 @@ void http_connection_cut_finished(HttpListener *l) {
                 }
 }
 
-/* Of all listeners: the one that has been quiet for longest. */
+/* Cuts the connection that has been quiet for longest, among all listeners. */
 static bool server_cut_quiet(HttpServer *s, bool known) {
         HttpListener *from = NULL;
 
@@ -193,7 +194,7 @@ static int on_probe(sd_event_source *s, uint64_t usec, void *userdata) {
         return 0;
 }
 
-/* Whether it may be there all the same. */
+/* Whether the client may still be there. */
 static bool connection_half_closed(HttpConnection *c) {
         if (c->is_unix)
                 return true;
@@ -206,7 +207,7 @@ static bool connection_half_closed(HttpConnection *c) {
                         sd_event_source_set_enabled(c->probe, SD_EVENT_ONESHOT) >= 0;
 }
 
-/* Its request waits, and something was heard. */
+/* Called if the request waits and its connection has had an event. */
 static void connection_look(HttpConnection *c) {
         if ((c->hangup & (EPOLLHUP | EPOLLERR)) || !connection_half_closed(c))
                 request_gone(c->request);
@@ -234,7 +235,7 @@ static int on_hangups(sd_event_source *s, int fd, uint32_t revents, void *userda
                         connection_set_finished(c, true);
         }
         if (l->finished)
-                http_listener_wake(l); /* which looks at them when MHD has read what there is */
+                http_listener_wake(l); /* MHD reads what is there; then this looks at the connections */
         return 0;
 }
 

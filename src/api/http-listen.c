@@ -18,7 +18,7 @@
 #include "base/parse.h"
 
 #define BACKLOG     1024
-#define SOCKET_MODE 0660 /* whoever can connect still has to be the owner, root, or have a key */
+#define SOCKET_MODE 0660 /* a peer must still be the owner or root, or have a key */
 
 typedef union Address {
         struct sockaddr any;
@@ -44,7 +44,8 @@ static int http_listen_parse_host(const char *host, uint16_t port, Address *ret,
         return -EINVAL;
 }
 
-/* "127.0.0.1:8787", "localhost:0", "[::1]:8787". Names are not looked up: who listens where shall be seen at a glance. */
+/* Parses "127.0.0.1:8787", "localhost:0" or "[::1]:8787". Names are not looked up, so that the address is
+ * visible in the configuration. */
 static int parse_address(const char *text, Address *ret, socklen_t *ret_size, Error *reterr) {
         const char *colon = strrchr(text, ':');
         char host[INET6_ADDRSTRLEN + 2];
@@ -90,7 +91,7 @@ static bool is_loopback(const Address *a) {
         return ntohl(a->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* Who has the address, and the way out. */
+/* Reports which program uses the address, and what to do. */
 static int http_listen_refuse(const char *text, const Address *a, socklen_t size, int code, Error *reterr) {
         Listener l;
 
@@ -133,7 +134,7 @@ int http_listen_tcp(const char *address, bool loopback_only, char **ret_address,
         return TAKE_FD(fd);
 }
 
-/* A socket file stays when its owner is killed. It may go unless somebody answers. */
+/* A socket file remains if its owner is killed. It is removed unless a server answers. */
 static int remove_stale(const Address *a, Error *reterr) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         struct stat st;
@@ -167,7 +168,7 @@ int http_listen_unix(const char *path, Error *reterr) {
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket: %m");
-        if (fchmod(fd, SOCKET_MODE) < 0) /* before it has a name: bind(2) gives the file this mode, less the umask */
+        if (fchmod(fd, SOCKET_MODE) < 0) /* before it has a name: bind(2) gives the file this mode, minus the umask */
                 return error_set(reterr, -errno, "cannot set the mode of a socket: %m");
         if (bind(fd, &a.any, sizeof(a.local)) < 0 || listen(fd, BACKLOG) < 0)
                 return error_set(reterr, -errno, "cannot listen on %s: %m", path);

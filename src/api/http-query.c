@@ -13,7 +13,7 @@ size_t http_unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text) 
 
 typedef struct QueryReader {
         HttpRequest *request;
-        size_t n, size; /* of all pairs, of their texts */
+        size_t n, size; /* number of pairs; total size of their texts */
         char *to;
         int error;
 } QueryReader;
@@ -45,7 +45,8 @@ static enum MHD_Result take_pair(void *cls, enum MHD_ValueKind kind, const char 
         return q->error < 0 ? MHD_NO : MHD_YES;
 }
 
-/* MHD has cut it at "&" and "=", and made blanks of "+". -EILSEQ: a bad escape, or a NUL. -E2BIG: too many. */
+/* MHD has split the query at "&" and "=", and replaced "+" by blanks. -EILSEQ: a bad escape, or a NUL.
+ * -E2BIG: too many pairs. */
 int http_read_query(HttpRequest *r) {
         QueryReader q = { .request = r };
 

@@ -43,7 +43,7 @@ static bool head_too_large(const HttpRequest *r) {
         return info && info->header_size > r->connection->listener->server->header_max;
 }
 
-/* What is wrong with any request, whatever it is about. */
+/* Checks that apply to every request. */
 static bool request_check(HttpRequest *r, const char *version) {
         bool strict = http_strict_head(r, version);
         int k = http_read_query(r), framing = strict ? http_strict_length(r) : -EBADMSG;
@@ -87,11 +87,12 @@ static enum MHD_Result request_begin(HttpRequest *r, const char *version) {
         if (r->discarding)
                 http_connection_set_quiet(r->connection, true);
         if (r->response && (r->unframed || (r->discarding && http_header(r, MHD_HTTP_HEADER_EXPECT))))
-                return http_queue(r); /* the body has no end, or the client waits for our word before it sends it */
+                /* The body has no known end, or the client waits for our answer before it sends the body. */
+                return http_queue(r);
         return r->discarding ? http_body_answer_in_time(r) : MHD_YES;
 }
 
-/* All of the request is there. Called again whenever MHD comes by, until there is an answer. */
+/* The request is complete. MHD calls this again until there is an answer. */
 static enum MHD_Result request_complete(HttpRequest *r) {
         if (r->gone || r->sent_early)
                 return MHD_NO;
@@ -105,7 +106,7 @@ static enum MHD_Result request_complete(HttpRequest *r) {
         if (r->response)
                 return http_queue(r);
         if (r->answered && !r->queued)
-                return MHD_NO; /* there was no memory to answer with */
+                return MHD_NO; /* no memory for an answer */
         http_set_flow(r, HTTP_PAUSING);
         return MHD_YES;
 }
@@ -140,7 +141,7 @@ void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, en
         http_connection_paused(c, false);
         c->request = NULL;
         http_connection_set_quiet(c, false);
-        http_connection_set_quiet(c, true); /* from this moment on */
+        http_connection_set_quiet(c, true); /* counted from now on */
         http_request_free(r);
 }
 

@@ -38,7 +38,8 @@ static bool strict_is_text(const char *text, unsigned char from) {
         return true;
 }
 
-/* Before MHD cuts the query. It is asked for nothing but to look: the answer becomes the request's context, which begins as NULL. */
+/* Called before MHD splits the query. It only records properties of the target. Its result becomes the
+ * context of the request, which must begin as NULL. */
 void *http_strict_on_target(void *cls, const char *target, struct MHD_Connection *mhd) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
         HttpConnection *c = info ? info->socket_context : NULL;
@@ -50,14 +51,14 @@ void *http_strict_on_target(void *cls, const char *target, struct MHD_Connection
         return NULL;
 }
 
-/* Blanks that end a value are MHD's to leave; they mean nothing. */
+/* MHD may leave blanks at the end of a value; they have no meaning. */
 static bool strict_is_host(const char *value) {
         size_t n = strcspn(value, " \t/\\@?#,");
 
         return n < 256 && value[n + strspn(value + n, " \t")] == '\0';
 }
 
-/* After the colon, which is where the name ends, only blanks come before the value. */
+/* Only blanks may stand between the colon, at the end of the name, and the value. */
 static bool strict_is_in_place(StrictHead *h, const char *name, const char *value) {
         const char *p = name + strlen(name) + 1;
 
@@ -109,7 +110,7 @@ bool http_strict_head(const HttpRequest *r, const char *version) {
         return !lenient || ((size_t) (h.next + 2 - r->method) == info->header_size && h.next[0] == '\0' && h.next[1] == '\0');
 }
 
-/* How long the body will be, which is said once. */
+/* Determines the length of the body, which may be given only once. */
 int http_strict_length(HttpRequest *r) {
         const char *coding = http_header(r, MHD_HTTP_HEADER_TRANSFER_ENCODING);
         const char *length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);

@@ -23,10 +23,10 @@
 #include "base/fd.h"
 #include "base/log.h"
 
-#define PIECE_MAX      ((size_t) 16 << 10) /* of TLS: one record */
-#define LEAVE_USEC     (120 * USEC_PER_SEC) /* for what is left when MHD has closed: it is nobody's connection any more, and is not counted */
+#define PIECE_MAX      ((size_t) 16 << 10) /* one TLS record */
+#define LEAVE_USEC     (120 * USEC_PER_SEC) /* to send the rest after MHD has closed; not counted any more */
 
-/* Of one direction: what was read and could not be passed on. */
+/* Data of one direction that was read and could not be passed on yet. */
 typedef struct Held {
         uint8_t *data;
         size_t begin, end;
@@ -42,7 +42,7 @@ struct HttpTls {
         uint32_t client_events, inner_events;
         Held in, out; /* from the client, to it */
         bool in_over, out_over;
-        bool inner_gone; /* MHD has closed it: only what is left to be sent keeps us */
+        bool inner_gone; /* MHD has closed it; remaining data is still sent */
         HttpTls *prev, *next;
 };
 
@@ -68,7 +68,7 @@ static bool http_tls_is_held(const Held *h) {
 }
 
 static int http_tls_hold(Held *h, const uint8_t *data, size_t size) {
-        h->data = malloc(size); /* only while there is something: most connections are idle */
+        h->data = malloc(size); /* allocated only if needed: most connections are idle */
         if (!h->data)
                 return -ENOMEM;
         memcpy(h->data, data, size);
@@ -85,7 +85,7 @@ static void held_pass(Held *h, size_t n) {
         *h = (Held) { 0 };
 }
 
-/* How much was taken. Who has closed takes everything: nobody will miss it. */
+/* Returns the number of bytes taken. A closed side takes everything: the data is lost. */
 static ssize_t http_tls_pass_in(HttpTls *t, const uint8_t *data, size_t size) {
         ssize_t n = t->inner_gone ? (ssize_t) size : send(t->inner_fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -111,7 +111,7 @@ static ssize_t http_tls_pass_out(HttpTls *t, const uint8_t *data, size_t size) {
 
 typedef ssize_t (*Pass)(HttpTls *t, const uint8_t *data, size_t size);
 
-/* What was held first, then what was read just now. */
+/* Passes on held data first, then the data that was just read. */
 static int http_tls_pass(HttpTls *t, Held *h, Pass function, const uint8_t *data, size_t size) {
         ssize_t n;
 
@@ -138,7 +138,7 @@ static int turn_in(HttpTls *t) {
                         break;
                 if (n < 0)
                         return (int) n;
-                if (n == 0) { /* as if the connection had been half closed: whether somebody waits for an answer is found out elsewhere */
+                if (n == 0) { /* treated as half-closed: other code finds out whether the client still waits */
                         t->in_over = true;
                         (void) shutdown(t->inner_fd, SHUT_WR);
                         break;
@@ -191,7 +191,7 @@ static int http_tls_on_deadline(sd_event_source *source, uint64_t usec, void *us
         return 0;
 }
 
-/* It would be told of again and again. */
+/* Switches the event off, because the hang-up would be reported again and again. */
 static int http_tls_leave(HttpTls *t) {
         t->inner_gone = true;
         (void) sd_event_source_set_enabled(t->inner, SD_EVENT_OFF);
@@ -219,7 +219,7 @@ static int http_tls_on_turn(sd_event_source *source, int fd, uint32_t revents, v
         return 0;
 }
 
-/* MHD takes its end, also when it refuses it. */
+/* MHD takes its end of the pair, even if it refuses the connection. */
 static int http_tls_hand_over(HttpTls *t) {
         HttpListener *l = t->listener;
         int pair[2];
@@ -254,7 +254,7 @@ static int on_handshake(sd_event_source *source, int fd, uint32_t revents, void 
                 tls_drop(t);
                 return 0;
         }
-        return http_tls_on_turn(source, fd, 0, t); /* what has come with the last word of the handshake */
+        return http_tls_on_turn(source, fd, 0, t); /* data that came with the end of the handshake */
 }
 
 bool http_tls_drop_handshake(HttpListener *l) {
@@ -284,7 +284,7 @@ void http_tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *peer
                 tls_drop(t);
                 return;
         }
-        (void) http_connection_make_room(l->server); /* it may go itself, when nobody else can */
+        (void) http_connection_make_room(l->server); /* may close this one, if no other can be closed */
 }
 
 void http_tls_detach(HttpListener *l) {

@@ -14,7 +14,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 
-#define RUNS_MAX       8 /* of one listener in a row, before others have their turn */
+#define RUNS_MAX       8 /* of one listener in a row, before others get their turn */
 #if MHD_VERSION >= 0x01000000
 #define STRICT MHD_OPTION_CLIENT_DISCIPLINE_LVL, 2
 #else
@@ -63,7 +63,7 @@ static void pause_requests(HttpListener *l) {
         }
 }
 
-/* When MHD wants to be run again, in microseconds from now; false: when its descriptor says so. */
+/* When MHD must run again, in microseconds from now; false: when its descriptor is ready. */
 static bool listener_timeout(HttpListener *l, usec_t *ret) {
         MHD_UNSIGNED_LONG_LONG msec;
 
@@ -73,8 +73,8 @@ static bool listener_timeout(HttpListener *l, usec_t *ret) {
         return true;
 }
 
-/* An idle time that begins anew with every request moves the time further away; the timer then comes too early once per idle
- * time, which is cheaper than setting it with every request. */
+/* Every request restarts the idle time, which moves the deadline. The timer is not set again each time: it
+ * fires too early once per idle time, which is cheaper. */
 static void listener_arm(HttpListener *l, usec_t timeout) {
         usec_t at, cut = http_connection_cut_slow(l), now = clock_usec();
 
@@ -140,7 +140,7 @@ static int listener_start(HttpListener *l, Error *reterr) {
 
         l->daemon = MHD_start_daemon(
                         flags, 0, NULL, NULL, http_on_request, l,
-                        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, so that it hears of the others */
+                        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first: it then logs errors about the others */
                         MHD_OPTION_NOTIFY_CONNECTION, http_connection_notify, l,
                         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, l,
                         MHD_OPTION_URI_LOG_CALLBACK, http_strict_on_target, NULL,
@@ -173,7 +173,7 @@ static int listener_attach(HttpListener *l, Error *reterr) {
         if (r >= 0)
                 r = sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_defer(event, &l->defer, api_http_on_defer, l); /* at once: MHD then takes connections */
+                r = sd_event_add_defer(event, &l->defer, api_http_on_defer, l); /* at once: MHD then takes clients */
         if (r < 0)
                 return error_set(reterr, r, "cannot add the HTTP server to the loop: %m");
         return 0;
@@ -185,7 +185,7 @@ static void listener_close_socket(HttpListener *l) {
         l->fd = fd_close(l->fd);
 }
 
-/* MHD refuses to stop while something is suspended. What is paused gets to run once more, to be broken off. */
+/* MHD cannot stop while a connection is suspended. Paused requests run once more, and are broken off. */
 static HttpListener *listener_free(HttpListener *l) {
         HttpRequest *r;
 
@@ -224,7 +224,7 @@ static int listener_new(HttpServer *s, int fd, const char *socket_path, Https *h
         l->fd = fd;
         l->https = https;
         l->hangups_fd = -EBADF;
-        *ret = l; /* freed with the server */
+        *ret = l; /* the server frees it */
         if (socket_path) {
                 l->socket_path = strdup(socket_path);
                 if (!l->socket_path)

@@ -28,7 +28,7 @@ struct HttpsSession {
 
 /* Files. */
 
-/* All of it, for a BIO; a pipe or a device would keep everybody waiting. */
+/* Reads the whole file, for a BIO. A pipe or a device could block the daemon. */
 static int https_read_file(const char *path, char **ret, size_t *ret_size, Error *reterr) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         _cleanup_free_ char *data = NULL;
@@ -56,7 +56,8 @@ static int https_read_file(const char *path, char **ret, size_t *ret_size, Error
         return 0;
 }
 
-/* The words of OpenSSL's last complaint; it keeps a list, which must not be there when the next one is looked at. */
+/* Reports OpenSSL's last error. OpenSSL keeps a queue of errors, which must be empty before the next call
+ * that is checked. */
 static int https_refuse(Error *reterr, int code, const char *path, const char *what) {
         const char *why = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -72,7 +73,7 @@ static void warn_of_age(const char *path, X509 *certificate) {
                 log_warning("tls: the certificate in '%s' is not valid yet: clients will refuse it", path);
 }
 
-/* The first is ours, what follows leads to the authority. */
+/* The first certificate is ours. The others form its chain. */
 static int use_certificates(SSL_CTX *context, const char *path, BIO *in, Error *reterr) {
         X509 *certificate = PEM_read_bio_X509_AUX(in, NULL, NULL, NULL);
         int ok;
@@ -90,11 +91,11 @@ static int use_certificates(SSL_CTX *context, const char *path, BIO *in, Error *
                 return https_refuse(reterr, -EINVAL, path, "holds a certificate that cannot be used");
         if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
                 return https_refuse(reterr, -EINVAL, path, "holds something that is no certificate in PEM");
-        ERR_clear_error(); /* that was its end */
+        ERR_clear_error(); /* this error is the end of the file */
         return 0;
 }
 
-/* Nobody is there to be asked. */
+/* There is no user to ask for a passphrase. */
 static int no_passphrase(char *ret, int size, int writing, void *userdata) {
         *(bool *) userdata = true;
         return -1;
@@ -116,7 +117,7 @@ static int use_key(SSL_CTX *context, const char *path, BIO *in, Error *reterr) {
         return 0;
 }
 
-/* What was in it does not stay in memory: it may be a key. */
+/* Wipes the content of the file, which may be a key. */
 static int use_file(SSL_CTX *context, const char *path, int (*use)(SSL_CTX *context, const char *path, BIO *in, Error *reterr), Error *reterr) {
         _cleanup_free_ char *data = NULL;
         size_t size = 0;
@@ -137,7 +138,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
         static const unsigned char ours[] = "\x08http/1.1";
 
         if (SSL_select_next_proto((unsigned char **) ret, ret_size, ours, sizeof(ours) - 1, offered, n_offered) != OPENSSL_NPN_NEGOTIATED)
-                return SSL_TLSEXT_ERR_ALERT_FATAL; /* who insists on HTTP/2 hears it here */
+                return SSL_TLSEXT_ERR_ALERT_FATAL; /* a client that requires HTTP/2 fails here */
         return SSL_TLSEXT_ERR_OK;
 }
 
@@ -149,7 +150,7 @@ static SSL_CTX *https_context_new(void) {
         (void) SSL_CTX_set_min_proto_version(c, TLS1_2_VERSION);
         (void) SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
         (void) SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-        (void) SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF); /* tickets are enough, and cost us nothing */
+        (void) SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF); /* tickets suffice, and need no memory here */
         SSL_CTX_set_alpn_select_cb(c, choose_protocol, NULL);
         return c;
 }
@@ -227,7 +228,7 @@ HttpsSession *https_session_free(HttpsSession *s) {
         return NULL;
 }
 
-/* n: what a call said that did not do all that it was to. */
+/* Translates the result n of a call that did not do everything. */
 static int result(HttpsSession *s, int n) {
         int why = SSL_get_error(s->ssl, n);
 

@@ -8,7 +8,8 @@
 #include "base/path.h"
 #include "state/state.h"
 
-/* Where the sandbox's own things are, nothing else goes; what overlaps would hide the other. The spawner asks the same. */
+/* A volume must not cover the sandbox's own directories. Volumes must not overlap, because one would hide
+ * the other. The spawner checks the same. */
 static int make_volumes_check_target(const SandboxSpec *spec, const char *field, const char *target, JsonComplaints *c) {
         static const char *const own[] = { "/proc", "/sys", "/dev" };
 

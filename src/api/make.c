@@ -20,7 +20,7 @@ int api_make_profile(ApiRequest *q, SandboxSpec *spec, JsonComplaints *c) {
         if (r == -EINVAL)
                 return json_complain(c, "profile", "%s", error.text);
         if (r < 0)
-                return 0; /* allowance_check() says it, when the rest can be read */
+                return 0; /* allowance_check() reports it once the rest can be read */
         if (p)
                 return profile_apply(p, spec);
         profile_lend_limits(q->manager->settings, spec);
@@ -48,9 +48,9 @@ typedef struct MakeCreation {
         ApiMaking told; /* to whoever asked */
         ApiMade made;
         Acquisition *acquisition;       /* under way */
-        Sandbox *sandbox;               /* NULL: there is none yet */
-        bool ours;                      /* made for this request, and without a name */
-        char *start, *ready;            /* what the template brings along; NULL: nothing */
+        Sandbox *sandbox;               /* NULL: none yet */
+        bool ours;                      /* created for this request, and without a name */
+        char *start, *ready;            /* commands of the template; NULL: none */
         Startup *startup;               /* under way */
 } MakeCreation;
 
@@ -70,7 +70,7 @@ static void creation_destroy(ApiRequest *q, bool answered) {
         free(k->ready);
 }
 
-/* What does not start is of no use to anybody; the answer says what it said. */
+/* A sandbox whose program fails to start is useless. The answer has the program's output. */
 static void start_failed(ApiRequest *q, Sandbox *sb, int code, const char *text) {
         MakeCreation *k = q->state;
         Error error = { 0 };
@@ -115,7 +115,7 @@ static void make_on_acquired(Sandbox *sb, const AcquireResult *result, const Err
                 start_failed(q, sb, failure.code, failure.text);
 }
 
-/* The spec is the core's as soon as it is asked. */
+/* Copies the references to secrets now, because the core takes over the spec. */
 static void keep_references(ApiMaking *m, const SandboxSpec *spec) {
         m->references = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         for (size_t i = 0; i < spec->env.n; i++)

@@ -21,7 +21,7 @@ int api_pipe_make(bool we_write, int *ret_ours, int *ret_theirs) {
         *ret_theirs = fds[!we_write];
         if (fcntl(*ret_ours, F_SETFL, O_NONBLOCK) < 0)
                 return -errno;
-        (void) fcntl(*ret_ours, F_SETPIPE_SZ, PIPE_BYTES); /* there may be a ceiling on all pipes of a user together */
+        (void) fcntl(*ret_ours, F_SETPIPE_SZ, PIPE_BYTES); /* may fail: a user's pipes have a total limit */
         return 0;
 }
 
@@ -43,7 +43,7 @@ static ssize_t pipe_next(HttpRequest *http, uint64_t position, void *buffer, siz
         if (n < 0)
                 return errno == EAGAIN ? sd_event_source_set_enabled(p->ready, SD_EVENT_ONESHOT) : -errno;
         p->ready = sd_event_source_disable_unref(p->ready);
-        p->fd = fd_close(p->fd); /* whether that was the end, its writer tells */
+        p->fd = fd_close(p->fd); /* the writer's result says whether this was the real end */
         if (!p->ended)
                 return 0;
         return p->result < 0 ? -EIO : HTTP_STREAM_END;
@@ -54,7 +54,7 @@ static void pipe_answer(ApiPipe *p) {
         (void) http_answer_stream(p->q->http, 200, p->type, UINT64_MAX, pipe_next, p);
 }
 
-/* Before the answer: the first bytes decide. */
+/* Reads the first bytes, on which the answer depends. */
 static void pipe_begin(ApiPipe *p) {
         ssize_t n;
 
@@ -70,7 +70,7 @@ static void pipe_begin(ApiPipe *p) {
                 pipe_answer(p);
         } else if (n < 0 && errno == EAGAIN)
                 (void) sd_event_source_set_enabled(p->ready, SD_EVENT_ONESHOT);
-        /* else it ends, and that is heard next */
+        /* else: end of file. The end of the writer is reported next. */
 }
 
 static int pipe_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -104,7 +104,7 @@ bool api_pipe_ended(ApiPipe *p, int result) {
         p->ended = true;
         p->result = result;
         if (!p->q->answered && result >= 0)
-                pipe_begin(p); /* all of it may be in the pipe still */
+                pipe_begin(p); /* the data may still be in the pipe */
         if (p->q->answered)
                 http_request_continue(p->q->http);
         else if (result < 0)

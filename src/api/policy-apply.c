@@ -10,7 +10,8 @@
 
 #define MB ((double) (UINT64_C(1) << 20))
 
-/* "default" is {"preset": "default"}; the network's own field is a field of the policy that stands outside. */
+/* Makes one policy object. "default" means {"preset": "default"}. The separate field for the network becomes
+ * a field of the policy. */
 static json_t *whole(const ApiPolicyRequest *q, JsonComplaints *c) {
         json_t *j = NULL;
 
@@ -31,7 +32,7 @@ static json_t *whole(const ApiPolicyRequest *q, JsonComplaints *c) {
         return j;
 }
 
-/* The policy's own words, about fields as the API calls them. */
+/* Reports the policy's complaints, with the names that fields have in the API. */
 static int retell(const JsonComplaints *from, JsonComplaints *c) {
         static const struct {
                 const char *policy, *api;
@@ -60,7 +61,7 @@ static void memory_text(uint64_t bytes, char *ret, size_t size) {
         (void) snprintf(ret, size, "%.15gMB", (double) bytes / MB);
 }
 
-/* K10: what a request asks for beyond the policy, all of it at once. */
+/* K10: reports at once everything that a request asks for beyond the policy. */
 static int policy_apply_check_request(const Policy *p, const SandboxLimits *said, const SandboxSpec *spec, JsonComplaints *c) {
         _cleanup_(json_complaints_done) JsonComplaints found = { 0 };
         char memory[32], disk[32], most[32];
@@ -85,7 +86,7 @@ static int policy_apply_check_request(const Policy *p, const SandboxLimits *said
         return r < 0 ? r : retell(&found, c);
 }
 
-/* Paths have a ceiling that only the spawner knows. */
+/* Paths have a limit that only the spawner's rules know. */
 static int policy_apply_check_rules(const Policy *p, JsonComplaints *c) {
         Enforce e = { .languages = STRV_INIT(ENFORCE_LIST_MAX), .programs = STRV_INIT(4 * ENFORCE_LIST_MAX) };
         Error error = { 0 };
@@ -109,7 +110,8 @@ static int set_spec(const Policy *p, SandboxSpec *spec) {
         return p->network.group && *p->network.group && !spec->group ? -ENOMEM : 0;
 }
 
-/* A policy beside another one cannot be said to be tighter or looser in all it says: who may not loosen, takes the profile's. */
+/* Two policies cannot be compared in everything they say. So a caller that may not loosen must use the
+ * profile's policy. */
 static int refuse_second(const ApiPolicyRequest *q, JsonComplaints *c) {
         return json_complain(c, q->policy ? "policy" : "network",
                         "the profile has a policy, and a request cannot bring another: leave it out, choose another profile, or use a key "

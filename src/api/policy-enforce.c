@@ -13,7 +13,8 @@ static bool has_path(const Strv *v, const char *path) {
         return false;
 }
 
-/* Somebody who writes a path wants it; a preset is for templates of all kinds. */
+/* A path that the caller named must exist. A path of a preset may be missing, because presets serve all
+ * kinds of templates. */
 static RulesPathKind kind_of_read_only(const Policy *p, const char *path) {
         const Policy *preset = p->preset[0] ? policy_preset(p->preset) : NULL;
 
@@ -24,7 +25,7 @@ static int too_many(Error *reterr) {
         return error_set(reterr, -EINVAL, "there are more than %d paths, or more than %d bytes of them", RULES_PATHS_MAX, RULES_PATHS_BYTES);
 }
 
-/* Where everything is writable, nothing is sealed. */
+/* Nothing is sealed if everything is writable. */
 static int add_writable(const Policy *p, Rules *r, Error *reterr) {
         if (p->has_file_system && (p->writable_paths.n == 0 || has_path(&p->writable_paths, "/")))
                 return 0;

@@ -17,7 +17,7 @@ static const char *languages_word(const Policy *p) {
                                      "it may still become one";
 }
 
-/* Everything a policy can say, who holds it, and whether this one says it. */
+/* Lists everything that a policy can say, which part enforces it, and whether this policy says it. */
 static void policy_json_put_all(json_t *o, const Policy *p) {
         bool sealed = !p->has_file_system || p->writable_paths.n > 0;
         const struct {

@@ -24,7 +24,7 @@ RangeKind range_parse(const char *text, uint64_t size, uint64_t *ret_first, uint
                 return RANGE_NONE;
         if (dash[1] && parse_uint64(dash + 1, 0, UINT64_MAX, &last) < 0)
                 return RANGE_NONE;
-        if (n == 0) { /* the last so many */
+        if (n == 0) { /* the last `last` bytes */
                 if (last == 0 || size == 0)
                         return RANGE_BEYOND;
                 first = size - MIN_OF(last, size);

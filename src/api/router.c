@@ -39,8 +39,8 @@ static bool is_parameter(const char *part) {
         return part[0] == '{';
 }
 
-/* Both begin with a slash. True when they have the same parts; a parameter has any but an empty one. ret_literal: how many
- * are written out, from the beginning. */
+/* Compares pattern and path, which both begin with a slash. A parameter matches any part that is not empty.
+ * ret_literal: number of literal parts at the beginning. */
 static bool router_compare(const char *pattern, const char *path, unsigned *ret_literal) {
         unsigned literal = 0;
         bool still = true;
@@ -95,7 +95,8 @@ static bool router_is_known(const char *method) {
         return false;
 }
 
-/* Of the lines whose path fits, those with most written out count: /api/sandbox/list is no sandbox called "list". */
+/* Of the routes that match the path, the one with most literal parts counts: /api/sandbox/list is not a
+ * sandbox named "list". */
 int router_find(const ApiRoute *const *tables, const char *method, const char *path, RouterMatch *ret) {
         const ApiRoute *found = NULL;
         bool any = false;

@@ -7,7 +7,8 @@
 
 #include "api/surface.h"
 
-/* The schema of one field. A parser of its own has a form of its own, which a table cannot tell; its bounds hold all the same. */
+/* The schema of one field. A field with its own parser has a form that a table cannot describe; its bounds
+ * still apply. */
 static json_t *routes_print_schema(const ShapeField *f) {
         json_t *schema = shape_schema(&(const Shape) { .fields = f, .n_fields = 1 }, /* of_answer= */ false);
         json_t *of = json_incref(json_object_get(json_object_get(schema, "properties"), f->name));
@@ -66,7 +67,7 @@ static json_t *answer_json(const ApiRoute *route) {
         return route->answers_a_list ? json_pack("{s:s,s:o}", "type", "array", "items", of) : of;
 }
 
-/* Of a dialect: what bodies and answers look like is said elsewhere. */
+/* A route of a dialect. Its bodies and answers are documented elsewhere. */
 static json_t *route_json(const ApiSurface *surface, bool claimed, const ApiRoute *route) {
         static const char *const bodies[] = {
                 [HTTP_BODY_NONE] = "none",
@@ -75,7 +76,7 @@ static json_t *route_json(const ApiSurface *surface, bool claimed, const ApiRout
         };
         json_t *o = json_pack("{s:s,s:b,s:s,s:s,s:s,s:s,s:b,s:b,s:s,s:o}",
                         "surface", surface->name,
-                        "claimed", claimed, /* by its address: the path alone leads to another one */
+                        "claimed", claimed, /* found by its address: the path alone leads to another surface */
                         "method", route->method,
                         "path", route->path,
                         "capability", capability_name(route->needs),

@@ -14,13 +14,13 @@
 #include "core/stranger.h"
 #include "observe/audit.h"
 
-#define STATUSES_MAX 16 /* different answers that are told apart; the last place counts for all others */
+#define STATUSES_MAX 16 /* different statuses counted separately; the last place counts all others */
 #define STATUS_ANY   UINT_MAX
 #define TEXT_MAX     512
 
 typedef struct StrangerCount {
-        char peer[INET6_ADDRSTRLEN]; /* "": any, when there are too many */
-        unsigned status;             /* not of the one for any: those come with all */
+        char peer[INET6_ADDRSTRLEN]; /* "": all other peers */
+        unsigned status;             /* unused for "": that counts all statuses */
         unsigned written;
         uint64_t counted;
 } StrangerCount;
@@ -30,7 +30,8 @@ typedef struct StatusCount {
         uint64_t counted;
 } StatusCount;
 
-/* Calls that were refused, or those that were not. Neither takes a place or a record of the other: many visits of a public port hide no attempt, and many attempts no visit. */
+/* Calls of one kind: refused, or accepted. Each kind has its own places and records. So many visits of a
+ * public port cannot hide an attempt, and many attempts cannot hide a visit. */
 typedef struct StrangerKind {
         StrangerCount counts[STRANGER_PEERS];
         size_t n_counts;
@@ -48,7 +49,7 @@ struct Strangers {
         StrangerKind refused, let_in;
 };
 
-/* "[2001:db8::1]:4711" is the peer "2001:db8::", "10.0.0.1:4711" is "10.0.0.1". */
+/* "[2001:db8::1]:4711" becomes "2001:db8::", and "10.0.0.1:4711" becomes "10.0.0.1". */
 static void peer_of(const char *remote, char ret[INET6_ADDRSTRLEN]) {
         bool is_6 = remote[0] == '[';
         size_t n = is_6 ? strcspn(remote + 1, "]") : strcspn(remote, ":");
@@ -63,7 +64,7 @@ static void peer_of(const char *remote, char ret[INET6_ADDRSTRLEN]) {
         (void) inet_ntop(AF_INET6, &address, ret, INET6_ADDRSTRLEN);
 }
 
-/* When there is no place any more, the last one counts for everybody else. */
+/* If there is no free place, the last one counts for all other peers. */
 static StrangerCount *strangers_count_of(StrangerKind *k, const char *remote, unsigned status) {
         char peer[INET6_ADDRSTRLEN];
         StrangerCount *c;
@@ -91,7 +92,7 @@ static void strangers_count_status(StrangerKind *k, unsigned status) {
         k->statuses[i].counted++;
 }
 
-/* "401: 812, 404: 3". */
+/* Prints, for example, "401: 812, 404: 3". */
 static void put_statuses(Text *t, const StrangerKind *k) {
         for (size_t i = 0; i < k->n_statuses; i++) {
                 text_format(t, "%s", i > 0 ? ", " : "");
@@ -108,7 +109,7 @@ static int compare_counts(const void *a, const void *b) {
         return x->counted < y->counted ? 1 : x->counted > y->counted ? -1 : 0;
 }
 
-/* Those who called most, first. */
+/* Prints the peers with most calls first. */
 static size_t put_peers(Text *t, StrangerKind *k) {
         size_t n = 0;
 

@@ -43,7 +43,7 @@ int api_show(ApiRequest *q, unsigned status, const void *object) {
         return api_answer(q, status, shape_show(q->route->answer, object));
 }
 
-/* Takes the list of single complaints, which may be NULL. */
+/* Takes the list of complaints, which may be NULL. */
 static int surface_answer_error(
                 ApiRequest *q, unsigned status, const char *code, const char *message, const char *hint, json_t *list) {
         json_t *error;
@@ -90,7 +90,7 @@ static const struct {
         int error;
         unsigned status;
         const char *code;
-        const char *message; /* when nobody said more */
+        const char *message; /* if the caller gives none */
 } errors[] = {
         { ENOENT,       404, "not_found",       "no such object"                  },
         { ESRCH,        404, "not_found",       "no such object"                  },
@@ -138,7 +138,7 @@ static const struct {
         { ENOMEM,       503, "unavailable",     "out of memory: try again later"          },
 };
 
-/* What makes a sandbox ready that is not; NULL: nothing does. To be freed. */
+/* What the caller can do to make the sandbox ready; NULL: nothing. The caller frees it. */
 static char *surface_cure(const ApiRequest *q, int r) {
         const Sandbox *sb = r == -ESTALE ? q->sandbox : NULL;
         const char *verb = !sb ? NULL : sb->status == SANDBOX_PAUSED ? "resume" : sb->status == SANDBOX_STOPPED ? "start" : NULL;
@@ -169,7 +169,7 @@ unsigned api_errno_status(int r, const char **ret_message) {
         return 500;
 }
 
-/* What came with the request. */
+/* The body and parameters of the request. */
 
 int api_read_checked(ApiRequest *q, void *target, ApiCheck check) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
@@ -263,9 +263,10 @@ static void keep_texts(ApiRequest *q) {
         }
 }
 
-/* 1: known, 0: not. A wrong secret is wrong, also where the socket would have been enough. */
+/* Returns 1 if the caller is known, else 0. A wrong secret is refused even if the socket alone would have
+ * sufficed. */
 int api_authenticate(ApiRequest *q) {
-        const char *secret = http_header(q->http, "X-API-KEY"); /* first: beside it, the other may be for a program inside */
+        const char *secret = http_header(q->http, "X-API-KEY"); /* first: Authorization may be for a program inside */
         uid_t uid;
         int r;
 
@@ -305,7 +306,7 @@ static void refuse_stranger(ApiRequest *q) {
         (void) api_error(q, 401, "unauthorized", hint, "%s", gave_one ? "the key is not valid" : "a key is required");
 }
 
-/* What a request may have. */
+/* What a request may contain. */
 
 static bool is_allowed_query(const ApiRoute *route, const char *name) {
         for (const char *const *p = route->queries; p && *p; p++) {
@@ -392,7 +393,8 @@ void api_keep_caller(ApiRequest *q, Sandbox *sb) {
         q->destroy = surface_caller_destroy;
 }
 
-/* What it is about. Looked up when the handler is called: while a body came in, it may have gone. */
+/* Finds the objects of the request. Called just before the handler, because an object may be removed while a
+ * body is received. */
 static int find_objects(ApiRequest *q) {
         int id = router_parameter_place(q->route, "id"), eid = router_parameter_place(q->route, "eid");
         Error error = { 0 };
@@ -417,13 +419,13 @@ static int find_objects(ApiRequest *q) {
         return 0;
 }
 
-/* The life of a request, as the server tells it. */
+/* The life of a request, as reported by the server. */
 
 static void handle(ApiRequest *q) {
         if (find_objects(q) < 0)
                 return;
         if (q->route->shape && q->route->shape->n_fields == 0 && api_read(q, NULL) < 0)
-                return; /* it takes nothing, and that is what must have come */
+                return; /* the route takes no fields, so the body must be empty */
         q->route->handle(q);
 }
 
@@ -431,7 +433,7 @@ static void surface_on_handle(HttpRequest *r, void *userdata) {
         ApiRequest *q = userdata;
         int k;
 
-        q->waits = true; /* what is prepared may be ready before we know */
+        q->waits = true; /* set first: prepare() may finish before it returns */
         k = q->prepare ? q->prepare(q) : 0;
         if (k == 0) {
                 q->waits = false;
@@ -507,7 +509,7 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
                 (void) api_errno(q, r, NULL);
 }
 
-/* 1: a surface has claimed it; 0: none has; negative: has been answered. */
+/* Returns 1 if a surface has claimed the request, 0 if none has, negative if it was answered. */
 static int surface_claim(ApiRequest *q) {
         for (const ApiSurface *const *s = q->api->surfaces; *s; s++) {
                 ApiTarget target = { 0 };
@@ -523,7 +525,7 @@ static int surface_claim(ApiRequest *q) {
         return 0;
 }
 
-/* Strangers learn nothing, not even which paths there are. */
+/* Strangers learn nothing, not even which paths exist. */
 static int admit(ApiRequest *q) {
         RouterMatch m;
         int r, known;
@@ -562,7 +564,7 @@ static int admit(ApiRequest *q) {
         return check_queries(q);
 }
 
-/* Its tenant's, or of whom it looks at: a preview that is open to all. */
+/* Counted for the caller's tenant or, if a stranger visits an open preview, for the sandbox's tenant. */
 static int take_place(ApiRequest *q) {
         const char *tenant = q->who.tenant && *q->who.tenant ? q->who.tenant : !q->has_proved && q->about ? q->about->spec.tenant : NULL;
         Error error = { 0 };

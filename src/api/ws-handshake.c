@@ -23,7 +23,7 @@ void ws_accept_key(const char *key, char ret[static WS_ACCEPT_SIZE + 1]) {
         ret[WS_ACCEPT_SIZE] = '\0';
 }
 
-/* A word in a list such as "keep-alive, Upgrade". */
+/* Whether a list such as "keep-alive, Upgrade" has the word. */
 static bool ws_handshake_has_word(const char *list, const char *word) {
         size_t length = strlen(word);
 

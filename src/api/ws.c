@@ -21,12 +21,12 @@
  *      any       → over      the socket fails, or time is up
  */
 
-#define READ_BUDGET     ((size_t) 1 << 20) /* per turn of the loop: others want theirs */
-#define QUEUED_MAX      64                 /* messages: whoever asks for that many pongs must take them first */
+#define READ_BUDGET     ((size_t) 1 << 20) /* per turn of the loop, so that others get their turn */
+#define QUEUED_MAX      64                 /* messages: a peer that requests so many pongs must read them first */
 #define FRAGMENTS_MAX   4096               /* of one message */
 #define PING_USEC       (30 * USEC_PER_SEC)
-#define SEND_STALL_USEC (60 * USEC_PER_SEC) /* closing, and the other side does not take what is queued */
-#define CLOSE_USEC      (5 * USEC_PER_SEC)  /* for its close frame */
+#define SEND_STALL_USEC (60 * USEC_PER_SEC) /* closing, while the peer does not read what is queued */
+#define CLOSE_USEC      (5 * USEC_PER_SEC)  /* for the peer's close frame */
 #define LINGER_USEC     (2 * USEC_PER_SEC)
 
 struct Ws {
@@ -40,18 +40,18 @@ struct Ws {
         uint8_t *extra;
         size_t extra_size, extra_taken;
         size_t budget;
-        size_t stalled_backlog; /* when the deadline was set */
+        size_t stalled_backlog; /* its value when the deadline was set */
         unsigned n_fragments;
         bool paused, wake;
         bool reading;   /* within wslay_event_recv() */
-        bool closing;   /* we have asked for it */
+        bool closing;   /* ws_close() was called */
         WsCode close_code;
         char close_reason[WS_REASON_MAX + 1];
         bool close_queued;
-        bool awaiting;  /* our close frame is sent */
+        bool awaiting;  /* our close frame was sent */
         bool lingering;
         bool broken;    /* the socket is */
-        bool failed;    /* to be told from the loop */
+        bool failed;    /* to be reported from the loop */
 };
 
 static ssize_t ws_would_block(Ws *ws) {
@@ -109,14 +109,14 @@ static ssize_t ws_on_send(wslay_event_context_ptr context, const uint8_t *data, 
         return n > 0 ? n : socket_broken(ws);
 }
 
-/* Before wslay queues a close frame of its own: the first one counts. */
+/* Must run before wslay queues its own close frame: the first one counts. */
 static void refuse_close(Ws *ws) {
         ws->closing = ws->close_queued = true;
         (void) wslay_event_queue_close(ws->context, WS_PROTOCOL_ERROR, NULL, 0);
 }
 
-/* wslay keeps each fragment in a piece of memory of its own, so that many tiny ones cost much more than they hold. And it
- * takes half a close code for none. */
+/* wslay allocates memory for each fragment, so many tiny ones cost much more than they contain. It also
+ * ignores a close code that is cut in half. */
 static void on_frame(wslay_event_context_ptr context, const struct wslay_event_on_frame_recv_start_arg *arg,
                 void *userdata) {
         Ws *ws = userdata;
@@ -146,7 +146,7 @@ static void set_events(Ws *ws) {
         if (ws->failed || ws->wake || (!ws->lingering && wslay_event_want_write(ws->context)))
                 events |= EPOLLOUT;
         if (ws->extra_taken < ws->extra_size && (events & EPOLLIN))
-                events |= EPOLLOUT; /* input that no epoll knows of: be called anyway */
+                events |= EPOLLOUT; /* this input is no longer in the socket: no event would come */
         if (events != ws->events && sd_event_source_set_io_events(ws->io, events) >= 0)
                 ws->events = events;
 }
@@ -156,7 +156,8 @@ static void send_queued(Ws *ws) {
                 ws->failed = true;
 }
 
-/* wslay sends control frames before all others. So our close frame is queued when everything else has been sent. */
+/* wslay sends control frames before all others. So our close frame is queued after everything else was
+ * sent. */
 static void ws_flush(Ws *ws) {
         send_queued(ws);
         if (!ws->closing || ws->close_queued || wslay_event_want_write(ws->context))
@@ -183,7 +184,7 @@ static void set_deadline(Ws *ws, usec_t usec) {
         if (!ws->deadline) {
                 if (sd_event_add_time_relative(ws->event, &ws->deadline, CLOCK_MONOTONIC, usec, /* accuracy= */ 0, ws_on_deadline,
                                     ws) < 0)
-                        ws->failed = true; /* without a clock there is no waiting */
+                        ws->failed = true; /* without a timer it cannot wait */
                 return;
         }
         (void) sd_event_source_set_time_relative(ws->deadline, usec);
@@ -194,7 +195,8 @@ static bool is_closing(const Ws *ws) {
         return ws->closing || !wslay_event_get_read_enabled(ws->context) || wslay_event_get_close_sent(ws->context);
 }
 
-/* Time runs anew with every message that the other side takes, and once more when it has all; not with what it says. */
+/* The deadline is extended with every message that the peer reads, and once more when it has read all.
+ * Messages from the peer do not extend it. */
 static void push_deadline(Ws *ws) {
         if (wslay_event_get_close_sent(ws->context)) {
                 if (!ws->awaiting)
@@ -206,7 +208,7 @@ static void push_deadline(Ws *ws) {
         }
 }
 
-/* Where the close stands, after something has moved. False: it is over. */
+/* Advances the close after an event. False: it is over. */
 static bool advance_close(Ws *ws) {
         if (!is_closing(ws))
                 return true;
@@ -216,14 +218,14 @@ static bool advance_close(Ws *ws) {
                 return true;
         }
         if (wslay_event_get_close_received(ws->context))
-                return false; /* both have said it: the server closes */
+                return false; /* both sides have sent it: the server closes */
         (void) shutdown(ws->fd, SHUT_WR);
         ws->lingering = true;
         set_deadline(ws, LINGER_USEC);
         return true;
 }
 
-/* Drops what comes. False: end of file. */
+/* Drops input. False: end of file. */
 static bool linger(Ws *ws) {
         uint8_t buffer[16384];
         ssize_t n;
@@ -238,8 +240,8 @@ static bool linger(Ws *ws) {
         return true;
 }
 
-/* Heads of frames that are none make wslay give up, with a close frame that has no code. If nothing is under way that it
- * would tear, ours takes its place. */
+/* After an invalid frame head, wslay gives up with a close frame that has no code. Ours takes its place,
+ * unless another frame is partly sent. */
 static void close_by_hand(Ws *ws) {
         static const uint8_t frame[] = { 0x88, 2, WS_PROTOCOL_ERROR >> 8, WS_PROTOCOL_ERROR & 0xff };
 
@@ -264,7 +266,7 @@ static bool ws_read_some(Ws *ws) {
         return r == 0;
 }
 
-/* One turn. False: it is over. */
+/* One turn of the loop. False: it is over. */
 static bool ws_turn(Ws *ws, uint32_t revents) {
         bool wake = ws->wake;
 
@@ -276,7 +278,7 @@ static bool ws_turn(Ws *ws, uint32_t revents) {
                 if (((revents & (EPOLLIN | EPOLLHUP | EPOLLERR)) || ws->extra_taken < ws->extra_size) && !ws_read_some(ws))
                         return false;
         } else if (revents & (EPOLLHUP | EPOLLERR))
-                return false; /* gone, and what it may have said before is not wanted */
+                return false; /* the peer is gone; its last input is dropped */
         ws_flush(ws);
         if (wake && !ws->failed && !is_closing(ws) && !wslay_event_want_write(ws->context)) {
                 ws->wake = false;
@@ -331,7 +333,7 @@ static int set_up(Ws *ws) {
         if (wslay_event_context_server_init(&ws->context, &callbacks, ws) != 0)
                 return -ENOMEM;
         wslay_event_config_set_max_recv_msg_length(ws->context, WS_MESSAGE_MAX);
-        /* Keystrokes want to go at once, and a peer that has vanished shall be noticed. Unix sockets know neither. */
+        /* Sends keystrokes at once, and detects peers that have vanished. Unix sockets support neither. */
         (void) setsockopt(ws->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
         (void) setsockopt(ws->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
         return add_sources(ws);
@@ -383,7 +385,7 @@ Ws *ws_free(Ws *ws) {
         return NULL;
 }
 
-/* Sends what was queued, unless we are within wslay: then the turn of the loop does it. */
+/* Sends what is queued, unless called from within wslay: then the turn of the loop sends it. */
 static void ws_push(Ws *ws) {
         if (ws->reading)
                 return;
@@ -429,9 +431,9 @@ void ws_close(Ws *ws, WsCode code, const char *reason) {
         ws->closing = true;
         ws->close_code = code;
         (void) snprintf(ws->close_reason, sizeof(ws->close_reason), "%s", reason);
-        ws->paused = false; /* the answer wants to be read */
+        ws->paused = false; /* to read the peer's answer */
         if (code != WS_NORMAL && code != WS_GOING_AWAY)
                 wslay_event_shutdown_read(ws->context);
-        ws->wake = true; /* a turn of the loop, which looks how far the close has come */
+        ws->wake = true; /* schedules a turn of the loop, which advances the close */
         ws_push(ws);
 }

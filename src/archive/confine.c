@@ -17,7 +17,7 @@ static const struct sock_filter filter[] = {
 void archive_walls(const void *options, ProgramWalls *ret) {
         *ret = (ProgramWalls) {
                 .descriptors = 5,      /* the stream, errors, the worker, a list */
-                .descriptors_max = 16, /* and those that come with messages */
+                .descriptors_max = 16, /* plus those that come with messages */
                 .memory_max = UINT64_C(512) * 1024 * 1024,
                 .no_children = true,
                 .forbidden.files = LANDLOCK_FILES, /* no rule; a kernel without Landlock still has the filter */

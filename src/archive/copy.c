@@ -63,7 +63,8 @@ static int map_read(Map *m, int fd, Error *reterr) {
         return 0;
 }
 
-/* The first of those that have this name: a file may go to several places. */
+/* Returns the first pair with this name. There may be several: a file may be copied to several
+ * destinations. */
 static const ArchiveCopyPair *map_find(const Map *m, const char *from) {
         const ArchiveCopyPair key = { .from = from }, *found = m->n > 0 ? bsearch(&key, m->pairs, m->n, sizeof(*m->pairs), archive_copy_compare) : NULL;
 
@@ -120,7 +121,8 @@ int copy_by_map(int from, int map_fd, const CopyRules *rules, uint64_t *ret_coun
         return r;
 }
 
-/* "" is the directory that was packed; a file has a name of its own, which does not count. */
+/* `path` is "" for the packed directory itself. Copies of a single file are renamed to `to`, whatever the
+ * file was called. */
 static int graft_name(char *path, const char *to, bool directory, Error *reterr) {
         static char name[FILE_PATH_BYTES];
 
@@ -147,7 +149,7 @@ static int copy_change_grafted(FileEntry *e, void *userdata, Error *reterr) {
         int r;
 
         if (c->directory && e->path[0] == '\0')
-                return 0; /* where it goes has an owner and a mode already, or gets those of every new directory */
+                return 0; /* the destination directory keeps its owner and mode, or has those of every new directory */
         r = graft_name(e->path, c->to, c->directory, reterr);
         if (r >= 0 && e->hard)
                 r = graft_name(e->target, c->to, c->directory, reterr);

@@ -162,5 +162,5 @@ int main(int argc, char **argv) {
         };
         ArchiveOptions o = { .compression = TAR_PLAIN, .taken = STRV_INIT(TAKEN_MAX) };
 
-        _exit(program_main(&program, argc, argv, &o)); /* nothing waits to be written, and what a library does on leaving is forbidden by now */
+        _exit(program_main(&program, argc, argv, &o)); /* no output is buffered, and exit handlers of libraries are forbidden by now */
 }

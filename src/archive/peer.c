@@ -37,7 +37,7 @@ int peer_send(const FileMessage *message, Error *reterr) {
                 return 0;
         if (r != -EPIPE && r != -ECONNRESET)
                 return error_set(reterr, r, "cannot reach the sandbox: %m");
-        /* It has left, not without a word of why. */
+        /* The worker has closed the channel. Its last message, still to be read, says why. */
         r = peer_receive(&m, &fd, reterr);
         if (r < 0)
                 return r;

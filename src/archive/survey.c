@@ -27,7 +27,7 @@ typedef struct ArchiveSurvey {
         size_t out_size;
         char *head; /* the first bytes of the file, CHUNK_SIZE of room */
         size_t head_size;
-        char *kept; /* all of it, when it was asked for */
+        char *kept; /* the whole file, if requested */
         size_t kept_size;
 } ArchiveSurvey;
 
@@ -82,7 +82,7 @@ static int survey_keep(ArchiveSurvey *s, const char *path, const char *data, siz
         return 0;
 }
 
-/* Through the hash; the first bytes stay. */
+/* Hashes the whole file, and keeps its first bytes in s->head. */
 static int survey_read_file(ArchiveSurvey *s, const FileEntry *e, char ret_hash[static HASH_HEX], uint64_t *ret_size, Error *reterr) {
         static char buffer[CHUNK_SIZE];
         const bool taken = is_taken(s, e->path);
@@ -157,7 +157,7 @@ static int survey_put_all(ArchiveSurvey *s, Error *reterr) {
                 if (r < 0)
                         return r;
                 if (e.path[0] == '\0' || S_ISFIFO(e.mode))
-                        continue; /* the top itself; pipes are nobody's content */
+                        continue; /* the top directory; entries without content to survey, such as pipes */
                 if (++s->n > SURVEY_MEMBERS_MAX)
                         return error_set(reterr, -E2BIG, "has more than %d members", SURVEY_MEMBERS_MAX);
                 r = survey_put_record(s, &e, reterr);
@@ -171,7 +171,8 @@ static int survey_put_all(ArchiveSurvey *s, Error *reterr) {
         return r < 0 ? r : flush_out(s, reterr);
 }
 
-/* A first look, for the patterns that everything else is seen by: they may come last. */
+/* Reads the file with the ignore patterns in a first pass. It may be the last member, and the patterns apply
+ * to all of them. */
 static int read_patterns(ArchiveSurvey *s, int from, const char *name, Error *reterr) {
         const Strv only = { .items = (char *[]) { (char *) name, NULL }, .n = 1 };
         const Strv *taken = s->taken;

@@ -32,11 +32,12 @@ TarCompression tar_compression_from_name(const char *name) {
 }
 
 void tar_prepare(void) {
-        /* In this one libarchive leaves UTF-8 as it is, and knows what is not. */
+        /* In this locale libarchive passes UTF-8 through unchanged, and detects names that are not UTF-8. */
         (void) setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* libarchive's own words, with an errno that is one. */
+/* Reports libarchive's message. libarchive may set an error number that is no errno: then `otherwise` is
+ * used. */
 static int tar_fail(struct archive *a, const char *path, int otherwise, Error *reterr) {
         const char *text = archive_error_string(a);
         int error = archive_errno(a);
@@ -162,7 +163,8 @@ static la_ssize_t archive_tar_read_block(struct archive *a, void *userdata, cons
         return n;
 }
 
-/* Its errors are about the bytes, whatever errno it remembers; but for those of reading them. */
+/* A read error of libarchive is reported as -EBADMSG, whatever errno it has set, because it is about the
+ * content. ENOMEM and EIO are kept. */
 static int fail_format(TarReader *r, Error *reterr) {
         const char *text = archive_error_string(r->archive);
         int error = archive_errno(r->archive);

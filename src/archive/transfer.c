@@ -12,7 +12,8 @@
 
 #define CHUNK_SIZE (256 * 1024)
 
-/* The header has said the size: what a file has lost since is made up for with zeros, what it has gained is left out. */
+/* The header has announced the size. If the file has shrunk since, zeros are added; if it has grown, the
+ * rest is left out. */
 static int pack_bytes(TarWriter *w, int fd, uint64_t size, Error *reterr) {
         static char buffer[CHUNK_SIZE];
         bool ended = false;
@@ -37,7 +38,8 @@ static int pack_bytes(TarWriter *w, int fd, uint64_t size, Error *reterr) {
         return 0;
 }
 
-/* By the plain call: the C library's asks by path, which the filter cannot tell from asking about any file. */
+/* Makes the system call directly: the C library's fstat() may use newfstatat(), which the filter cannot
+ * distinguish from a lookup of any path. */
 static int size_of_file(int fd, uint64_t *ret) {
         struct stat st;
 
@@ -126,7 +128,7 @@ static int transfer_put(TarReader *reader, const FileMessage *m, Error *reterr) 
         return unpack_bytes(reader, reterr);
 }
 
-/* Padding behind the archive: whoever sends it shall get rid of it. */
+/* Reads the padding behind the archive, so that its sender does not block or fail. */
 static void transfer_drain(int fd) {
         static char buffer[CHUNK_SIZE];
         ssize_t n;

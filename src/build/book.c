@@ -34,7 +34,7 @@ static void book_put(BuildRecord *k) {
                 log_warning("what became of build %s cannot be written down", k->id);
 }
 
-/* Version 4, as others make them. */
+/* A random UUID (version 4). */
 static void book_make_id(char ret[static BUILD_ID_LENGTH + 1]) {
         char hex[33];
 
@@ -52,7 +52,7 @@ static unsigned book_count(const Builds *b, const char *tenant) {
         return n;
 }
 
-/* The tenant's own oldest go, and nobody else's. */
+/* Removes the oldest ended records of this tenant only. */
 static int book_make_room(Builds *b, const char *tenant, Error *reterr) {
         unsigned n = book_count(b, tenant);
         BuildRecord *k, *next;
@@ -104,7 +104,7 @@ int build_record_new(Builds *b, const char *tenant, const char *name, const Strv
         return 0;
 }
 
-/* The first tag is what the making has pointed at it; here come the others. */
+/* The making has set the first tag. This sets the others. */
 static void set_tags(BuildRecord *k) {
         for (size_t i = 1; i < k->tags.n; i++) {
                 _cleanup_free_ char *full = NULL;
@@ -154,7 +154,7 @@ int build_record_start(BuildRecord *k, const Principal *who, BuildRequest *reque
         return 0;
 }
 
-/* From within the making's own: nothing of it may be freed here. */
+/* Called from within the making's own calls: it must not free anything of the making. */
 void build_record_changed(Making *making, void *userdata) {
         BuildRecord *k = userdata;
         MakingInfo info;

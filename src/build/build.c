@@ -18,7 +18,7 @@
 #include "json/json.h"
 
 #define SWEEP_INTERVAL (100 * USEC_PER_MSEC)
-#define METADATA_KEY   "templateBuild" /* of a sandbox: whose it is */
+#define METADATA_KEY   "templateBuild" /* of a sandbox: the build that it belongs to */
 
 void build_request_done(BuildRequest *q) {
         for (size_t i = 0; i < q->n_archives; i++) {
@@ -65,7 +65,7 @@ static Build *build_free(Build *b) {
 }
 
 static void build_release(void *part) {
-        making_work_done(part); /* the rest is freed by builds_free() */
+        making_work_done(part); /* builds_free() frees the rest */
 }
 
 int build_begin(BuildPart *part, Build *b, const Sequence *sequence, Error *reterr) {
@@ -83,7 +83,7 @@ const PlanStep *build_step(const Build *b) {
         return i < s->n_steps ? s->steps + i : NULL;
 }
 
-/* The innermost of its sequences. */
+/* The innermost running sequence. */
 static SequenceRun *build_run(Build *b) {
         BuildPart *parts[] = { &b->in_step, &b->in_stage };
 
@@ -93,7 +93,8 @@ static SequenceRun *build_run(Build *b) {
         return &b->whole.work.run;
 }
 
-/* Not from within whatever has failed, which may be in the middle of something: the build, and with it its sandboxes, goes. */
+/* Runs deferred, not from within the call that failed: the end of the sequence frees the build and deletes
+ * its sandboxes, which that call may still use. */
 static int build_on_failed(sd_event_source *source, void *userdata) {
         Build *b = userdata;
 
@@ -131,7 +132,7 @@ void build_stop(void *part) {
         build_heard(build_of(part), &stopped);
 }
 
-/* Sandboxes go, the cache stays. */
+/* Deletes the sandboxes. The cache entries stay. */
 static void build_end(void *part, const Error *error) {
         Build *b = build_of(part);
 
@@ -215,7 +216,7 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         return 0;
 }
 
-/* What a daemon that was killed has left: its sandboxes say whose they are, and that one has ended. */
+/* Sandboxes left by a daemon that was killed. Their metadata names their build, which has ended. */
 
 static bool is_left(Builds *builds, const Sandbox *sb) {
         _cleanup_json_ json_t *j = NULL;

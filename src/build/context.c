@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/parse.h"
 
-#define MEMBERS_MAX 400000 /* with the directories that names imply */
+#define MEMBERS_MAX 400000 /* including the directories that names imply */
 #define FILES_MAX   16
 #define NO_HASH     "-"
 
@@ -119,7 +119,7 @@ const ContextMember *build_context_find(const BuildContext *c, const char *path)
         return c->n > 0 ? bsearch(&key, c->members, c->n, sizeof(key), context_compare) : NULL;
 }
 
-/* The first that is not before `text`. */
+/* Index of the first member whose path is not less than `text`. */
 static size_t lower_bound(const BuildContext *c, const char *text) {
         size_t low = 0, high = c->n;
 
@@ -140,7 +140,7 @@ size_t context_below(const BuildContext *c, const char *directory, size_t *ret_n
 
         if (n > 0) {
                 (void) snprintf(from, sizeof(from), "%s/", directory);
-                (void) snprintf(to, sizeof(to), "%s0", directory); /* what comes next after a slash */
+                (void) snprintf(to, sizeof(to), "%s0", directory); /* '0' is the character after '/' */
                 first = lower_bound(c, from);
                 last = lower_bound(c, to);
         }
@@ -148,7 +148,7 @@ size_t context_below(const BuildContext *c, const char *directory, size_t *ret_n
         return first;
 }
 
-/* Of members of the same name the last counts, as it does when they are unpacked. */
+/* Of members with the same name the last one counts, as it does when they are unpacked. */
 static void sort_members(BuildContext *c) {
         size_t kept = 0;
 
@@ -160,7 +160,8 @@ static void sort_members(BuildContext *c) {
                         c->members[++kept] = c->members[i];
                         continue;
                 }
-                /* Which came later is not known any more; a file is more than the directory that a name implied. */
+                /* The order of these two is lost. Anything else replaces a directory, which a name may only
+                 * have implied. */
                 if (c->members[i].type == 'd') {
                         free(c->members[i].path);
                         free(c->members[i].target);

@@ -33,12 +33,12 @@ static int take_chmod(DockerReader *d, PlanStep *s, const char *value) {
 }
 
 static int take_link(DockerReader *d, PlanStep *s, const char *value) {
-        return 0; /* how layers are put together, which is nobody's business but ours */
+        return 0; /* about the layout of layers, which does not affect the result here */
 }
 
-/* The texts behind the line take the place of their words. */
+/* Replaces the heredoc words by their texts. */
 static int docker_copy_take_files(DockerReader *d, PlanStep *s) {
-        DockerLine *line = (DockerLine *) d->line; /* ours; others only look */
+        DockerLine *line = (DockerLine *) d->line; /* this file owns it; others only read it */
         size_t kept = 0;
 
         if (line->n_files == 0)
@@ -120,14 +120,14 @@ int docker_copy(DockerReader *d, PlanStep *s) {
         return r < 0 ? r : docker_copy_check_sources(d, s);
 }
 
-/* The value of a key of --mount: type=cache,target=/x */
+/* Whether --mount has this type, as in type=cache,target=/x. */
 static bool mount_is(const char *value, const char *type) {
         size_t n = strlen(type);
 
         for (const char *p = value; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
                 if (strncmp(p, "type=", 5) == 0)
                         return strncmp(p + 5, type, n) == 0 && (p[5 + n] == '\0' || p[5 + n] == ',');
-        return strcmp(type, "bind") == 0; /* what nothing said means */
+        return strcmp(type, "bind") == 0; /* the default type */
 }
 
 static int take_mount(DockerReader *d, PlanStep *s, const char *value) {

@@ -11,7 +11,7 @@
 #include "build/docker-words.h"
 #include "build/expand.h"
 
-/* FROM sees the ARGs before it, and the platform. */
+/* In FROM, only the ARGs before it and the platform are known. */
 static const char *docker_from_look_up(const char *name, const void *userdata) {
         const DockerReader *d = userdata;
         const char *value = strv_get_env(&d->plan->globals, name);
@@ -27,7 +27,7 @@ static int docker_from_expand(DockerReader *d, const char *word, char **ret) {
         return r < 0 ? docker_fail(d, r, d->line->word) : 0;
 }
 
-/* ARG before the first FROM: what was given counts before the default. */
+/* ARG before the first FROM: a value in the request overrides the default. */
 int docker_global(DockerReader *d, const char *word) {
         _cleanup_free_ char *value = NULL, *assignment = NULL;
         const size_t n = strcspn(word, "=");
@@ -57,7 +57,7 @@ static int take_platform(DockerReader *d, PlanStep *s, const char *value) {
 
         if (r < 0)
                 return r;
-        /* A variant (linux/arm64/v8) is the machine's own affair. */
+        /* The variant (linux/arm64/v8) is not compared. */
         if (*platform == '\0' || (strncmp(platform, ours, n) == 0 && (platform[n] == '\0' || platform[n] == '/')))
                 return 0;
         return docker_complain(d, "FROM --platform=%.60s: this machine is %s, and nothing is emulated", platform, ours);

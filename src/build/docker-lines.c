@@ -29,7 +29,7 @@ void docker_line_done(DockerLine *line) {
         *line = (DockerLine) { 0 };
 }
 
-/* One line of the file, without its end. False: there is none. */
+/* Returns the next line without its end, or false if there is none. */
 static bool docker_lines_take(DockerLines *l, const char **ret, size_t *ret_size) {
         size_t n = strcspn(l->p, "\n");
 
@@ -64,7 +64,8 @@ static bool word_is(const char *p, size_t n, const char *word) {
         return n == strlen(word) && strncasecmp(p, word, n) == 0;
 }
 
-/* "# escape=`", before everything else. 1: it was one of those there are. */
+/* Parses a directive such as "# escape=`". Directives must precede everything else. Returns 1 if this was
+ * one. */
 static int take_directive(DockerLines *l, const char *p, size_t n, Error *reterr) {
         const char *end = p + n, *name, *value;
         size_t length;
@@ -81,7 +82,7 @@ static int take_directive(DockerLines *l, const char *p, size_t n, Error *reterr
         while (end > value && isspace((unsigned char) end[-1]))
                 end--;
         if (word_is(name, length, "syntax") || word_is(name, length, "check"))
-                return 1; /* which reader shall read it: this one does */
+                return 1; /* they choose the parser, and there is only this one */
         if (!word_is(name, length, "escape"))
                 return 0;
         if (end - value != 1 || (*value != '\\' && *value != '`'))
@@ -91,7 +92,8 @@ static int take_directive(DockerLines *l, const char *p, size_t n, Error *reterr
         return 1;
 }
 
-/* Whether a line goes on in the next: the escape is the last thing in it, and is not escaped itself. n becomes what is before it. */
+/* Whether the line continues on the next: its last character is the escape, which is not escaped itself. *n
+ * becomes the length before it. */
 static bool goes_on(const DockerLines *l, const char *p, size_t *n) {
         size_t i = *n;
 
@@ -103,7 +105,7 @@ static bool goes_on(const DockerLines *l, const char *p, size_t *n) {
         return true;
 }
 
-/* The rest of an instruction that goes on; comments and empty lines in between are nothing. */
+/* Appends the continuation lines of an instruction. Comments and empty lines between them are skipped. */
 static void take_more(DockerLines *l, Text *t) {
         const char *p;
         bool more = true;
@@ -117,7 +119,7 @@ static void take_more(DockerLines *l, Text *t) {
         }
 }
 
-/* 1: t has an instruction; 0: the end. */
+/* Returns 1 with an instruction in t, or 0 at the end. */
 static int take_instruction(DockerLines *l, Text *t, unsigned *ret_line, Error *reterr) {
         const char *p;
         size_t n;

@@ -11,7 +11,8 @@ static bool is_space(char c) {
         return isspace((unsigned char) c);
 }
 
-/* Bytes of the word at p. A quote that is not closed goes to the end: whoever takes quotes off complains. */
+/* Length of the word at p. An unclosed quote extends to the end; the error is reported when the quotes are
+ * removed. */
 static size_t word_length(const char *p, char escape, bool quotes) {
         char quote = 0;
         size_t n = 0;
@@ -120,7 +121,7 @@ int docker_json(const char *text, Strv *ret, Error *reterr) {
         return 1;
 }
 
-/* The old way: one name, and everything behind it is its value. */
+/* The old syntax: one name; the rest of the line is its value. */
 static int one_pair(const char *text, Strv *ret, Error *reterr) {
         size_t n = strcspn(text, " \t");
         const char *value = text + n;

@@ -31,7 +31,7 @@ int docker_fail(DockerReader *d, int r, const char *where) {
         return error_prefix(d->reterr, r, "%s:%u: %s", d->options->file, d->line->line, where);
 }
 
-/* For people: on one line, and with where texts were. */
+/* The instruction for display: on one line, with the markers of its heredocs. */
 static char *line_text(const DockerLine *line) {
         char *text = NULL;
 
@@ -109,7 +109,7 @@ static int dockerfile_add_word(DockerReader *d, PlanStep *s, const char *word) {
         return r < 0 ? docker_fail(d, r, d->line->word) : 0;
 }
 
-/* One value, all of the rest. */
+/* The rest of the line is one value. */
 static int dockerfile_read_text(DockerReader *d, PlanStep *s) {
         return *d->rest ? dockerfile_add_word(d, s, d->rest) : docker_complain(d, "%s needs a value", plan_kind_name(s->kind));
 }
@@ -120,7 +120,7 @@ static int read_pairs(DockerReader *d, PlanStep *s) {
         return r < 0 ? docker_fail(d, r, plan_kind_name(s->kind)) : 0;
 }
 
-/* A list in JSON, or a line for the shell. */
+/* A JSON list, or a command line for the shell. */
 static int dockerfile_read_command(DockerReader *d, PlanStep *s) {
         int r = docker_json(d->rest, &s->words, d->reterr);
 
@@ -205,8 +205,8 @@ static int read_onbuild(DockerReader *d, PlanStep *s) {
 static const struct {
         const char *word;
         int (*read)(DockerReader *d, PlanStep *s);
-        PlanKind kind; /* of the step that it is, which read() gets; _PLAN_KIND_INVALID: of none, or it makes one itself */
-        const DockerFlag *flags; /* NULL: takes none, and what looks like one is a word */
+        PlanKind kind; /* of the step passed to read(); _PLAN_KIND_INVALID: no step, or read() adds its own */
+        const DockerFlag *flags; /* NULL: has no flags; a word that looks like one is an ordinary word */
 } instructions[] = {
         { "FROM",        docker_from,             _PLAN_KIND_INVALID, docker_from_flags        },
         { "RUN",         docker_run,              PLAN_RUN,           docker_run_flags         },
@@ -229,7 +229,7 @@ static const struct {
 };
 
 static int unknown_instruction(DockerReader *d) {
-        unsigned best = MAX_OF(word_tolerance(d->line->word), 3u); /* short words with two letters swapped */
+        unsigned best = MAX_OF(word_tolerance(d->line->word), 3u); /* allows a swap of two letters in a short word */
         const char *nearest = NULL;
 
         for (size_t i = 0; i < ELEMENTSOF(instructions); i++)

@@ -29,7 +29,7 @@ static bool expand_is_name(char c) {
         return isalnum((unsigned char) c) || c == '_';
 }
 
-/* $1, $12 and $@ are variables too, which are never set. */
+/* $1, $12 and $@ are variables too, but never set. */
 static size_t expand_name_length(const char *p) {
         size_t n = 0;
 
@@ -57,7 +57,7 @@ static int expand_take_name(Expander *e, char ret[static NAME_BYTES]) {
 
 static int expand_until(Expander *e, char end, Text *o);
 
-/* The word of an operator goes to the brace, whether it counts or not. */
+/* Reads the operand of an operator up to the brace, whether or not it is used. */
 static int take_operand(Expander *e, Text *o) {
         int r;
 
@@ -152,7 +152,7 @@ static int expand_single(Expander *e, Text *o) {
         return r;
 }
 
-/* Within double quotes the escape counts before what would mean something else only. */
+/* Within double quotes, the escape applies only to characters that would be special there. */
 static int expand_double(Expander *e, Text *o) {
         for (e->p++; *e->p != '"';) {
                 int r;
@@ -179,7 +179,7 @@ static int expand_escape(Expander *e, Text *o) {
         e->p++;
         if (*e->p == '\0')
                 return e->plain ? out_add(o, &e->escape, 1) : 0;
-        /* In a text there is nothing to be escaped but a variable and the escape itself. */
+        /* In plain mode only a variable and the escape itself can be escaped. */
         if (e->plain && *e->p != '$' && *e->p != e->escape)
                 return out_add(o, &e->escape, 1);
         return out_add(o, e->p++, 1);
@@ -210,7 +210,7 @@ static int expand_refuse(Error *reterr) {
 }
 
 int expand_spend(const char *value, size_t *left, Error *reterr) {
-        size_t n = strlen(value) + 1; /* so that also nothing is not for nothing */
+        size_t n = strlen(value) + 1; /* an empty value counts as well */
 
         if (n > *left)
                 return expand_refuse(reterr);

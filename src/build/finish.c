@@ -9,7 +9,7 @@
 #include "build/internal.h"
 #include "core/secret.h"
 
-/* The same disk on the same layer is the same layer. */
+/* Names the layer by its base layer and its disk, so that equal ones have the same name. */
 static void chain_name(const BuildStage *s, char ret[static TREE_NAME_MAX + 1]) {
         uint8_t digest[SECRET_SHA256_SIZE];
         char text[TREE_NAME_MAX * 2 + 32];
@@ -26,7 +26,7 @@ static void finish_on_flat(const Image *image, const Error *error, void *userdat
         if (image) {
                 memcpy(s->layer, image->layer, sizeof(s->layer));
                 b->bytes = image->bytes;
-                free(TAKE_PTR(s->layers)); /* are those below it */
+                free(TAKE_PTR(s->layers)); /* those of the base */
         }
         build_heard(b, error);
 }
@@ -51,7 +51,7 @@ int build_find_user(void *part, Error *reterr) {
         return r < 0 ? error_prefix(reterr, r, "%s: USER", b->file) : STEP_DONE;
 }
 
-/* What the scope of the target has become. */
+/* Takes the configuration that the instructions of the target stage have made. */
 static int finish_take_config(BuildStage *s, ImageConfig *c) {
         *c = s->scope.config;
         s->scope.config = (ImageConfig) { 0 };
@@ -64,7 +64,7 @@ static int finish_take_config(BuildStage *s, ImageConfig *c) {
         return shape_text_set(&c->home, s->account.home);
 }
 
-/* The whole of it, or nothing: one transaction, and the making's end. */
+/* Registers everything or nothing: in one transaction, which also ends the making. */
 int build_register(void *part, Error *reterr) {
         Build *b = build_of(part);
         BuildStage *s = build_stage(b);

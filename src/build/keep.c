@@ -31,7 +31,7 @@ static int keep_publish(void *part, Error *reterr) {
         return making_work_publish(part, TREE_SNAPSHOT, name, reterr);
 }
 
-/* It may be there or not: nobody knows. */
+/* It is unknown whether the snapshot exists. */
 static int keep_disown(void *part, Error *why) {
         Build *b = build_of(part);
 
@@ -41,7 +41,7 @@ static int keep_disown(void *part, Error *why) {
         return STEP_DONE;
 }
 
-/* Whoever comes with the same key finds it, after a failure too. */
+/* Later builds with the same key find the snapshot, even if this build fails. */
 static int keep_remember(void *part, Error *reterr) {
         Build *b = build_of(part);
         BuildStage *s = build_stage(b);

@@ -21,7 +21,8 @@ static int build_lines_add(BuildRecord *k, uint64_t offset, usec_t at, unsigned 
         return 0;
 }
 
-/* A line begins at the log's beginning, and behind each end of one. What has not ended yet is counted when it has. */
+/* Records the start of each line: at the beginning of the log and after each newline. An unfinished line is
+ * recorded when it is complete. */
 void build_record_scan(BuildRecord *k, const Making *making, const MakingInfo *info, usec_t at) {
         _cleanup_close_ int fd = k->scanned < info->log_bytes || info->log_bytes == 0 ? making_open_log(making) : -EBADF;
         char buffer[CHUNK_SIZE];
@@ -40,7 +41,7 @@ void build_record_scan(BuildRecord *k, const Making *making, const MakingInfo *i
                 }
                 if (p == buffer && n < (ssize_t) sizeof(buffer))
                         break; /* half a line */
-                if (p == buffer) { /* one without an end is as long as what is shown of it */
+                if (p == buffer) { /* of a line longer than the buffer, only the end is recorded */
                         k->scanned += (uint64_t) n;
                         begin = k->scanned;
                 } else
@@ -61,7 +62,7 @@ size_t build_record_lines(BuildRecord *k, size_t from, size_t max, BuildLineEach
         if (!making)
                 return 0;
         making_info(making, &info);
-        if (k->n_lines == 0) /* another daemon has heard them */
+        if (k->n_lines == 0) /* the build ran in an earlier daemon */
                 build_record_scan(k, making, &info, k->ended_at ? k->ended_at : k->created_at);
         fd = making_open_log(making);
         for (; fd >= 0 && n < max && from + n < k->n_lines; n++) {

@@ -61,7 +61,7 @@ static bool is_full(int error) {
         return error == -EDQUOT || error == -ENOSPC;
 }
 
-/* Its error, as it is told; NULL: it went well. */
+/* The error as it is reported; NULL on success. */
 static const Error *ops_explain(int error, const char *path, Error *ret) {
         if (error >= 0)
                 return NULL;
@@ -91,7 +91,7 @@ static char *ops_content(int fd) {
         return data;
 }
 
-/* Where nothing is there is an answer, too. */
+/* For a lookup, "not found" is a result as well. */
 static void on_end_looking(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Build *b = userdata;
         _cleanup_close_ int fd = TAKE_FD(b->read_fd);
@@ -160,7 +160,8 @@ int ops_mkdir(Build *b, size_t stage, const char *path, const Account *owner, Er
         return ops_start(b, stage, &g, reterr);
 }
 
-/* Reading: a descriptor comes, of a regular file; what is in it is in memory, for it was just looked at. */
+/* Reads a regular file. The worker sends a descriptor; the content is in the page cache, because the file
+ * was just examined. */
 int ops_read(Build *b, size_t stage, const char *path, char **ret, Error *reterr) {
         FileRequest g;
 
@@ -180,7 +181,7 @@ int ops_write(Build *b, size_t stage, const char *path, uint32_t mode, const Acc
         if (r < 0)
                 return r;
         r = fileop_write_all(b->op, data, strlen(data));
-        return r < 0 && r != -EPIPE ? error_set(reterr, r, "%s: cannot be written", path) : STEP_WAITS; /* EPIPE: its end tells why */
+        return r < 0 && r != -EPIPE ? error_set(reterr, r, "%s: cannot be written", path) : STEP_WAITS; /* EPIPE: the operation's end says why */
 }
 
 /* Helpers. */
@@ -191,7 +192,7 @@ static void on_helper(Build *b, size_t i, const Error *error) {
         b->helpers[i] = NULL;
         b->channels[i] = fileop_free(b->channels[i]);
         b->n_helpers--;
-        if (error && error->code == -EPIPE && b->n_helpers > 0) { /* the other one knows why it reads no more */
+        if (error && error->code == -EPIPE && b->n_helpers > 0) { /* the other helper knows why it stopped reading */
                 b->broken = *error;
                 return;
         }
@@ -229,7 +230,7 @@ static int ops_start_program(Build *b, const HelperRequest *q, int channel, Erro
 }
 
 int helper_run(Build *b, const HelperRequest *q, Error *reterr) {
-        static const FileOpHandlers none = { 0 }; /* the program hears it all */
+        static const FileOpHandlers none = { 0 }; /* the helper program reads the worker's messages */
         const size_t i = b->n_helpers;
         _cleanup_close_ int channel = -EBADF;
         FileRequest g;
@@ -243,7 +244,7 @@ int helper_run(Build *b, const HelperRequest *q, Error *reterr) {
                         channel = r = fileop_take_channel(b->channels[i]);
         }
         if (r >= 0 && q->in >= 0)
-                (void) lseek(q->in, 0, SEEK_SET); /* of a pipe: there is nothing to do */
+                (void) lseek(q->in, 0, SEEK_SET); /* no effect on a pipe */
         if (r >= 0)
                 r = ops_start_program(b, q, channel, reterr);
         if (r >= 0)

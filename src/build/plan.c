@@ -87,7 +87,7 @@ Plan *plan_free(Plan *p) {
 PlanStage *plan_add_stage(Plan *p) {
         if (p->n_stages >= PLAN_STAGES_MAX)
                 return NULL;
-        if (!p->stages) /* all at once: stages are pointed to while others come */
+        if (!p->stages) /* allocated at once, because pointers to stages must stay valid */
                 p->stages = calloc(PLAN_STAGES_MAX, sizeof(*p->stages));
         if (!p->stages)
                 return NULL;
@@ -156,7 +156,8 @@ static size_t last_written(const Plan *p) {
         return last;
 }
 
-/* An image as a stage that nobody wrote; at the end, so that the numbers of the others stay. */
+/* Adds a stage for an image that is only named in --from. It is added at the end, so that the other stages
+ * keep their numbers. */
 static int borrow(Plan *p, const PlanOptions *o, PlanStep *step, Error *reterr) {
         PlanStage *s;
 
@@ -221,7 +222,8 @@ int plan_choose(Plan *p, const PlanOptions *o, Error *reterr) {
                 return complain_target(p, o, reterr);
         p->target = (size_t) target;
 
-        /* Whatever a stage needs stands before it, but for those that nobody wrote, which need nothing. */
+        /* Each stage comes after the stages that it needs. Only the stages added for --from come later, and
+         * they need none. */
         p->stages[target].needed = true;
         for (int i = target; i >= 0; i--) {
                 const PlanStage *s = p->stages + i;

@@ -24,7 +24,7 @@ static bool is_yaml(const char *name) {
         return (n > 5 && strcmp(name + n - 5, ".yaml") == 0) || (n > 4 && strcmp(name + n - 4, ".yml") == 0);
 }
 
-/* A text that came alone: a Dockerfile has its instructions, a recipe its keys. */
+/* Detects the kind of a text: a recipe begins with a key, a Dockerfile with an instruction. */
 static bool looks_like_recipe(const char *text) {
         for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
                 size_t n = strcspn(p, " \t\r\n");
@@ -55,7 +55,7 @@ static void warn_arguments(Build *b) {
 
 typedef int (*PlanParse)(const char *text, size_t size, const PlanOptions *options, Plan **ret, Error *reterr);
 
-/* The text that is built, and who reads it. */
+/* Returns the text to build, and its parser. */
 static int build_find_text(Build *b, const char **ret, size_t *ret_size, PlanParse *ret_parse, Error *reterr) {
         const BuildRequest *q = &b->request;
         const Recipe *recipe = q->recipe ? recipe_find(q->recipe) : NULL;
@@ -155,7 +155,7 @@ static int build_ask_survey(Build *b, const char *const *arguments, int fd, Erro
         return build_again(b, r);
 }
 
-/* Of steps each archive for itself. */
+/* For steps: surveys each archive. */
 static int build_survey_archives(Build *b, Error *reterr) {
         static const char *const arguments[] = { "survey", NULL };
         const BuildRequest *q = &b->request;

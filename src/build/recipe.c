@@ -33,7 +33,7 @@ static int out_of_memory(Cook *k) {
         return error_set(k->reterr, -ENOMEM, "out of memory");
 }
 
-/* Keys that a map may have; NULL ends them. */
+/* Checks the keys of a map against a list that ends with NULL. */
 static int check_keys(Cook *k, const YamlNode *map, const char *where, const char *const *keys) {
         if (map->kind != YAML_MAP)
                 return recipe_complain(k, map->place, "%s must be a map of keys", where);
@@ -54,7 +54,7 @@ static int check_keys(Cook *k, const YamlNode *map, const char *where, const cha
         return 0;
 }
 
-/* *ret is NULL where there is nothing. */
+/* *ret is NULL if the key is absent or empty. */
 static int recipe_get(Cook *k, const YamlNode *map, const char *key, bool list, const YamlNode **ret) {
         const YamlNode *v = yaml_tree_get(map, key);
 
@@ -122,7 +122,7 @@ static int add_literal(Cook *k, const YamlNode *map, PlanKind kind, const char *
         return recipe_add_word(k, s, text);
 }
 
-/* As a Dockerfile would have to write it: only variables mean something. */
+/* Escapes a value as in a Dockerfile, so that only variables are expanded. */
 static char *protect(const char *value) {
         char *text = malloc(2 * strlen(value) + 1), *to = text;
 
@@ -178,7 +178,7 @@ static int add_pairs(Cook *k, const YamlNode *map, PlanKind kind, const char *ke
         return 0;
 }
 
-/* Nothing of a package's name means something to the shell. */
+/* Allows only characters that have no meaning in single quotes of the shell. */
 static bool is_package(const char *name) {
         if (*name == '-')
                 return false;

@@ -10,10 +10,10 @@
 
 #define KEY_VERSION "cove build 1"
 
-/* A script of its own: kept where nobody keeps anything, made a program, run, removed. */
+/* Runs a script with an interpreter of its own: writes it to a temporary file, runs and removes it. */
 #define SCRIPT "f=$(mktemp) && printf %s \"$1\" >\"$f\" && chmod 755 \"$f\" || exit 125; \"$f\"; r=$?; rm -f \"$f\"; exit $r"
 
-/* The line with its texts, as the shell would have read them. */
+/* The command line with its heredocs, for the shell. */
 static char *with_texts(const PlanStep *step) {
         char *text = NULL;
         size_t size;
@@ -32,7 +32,7 @@ static char *with_texts(const PlanStep *step) {
         return text;
 }
 
-/* Nothing but <<EOF: the text itself is what is run. */
+/* Whether the line is only <<EOF: then the text itself is run. */
 static bool is_text_alone(const PlanStep *step) {
         return step->n_files == 1 && strncmp(step->words.items[0], "<<", 2) == 0 && !strpbrk(step->words.items[0], " \t");
 }
@@ -121,7 +121,8 @@ static int add_words(SecretSha256 *h, const BuildScope *s, const Plan *plan, con
         return 0;
 }
 
-/* What a command sees; proxies change how something comes, not what. */
+/* Adds what a command sees to the key. Proxies are left out: they change the way to a file, not its
+ * content. */
 static void build_scope_run_add_run(SecretSha256 *h, const BuildScope *s, const char *network) {
         add_list(h, &s->config.env);
         for (size_t i = 0; i < s->arguments.n; i++) {
@@ -150,7 +151,7 @@ int scope_key(const BuildScope *s, const Plan *plan, const PlanStep *step, const
                 build_scope_run_add(&h, s->config.workdir);
                 build_scope_run_add(&h, step->chown);
                 build_scope_run_add(&h, step->chmod);
-                if (step->own || step->user) /* what was remembered before there were such stays good */
+                if (step->own || step->user) /* only if present, so that keys from before these fields stay valid */
                         build_scope_run_add(&h, step->user ? step->user : s->config.user ? s->config.user : "root");
                 r = add_words(&h, s, plan, step, reterr);
                 if (r < 0)

@@ -9,7 +9,7 @@
 #include "base/shape.h"
 #include "build/expand.h"
 
-#define ENTRIES_MAX IMAGE_STRINGS_MAX /* of the environment, of arguments, of labels */
+#define ENTRIES_MAX IMAGE_STRINGS_MAX /* in the environment, the arguments or the labels */
 
 static int list_copy(Strv *to, const Strv *from) {
         to->max = ENTRIES_MAX;
@@ -160,7 +160,8 @@ static size_t list_bytes(const Strv *list) {
         return bytes;
 }
 
-/* Every stage on this one has a copy of it, and every step looks through it. */
+/* The total size is limited, because each stage based on this one copies the lists, and each step searches
+ * them. */
 static int set_pair(BuildScope *s, Strv *list, const char *name, const char *value, Error *reterr) {
         _cleanup_free_ char *assignment = NULL;
 
@@ -173,7 +174,7 @@ static int set_pair(BuildScope *s, Strv *list, const char *name, const char *val
         return strv_set_env(list, assignment);
 }
 
-/* All values as they were before the instruction, whatever it sets. */
+/* All values are expanded before any of them is set. */
 static int apply_pairs(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {
         _cleanup_(strv_done) Strv done = STRV_INIT(PLAN_WORDS_MAX);
         int r = scope_expand_words(s, plan, step, &done, reterr);
@@ -186,7 +187,7 @@ static int apply_pairs(BuildScope *s, const Plan *plan, const PlanStep *step, St
         return r == -E2BIG && reterr && reterr->code == 0 ? error_set(reterr, r, "more than %d names", ENTRIES_MAX) : r;
 }
 
-/* Given, else what was said before the first FROM, else the default. */
+/* The value is that of the request, else that of an ARG before the first FROM, else the default. */
 static int scope_apply_argument(BuildScope *s, const Plan *plan, const char *word, const Strv *given, size_t *left, Error *reterr) {
         _cleanup_free_ char *value = NULL;
         const size_t n = strcspn(word, "=");
@@ -223,7 +224,7 @@ static int apply_arguments(BuildScope *s, const Plan *plan, const PlanStep *step
         return 0;
 }
 
-/* A list as it is, or a line for the shell. */
+/* A list is taken as it is; a command line is run by the shell. */
 static int scope_apply_command(BuildScope *s, const PlanStep *step, Strv *list) {
         int r = 0;
 
@@ -291,7 +292,7 @@ int scope_apply(BuildScope *s, const Plan *plan, const PlanStep *step, const Str
                 break;
         case PLAN_ENTRYPOINT:
                 r = scope_apply_command(s, step, &s->config.entrypoint);
-                if (!s->cmd_is_ours) /* the base's were for another program */
+                if (!s->cmd_is_ours) /* the base image's CMD was made for another entrypoint */
                         strv_done(&s->config.cmd);
                 break;
         case PLAN_SHELL: r = scope_apply_command(s, step, &s->shell); break;
@@ -299,7 +300,7 @@ int scope_apply(BuildScope *s, const Plan *plan, const PlanStep *step, const Str
         case PLAN_STOPSIGNAL:
         case PLAN_VOLUME:
         case PLAN_HEALTHCHECK:
-        case PLAN_MAINTAINER: break; /* read, and said when it means nothing */
+        case PLAN_MAINTAINER: break; /* parsed, but without an effect */
         case _PLAN_KIND_MAX:
         case _PLAN_KIND_INVALID:
         default: return error_set(reterr, -EINVAL, "a step of no known kind");

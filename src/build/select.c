@@ -12,16 +12,16 @@
 #include "core/secret.h"
 
 #define LINKS_MAX    32
-#define LOOKS_MAX    4000000 /* of one COPY at members of the context, however often at the same: the daemon waits meanwhile */
-#define LOOKS_COPY   4       /* for each that it copies */
-#define LOOKS_LINK   8       /* for each link that it follows */
-#define MAP_MAX      (64 << 20) /* bytes of names: what is copied, and where to */
+#define LOOKS_MAX    4000000 /* lookups of members in one COPY, repeated ones included: the daemon waits meanwhile */
+#define LOOKS_COPY   4       /* lookups counted for each member copied */
+#define LOOKS_LINK   8       /* lookups counted for each link followed */
+#define MAP_MAX      (64 << 20) /* bytes of source and destination names */
 
 typedef struct Chooser {
         const BuildContext *c;
         const SelectionRequest *request;
         Selection *s;
-        const ContextMember **found; /* what the sources have named */
+        const ContextMember **found; /* members that the sources match */
         size_t n_found, room;
         size_t map_room;
         size_t n_looks;
@@ -35,7 +35,7 @@ void selection_done(Selection *s) {
         *s = (Selection) { 0 };
 }
 
-/* A source as a path below the context: without slashes in front, "." and empty parts. */
+/* Returns the source as a path below the context: without leading slashes, "." and empty parts. */
 static int clean_source(const char *source, char **ret, Error *reterr) {
         char *to, *path = malloc(strlen(source) + 1);
 
@@ -76,7 +76,7 @@ static int select_look(Chooser *k, size_t n) {
         return 0;
 }
 
-/* What a link that is named itself leads to, within the context. NULL: nothing. */
+/* Follows a link that is itself a source, within the context. NULL: it leads nowhere. */
 static const ContextMember *select_follow(Chooser *k, const ContextMember *m) {
         for (unsigned i = 0; m && m->type == 'l'; i++) {
                 char path[4096 * 2], clean[4096];
@@ -181,7 +181,7 @@ static void hash_member(Chooser *k, const ContextMember *m, const char *to) {
         secret_sha256_add(&k->hash, m->target, strlen(m->target) + 1);
 }
 
-/* `to` below the destination; "": is the destination. */
+/* `to` is a path below the destination; "" is the destination itself. */
 static int select_choose(Chooser *k, const ContextMember *m, const char *to) {
         const char *top = k->request->destination;
         _cleanup_free_ char *path = NULL;
@@ -207,7 +207,7 @@ static int select_choose(Chooser *k, const ContextMember *m, const char *to) {
         return r;
 }
 
-/* All that is below it; the directory itself gives way to the destination. */
+/* Selects everything below the directory. The destination takes the place of the directory itself. */
 static int choose_below(Chooser *k, const ContextMember *directory) {
         const size_t n = strlen(directory->path);
         size_t count, first = context_below(k->c, directory->path, &count);

@@ -14,10 +14,10 @@
 #include "json/json.h"
 #include "policy/policy.h"
 
-#define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* one that is forgotten ends by itself */
+#define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* limit, in case a sandbox is forgotten */
 #define WAIT            (600 * USEC_PER_SEC)       /* for a place */
 
-/* That of the settings, as a policy says it. */
+/* Sets the network mode of the settings, as a policy. */
 static int stage_sandbox_set_network(Build *b, const char *network, SandboxSpec *spec) {
         const NetworkConfig *n = &b->manager->settings->network;
         _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
@@ -39,7 +39,7 @@ const char *build_profile(const Build *b) {
         return *b->bound ? b->bound : b->manager->settings->build.profile;
 }
 
-/* Where nobody can make a way out, a build that asks for none is built without. */
+/* On a host that cannot provide a gate, builds have no network unless they ask for one. */
 BuildNetwork build_default_network(const Build *b) {
         const Manager *m = b->manager;
         bool has_gate = m->network && provider_has(m->provider, PROVIDER_EGRESS);
@@ -77,10 +77,10 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         ret->persistent = true;
-        ret->sudo = b->request.steps || (s->base && strcmp(s->base, TEMPLATE_BASE) == 0); /* as sandboxes of what is built have it */
+        ret->sudo = b->request.steps || (s->base && strcmp(s->base, TEMPLATE_BASE) == 0); /* as in sandboxes of the template */
         ret->uid = ret->gid = 0;
         ret->timeout_usec = SANDBOX_TIMEOUT;
-        if (!*b->bound) /* a step has a time of its own */
+        if (!*b->bound) /* each step has its own time limit */
                 ret->limits.exec_timeout_usec = ret->limits.cpu_time_usec = 0;
         if (!p) {
                 ret->limits.memory_bytes = c->memory_bytes;
@@ -108,7 +108,7 @@ static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, 
 }
 
 int stage_need_sandbox(Build *b, size_t stage, Error *reterr) {
-        const Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = b->tenant }; /* the limits are the operator's */
+        const Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = b->tenant }; /* the operator sets the limits */
         Acquisition *q = NULL;
         SandboxSpec spec = { 0 };
         Error why = { 0 };
@@ -125,11 +125,11 @@ int stage_need_sandbox(Build *b, size_t stage, Error *reterr) {
         }
         if (r < 0)
                 return stage_sandbox_refuse(&why, reterr);
-        b->acquisition = q; /* NULL: it has been told already */
+        b->acquisition = q; /* NULL: the callback was called already */
         return STEP_WAITS;
 }
 
-/* The rest of a stage's steps may still want its files. */
+/* Whether remaining steps may still copy from the sandbox of this stage. */
 static bool stage_sandbox_is_wanted(const Build *b, size_t stage) {
         for (size_t i = 0; i < b->plan->n_stages; i++)
                 for (size_t k = 0; b->plan->stages[i].needed && !b->stages[i].done && k < b->plan->stages[i].n_steps; k++)

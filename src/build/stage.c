@@ -78,7 +78,7 @@ static int stage_step(void *part, Error *reterr) {
         return STEP_AGAIN;
 }
 
-/* Keys of all steps, and the last that the cache has. */
+/* Keys of all steps, and the last step that is in the cache. */
 
 static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, char ret[static CONTEXT_HASH_HEX], Error *reterr) {
         _cleanup_(strv_done) Strv sources = STRV_INIT(PLAN_WORDS_MAX);
@@ -89,7 +89,7 @@ static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, c
         ret[0] = '\0';
         if ((step->kind != PLAN_COPY && step->kind != PLAN_ADD) || (step->words.n < 2 && step->from < 0))
                 return 0;
-        if (step->from >= 0) { /* what that stage has become */
+        if (step->from >= 0) { /* the key of that stage, after its last step */
                 memcpy(ret, b->stages[step->from].key, CONTEXT_HASH_HEX);
                 return 0;
         }
@@ -113,7 +113,8 @@ static const char *network_word(const Build *b) {
         return *build_profile(b) ? build_profile(b) : defaults[build_default_network(b)];
 }
 
-/* What its steps reach, for the key: "packages" is what it stands for today. The caller frees it. */
+/* The network of the steps as text, for the key. "packages" is expanded to its present rules. The caller
+ * frees it. */
 static char *network_text(const Build *b) {
         const Strv *packages = &b->manager->settings->network.packages_rules;
         const char *word = network_word(b);
@@ -166,7 +167,7 @@ static void look_in_cache(Build *b) {
                 }
 }
 
-/* One step in each turn of the loop: a context may be large. */
+/* Computes one key per turn of the loop, because a context may be large. */
 static int stage_key(void *part, Error *reterr) {
         Build *b = build_of(part);
         BuildStage *s = build_stage(b);
@@ -191,7 +192,7 @@ static int stage_scope(void *part, Error *reterr) {
         const PlanStage *p = build_plan_stage(b);
         int r = 0;
 
-        if (!strv_get_env(&s->scope.config.env, "PATH")) /* so that ENV PATH=/x:$PATH means something */
+        if (!strv_get_env(&s->scope.config.env, "PATH")) /* so that $PATH can be used in ENV PATH=/x:$PATH */
                 r = strv_push(&s->scope.config.env, DEFAULT_PATH);
         if (r >= 0 && p->user && !s->scope.config.user)
                 r = shape_text_set(&s->scope.config.user, p->user);
@@ -208,21 +209,21 @@ static int stage_scope(void *part, Error *reterr) {
         return s->keys ? STEP_DONE : error_set(reterr, -ENOMEM, "out of memory");
 }
 
-/* The template has it by number. */
+/* The template stores its user as a number. */
 static int stage_user(void *part, Error *reterr) {
         Build *b = build_of(part);
 
         return b->stage == b->plan->target && build_stage(b)->scope.config.user ? build_begin(&b->in_step, b, &step_user, reterr) : STEP_DONE;
 }
 
-/* In front: file and line of the step; of the base, when there is none. */
+/* Prefixes the error with file and line of the step, or of FROM if it happened before the first step. */
 static void stage_locate(const Build *b, Error *error) {
         const PlanStep *step = build_stage(b)->keys ? build_step(b) : NULL;
         const int r = error->code;
 
         if (making_is_cancelled(b->making))
                 return;
-        if (step && b->request.steps && step->kind == PLAN_RUN && !step->becomes) /* those who sent steps look for these words */
+        if (step && b->request.steps && step->kind == PLAN_RUN && !step->becomes) /* SDKs search for these words */
                 (void) error_prefix(error, r, "%s:%u: RUN: failed to run command '%.160s'", b->file, step->line, step->words.items[0]);
         else if (step)
                 (void) error_prefix(error, r, "%s:%u: %s", b->file, step->line, plan_kind_name(step->kind));
@@ -252,7 +253,7 @@ static const SequenceStep stage_steps[] = {
 };
 static const Sequence stage = SEQUENCE("stage", stage_steps, stage_end, .defer = making_work_defer);
 
-/* Those that nobody wrote first: others copy out of them. */
+/* Stages added for --from come first, because others copy from them. */
 int build_next_stage(void *part, Error *reterr) {
         Build *b = build_of(part);
 

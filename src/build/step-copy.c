@@ -41,7 +41,7 @@ int copy_refuse_file(const BuildCopy *c, Error *reterr) {
         return error_set(reterr, -EINVAL, "with more than one source the destination must be a directory: write '%s/'", c->destination);
 }
 
-/* Before anything is looked at. */
+/* Preparations. */
 
 static int expand_words(Build *b, BuildCopy *c, Error *reterr) {
         const PlanStep *step = build_step(b);
@@ -103,7 +103,7 @@ int copy_find_owner(void *part, Error *reterr) {
         return r < 0 ? error_prefix(reterr, r, "--chown") : STEP_DONE;
 }
 
-/* What was there before. */
+/* Looks up what the destination is before the copy. */
 int copy_look(void *part, Error *reterr) {
         Build *b = build_of(part);
 

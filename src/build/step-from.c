@@ -23,7 +23,7 @@ static int from_sandbox(void *part, Error *reterr) {
         return stage_need_sandbox(b, from_stage(b), reterr);
 }
 
-/* Below the root of the other, whatever its working directory was. */
+/* Paths are relative to the root of the other stage, whatever its WORKDIR is. */
 static int from_paths(void *part, Error *reterr) {
         static const BuildScope root = { .config.workdir = (char *) "" };
         BuildCopy *c = build_of(part)->copy;
@@ -42,7 +42,7 @@ static int from_paths(void *part, Error *reterr) {
         return STEP_DONE;
 }
 
-/* Patterns, of the last part of a path. */
+/* Patterns in the last part of a path. */
 
 static int step_from_replace(BuildCopy *c, size_t at, Strv *names, const char *directory, const char *pattern) {
         Strv list = STRV_INIT(PLAN_WORDS_MAX);
@@ -70,7 +70,7 @@ static int step_from_replace(BuildCopy *c, size_t at, Strv *names, const char *d
         return r;
 }
 
-/* What the pattern stands for is known. */
+/* Replaces a pattern by the names that match it. */
 static int from_take_names(Build *b, Error *reterr) {
         BuildCopy *c = b->copy;
         _cleanup_free_ char *source = strdup(c->sources.items[c->next]);

@@ -13,9 +13,9 @@
 #include "core/network.h"
 #include "policy/egress.h"
 
-#define TURN_MAX ((size_t) 1 << 20) /* of output, in one turn of the loop */
+#define TURN_MAX ((size_t) 1 << 20) /* bytes of output processed in one turn of the loop */
 
-/* What most of them begin with. */
+/* First steps of most sequences. */
 
 int build_need_sandbox(void *part, Error *reterr) {
         Build *b = build_of(part);
@@ -23,7 +23,7 @@ int build_need_sandbox(void *part, Error *reterr) {
         return stage_need_sandbox(b, b->stage, reterr);
 }
 
-/* A RUN is somebody's, as is the template (no step); of others, those that say so. */
+/* Accounts are needed for RUN, for the user of the template (no step), and for steps that name an owner. */
 static bool step_wants_accounts(const Build *b) {
         const PlanStep *step = build_step(b);
 
@@ -46,7 +46,7 @@ int build_find_account(Build *b, const char *text, bool chown, Account *ret, Err
         return account_find(text, b->passwd, b->group, chown, ret, reterr);
 }
 
-/* The account of the step: `user`, or that of USER. */
+/* Looks up the account of the step: `user`, else that of USER. */
 static int step_find_account(Build *b, const char *user, Error *reterr) {
         BuildStage *s = build_stage(b);
         int r = build_find_account(b, user ? user : s->scope.config.user ? s->scope.config.user : "0", /* chown= */ false, &s->account, reterr);
@@ -84,7 +84,7 @@ static bool step_run_is_full(const Feed *f, void *userdata) {
         return b->turn >= TURN_MAX;
 }
 
-/* What somebody can do who has an SDK in his hands, and cannot say --allow. */
+/* A hint for users of an SDK, which has no option such as --allow. */
 static const char *network_hint(const Build *b) {
         const bool by_default = !b->request.has_network && !*build_profile(b);
 
@@ -94,7 +94,7 @@ static const char *network_hint(const Build *b) {
         if (by_default && build_default_network(b) == BUILD_NETWORK_PACKAGES)
                 return "the steps of this build reach package registries only (`cove policy packages` lists them); to fetch from elsewhere, copy the file into the build, "
                        "let the operator add the host (network.packages in cove.yaml), or use `cove template build --allow packages --allow RULE`";
-        return NULL; /* a policy of somebody's own */
+        return NULL; /* the caller's own policy */
 }
 
 static bool step_run_fetches(const Build *b) {
@@ -156,17 +156,17 @@ static void step_run_taken(Feed *f, const Execution *x, void *userdata) {
 }
 
 static int step_run_over(Feed *f, void *userdata) {
-        return 0; /* as f->over says */
+        return 0; /* f->over is checked instead */
 }
 
 static void step_run_on_changed(Feed *f, void *userdata) {
         Build *b = userdata;
 
-        if (b->again) /* else its turn comes */
+        if (b->again) /* else a turn of the loop is already scheduled */
                 build_heard(b, NULL);
 }
 
-/* A step that says much says it in several turns of the loop. */
+/* Long output is processed in several turns of the loop. */
 static int step_run_follow(void *part, Error *reterr) {
         Build *b = build_of(part);
         int r;
@@ -244,7 +244,7 @@ static const SequenceStep run_steps[] = {
 };
 const Sequence step_run = SEQUENCE("run", run_steps, build_step_end, .defer = making_work_defer);
 
-/* WORKDIR makes its directory, which belongs to root, as docker has it; or to the user, where the step says so. */
+/* WORKDIR creates its directory. As with docker, the owner is root, unless the step asks for the user. */
 
 static int step_workdir_make(void *part, Error *reterr) {
         Build *b = build_of(part);

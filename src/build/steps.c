@@ -9,12 +9,12 @@
 #include "json/json.h"
 
 #define USER_MAX 64
-#define SHOWN    200 /* of a step's text */
+#define SHOWN    200 /* bytes shown of a step's text */
 
-/* As a login shell has it; what has no bash has another. The line is $0. */
+/* Runs the line, which is $0, in a login shell: bash if present, else sh. */
 #define SHELL "[ -x /bin/bash ] && exec /bin/bash -l -c \"$0\"; exec /bin/sh -l -c \"$0\""
 
-/* Whoever has neither useradd nor busybox's adduser must bring the user along. */
+/* An image with neither useradd nor busybox's adduser must already have the user. */
 #define ADD_USER                                                                                                           \
         "id -u %1$s >/dev/null 2>&1 || useradd -m -s \"$(command -v bash || echo /bin/sh)\" %1$s 2>/dev/null || "          \
         "adduser -D %1$s || { echo 'there is no user %1$s, and no program to add one'; exit 1; }; "                        \
@@ -48,7 +48,7 @@ static int steps_push(StepsReader *k, PlanStep *s, const char *word) {
         return strv_push(&s->words, word) < 0 ? steps_no_memory(k) : 0;
 }
 
-/* One line for people. */
+/* Sets the text for display, on one line. */
 static int steps_set_text(StepsReader *k, PlanStep *s, const char *word, const char *rest) {
         if (asprintf(&s->text, "%s %.*s", word, SHOWN, rest) < 0) {
                 s->text = NULL;
@@ -103,7 +103,8 @@ static int read_run(StepsReader *k, json_t *args, json_t *step) {
         return 0;
 }
 
-/* What stands before the first part with a pattern: the archive has nothing but what the pattern means. */
+/* Returns the path before the first part with a pattern. The archive contains only files that match the
+ * pattern. */
 static char *without_pattern(const char *source) {
         char *path = strdup(source);
         size_t n;
@@ -176,7 +177,7 @@ static int steps_read_workdir(StepsReader *k, json_t *args, json_t *step) {
         return 0;
 }
 
-/* Whoever is not there is made. */
+/* Adds a step that creates the user if it is missing. */
 static int steps_add_user(StepsReader *k, const char *name, const char *text) {
         _cleanup_free_ char *script = NULL;
         PlanStep *s;
@@ -207,7 +208,7 @@ static const struct {
 } kinds[] = {
         { "RUN",     read_run     },
         { "COPY",    steps_read_copy    },
-        { "ADD",     steps_read_copy    }, /* the same, where nothing is unpacked */
+        { "ADD",     steps_read_copy    }, /* the same, because ADD unpacks nothing here */
         { "ENV",     steps_read_env     },
         { "WORKDIR", steps_read_workdir },
         { "USER",    steps_read_user    },

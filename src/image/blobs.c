@@ -19,7 +19,7 @@
 
 #define PREFIX    "sha256-"
 #define PART      ".part"
-#define YOUNG_SEC 3600 /* of something that nobody knows: it may be being made */
+#define YOUNG_SEC 3600 /* age from which unknown files are removed: a younger one may still be written */
 
 int blobs_open(Images *i, Error *reterr) {
         if (asprintf(&i->blobs_path, "%s/blobs", i->manager->config.state_dir) < 0) {
@@ -95,7 +95,7 @@ static int blobs_note(BlobName **names, const char *digest) {
         return 0;
 }
 
-/* What templates with a name need for a push. */
+/* Notes the blobs that templates with a name need for a push. */
 static int note_images(Images *i, BlobName **names) {
         int r = 0;
 
@@ -127,7 +127,7 @@ static void names_free(BlobName **names) {
         }
 }
 
-/* Parts are gone on with by the next pull; for a day. */
+/* Partial blobs are kept for a day, so that the next pull can continue. */
 static bool is_waste(BlobName *names, const char *file, const struct stat *st) {
         const char *hex = file + strlen(PREFIX);
         time_t age = time(NULL) - st->st_mtime;
@@ -151,7 +151,7 @@ static bool somebody_needs_them(const Images *i) {
         return false;
 }
 
-/* What has no other name any more is in no template; parts, as above. */
+/* A blob without another hard link belongs to no template. Partial blobs are kept as above. */
 static void sweep_tenant(int blobs_fd, const char *name) {
         _cleanup_directory_ DIR *dir = directory_open_nofollow(blobs_fd, name);
         const struct dirent *de;
@@ -174,7 +174,7 @@ void blobs_drop_parts(Images *i, const Making *of) {
 
         DL_FOREACH(i->makings, k)
                 if (k != of && !k->ended && strcmp(k->row.tenant, of->row.tenant) == 0)
-                        return; /* they may be its */
+                        return; /* the partial blobs may belong to that making */
         (void) snprintf(path, sizeof(path), BLOBS_OF "%.*s", ACCESS_NAME_MAX, of->row.tenant);
         dir = *of->row.tenant ? directory_open_nofollow(i->blobs_fd, path) : NULL;
         while (dir && (de = directory_next(dir))) {

@@ -19,7 +19,8 @@ static bool charge_takes(const char **payer, const char *tenant) {
         return true;
 }
 
-/* What of it nobody has paid yet whom it could be left to: the tenant itself, or those who pay for everybody. */
+/* Bytes of the image that are charged to the tenant: those not charged yet to the tenant itself, or as
+ * common to all. */
 static uint64_t charge_image(Images *i, const Image *image, const char *tenant) {
         ImageEntry *e = images_entry(i, image->digest);
         uint64_t bytes = 0;
@@ -42,7 +43,8 @@ static int charge_compare(const void *a, const void *b) {
         return strcmp((*x)->row.tenant, (*y)->row.tenant);
 }
 
-/* Everybody's first, then tenant after tenant. NULL: no memory. */
+/* Resets all payers, and lists the common templates first, then those of each tenant. NULL: out of
+ * memory. */
 static TemplateEntry **charge_begin(Images *i, size_t *ret_n) {
         TemplateEntry **list = calloc(HASH_COUNT(i->templates) + 1, sizeof(*list));
         size_t n = 0;
@@ -63,7 +65,7 @@ void templates_charge(Images *i) {
         size_t n;
         _cleanup_free_ TemplateEntry **list = charge_begin(i, &n);
 
-        for (size_t k = 0; list && k < n; k++) /* without memory it is as it was, for now */
+        for (size_t k = 0; list && k < n; k++) /* without memory, the charges stay as they are for now */
                 (void) ledger_charge(i->manager, &list[k]->charge, list[k]->row.tenant, LEDGER_TEMPLATE, charge_image(i, &list[k]->image->image, list[k]->row.tenant));
 }
 

@@ -12,7 +12,7 @@
 #include "core/helper.h"
 #include "image/internal.h"
 
-#define LINE_MAX_BYTES ((size_t) 32 << 20) /* a result has the configuration in it, up to 8 MB, and all layers */
+#define LINE_MAX_BYTES ((size_t) 32 << 20) /* a result contains the configuration (up to 8 MB) and all layers */
 #define CHUNK          65536
 
 struct ImageChild {
@@ -36,7 +36,7 @@ ImageChild *image_child_free(ImageChild *c) {
 }
 
 void image_child_stop(ImageChild *c) {
-        if (c->helper) /* else it has ended, and its last words are being read */
+        if (c->helper) /* else it has ended, and its last output is being read */
                 helper_stop(c->helper);
 }
 
@@ -50,7 +50,7 @@ static void tell_lines(ImageChild *c) {
         }
 }
 
-/* 1: there may be more. */
+/* Returns 1 if there may be more. */
 static int child_read_some(ImageChild *c) {
         char buffer[CHUNK];
         ssize_t n;

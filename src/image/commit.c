@@ -17,7 +17,7 @@
 typedef struct ImageCommit {
         MakingWork work;
         Sandbox *sandbox;
-        bool held; /* the sandbox, by us */
+        bool held; /* this commit holds the sandbox */
         SandboxWatch watch; /* until it is held */
         Image image;
         char digest[DIGEST_LENGTH + 1]; /* of the image */
@@ -46,7 +46,7 @@ static void commit_end(void *work, const Error *error) {
         ImageCommit *c = work;
         const ImageEntry *e = error ? NULL : images_entry(c->work.images, c->digest);
 
-        (void) making_work_drop_scratch(c, /* why= */ NULL); /* of a flattening: it is in the layer */
+        (void) making_work_drop_scratch(c, /* why= */ NULL); /* of a flattening; its content is in the layer */
         making_end(c->work.making, e ? &e->image : NULL, error);
         commit_free(c);
 }
@@ -55,11 +55,11 @@ static void commit_on_held(Sandbox *sb, const Error *error, void *userdata) {
         ImageCommit *c = userdata;
 
         sandbox_unwatch(&c->watch);
-        c->held = !error && sb->activity == ACTIVITY_HELD; /* a paused one stands still by itself */
+        c->held = !error && sb->activity == ACTIVITY_HELD; /* a paused sandbox is frozen already */
         sequence_heard(&c->work.run, error);
 }
 
-/* It goes before it stands still: nobody else tells us. */
+/* The sandbox may end before it is held. No other callback reports that. */
 static void commit_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         static const Error gone = { -ESTALE, "the sandbox has ended meanwhile" };
         ImageCommit *c = userdata;
@@ -120,7 +120,7 @@ static int commit_keep(void *work, Error *reterr) {
         return making_work_publish(&c->work, TREE_SNAPSHOT, chain, reterr);
 }
 
-/* It may be there or not: nobody knows. */
+/* It is unknown whether the snapshot exists. */
 static int commit_disown(void *work, Error *why) {
         ImageCommit *c = work;
 
@@ -147,7 +147,8 @@ static const SequenceStep commit_steps[] = {
 };
 static const Sequence commit = SEQUENCE("commit", commit_steps, commit_end);
 
-/* What it was made with is what the template says; references to secrets are its owner's, and stay behind. */
+/* The template gets the settings of the sandbox. References to secrets are left out: they belong to the
+ * sandbox's owner. */
 static int image_commit_describe(ImageCommit *c, const Sandbox *sb) {
         const ImageEntry *from = sb->spec.digest ? images_entry(c->work.images, sb->spec.digest) : NULL;
         Image *image = &c->image;

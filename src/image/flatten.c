@@ -49,7 +49,7 @@ static int flatten_run(void *work, Error *reterr) {
                         &w->call, reterr));
 }
 
-/* The first: its undo is the last that sees the error. */
+/* The undo of the first step is the last to see the error, so it adds the context. */
 static int flatten_explain(void *work, Error *why) {
         (void) error_prefix(why, why->code, "the changes cannot be written as a layer");
         return making_work_drop_scratch(work, why);

@@ -15,7 +15,7 @@
 
 typedef struct Gc {
         MakingWork work;
-        char snapshot[TREE_NAME_MAX + 1]; /* that is being removed */
+        char snapshot[TREE_NAME_MAX + 1]; /* the one being removed */
         ImagesWaste done;
         unsigned failed;
 } Gc;
@@ -66,7 +66,7 @@ static void use_of_sandboxes(Images *i) {
                 if (sandbox_status_is_ended(sb->status))
                         continue;
                 use_layer(i, sb->spec.layer);
-                if (sb->status == SANDBOX_INITIALIZING) /* its disk is about to be copied from it */
+                if (sb->status == SANDBOX_INITIALIZING) /* its disk is about to be copied from the snapshot */
                         use_snapshot(i, sb->spec.snapshot);
         }
 }
@@ -168,7 +168,7 @@ static int gc_remove_rows(void *work, Error *reterr) {
         CacheEntry *c, *cn;
 
         if (gc_look(i) < 0)
-                return STEP_DONE; /* the next step says why */
+                return STEP_DONE; /* the next step reports the error */
         HASH_ITER(hh, i->cache, c, cn)
                 if (cache_is_waste(i, c) && store_cache_delete(i->manager->store, &c->row) >= 0) {
                         cache_entry_free(i, c);
@@ -190,7 +190,7 @@ static void gc_on_layer_removed(const Error *error, void *userdata) {
         sequence_heard_again(&g->work.run);
 }
 
-/* Whoever needs it from now on waits, and makes it anew. */
+/* Requests for the layer wait from now on, and unpack it again. */
 static int gc_remove_layer(Gc *g, LayerEntry *l) {
         StoreLayer row = l->row;
         Error error = { 0 };
@@ -230,7 +230,8 @@ static int gc_remove_snapshot(Gc *g, ImageSnapshotEntry *e) {
         return r < 0 ? r : trees_remove(g->work.images->manager, &ref, gc_on_snapshot_removed, g, &g->work.call, /* reterr= */ NULL);
 }
 
-/* One tree after the other, each looked at anew: it may have come into use meanwhile. One that fails ends it: the others would, too. */
+/* Removes one tree at a time. Each time it checks again what is in use, because that may have changed. The
+ * first failure ends it, because the other removals would fail as well. */
 static int gc_remove_tree(void *work, Error *reterr) {
         Gc *g = work;
         Images *i = g->work.images;
@@ -262,7 +263,7 @@ static int gc_remove_blobs(void *work, Error *reterr) {
 
 static const SequenceStep gc_steps[] = {
         { "ready", images_when_ready },
-        { "rows", gc_remove_rows, gc_tell }, /* not undone, but said */
+        { "rows", gc_remove_rows, gc_tell }, /* the undo does not undo, it reports */
         { "trees", gc_remove_tree },
         { "blobs", gc_remove_blobs },
 };
@@ -296,7 +297,7 @@ int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr) {
         return 0;
 }
 
-/* By the clock: quietly, and only when there is something. */
+/* The periodic run: silent, and only if there is something to remove. */
 
 static void count_nothing(const char *kind, const char *name, uint64_t bytes, void *userdata) {
 }

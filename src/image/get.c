@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "image/ingest.h"
 
-#define SCRATCH "scratch" /* nothing at all, to build on */
+#define SCRATCH "scratch" /* an empty base */
 
 static int get_begin(Images *i, const Principal *who, MakingKind kind, const IngestRequest *request, Making **ret, Error *reterr) {
         Making *k;
@@ -60,7 +60,7 @@ int images_import(Images *i, const Principal *who, const char *text, Spool *arch
                         &(IngestRequest) { .name = name.full, .source = IMAGE_SOURCE_IMPORT, .in_fd = spool_fd(archive), .spool = archive }, ret, reterr);
 }
 
-/* For builds: what is there, or a pull. */
+/* For builds: an existing image, or a pull. */
 
 typedef struct Found {
         MakingWork work;
@@ -88,7 +88,7 @@ static void found_end(void *work, const Error *error) {
         free(f);
 }
 
-/* In the next turn of the loop. */
+/* Runs in the next turn of the loop. */
 static const SequenceStep found_steps[] = { { "look", found_look } };
 static const Sequence found = SEQUENCE("found", found_steps, found_end, .defer = making_work_defer);
 
@@ -110,7 +110,8 @@ static int answer_found(Images *i, Making *k, const Image *image, ImageDone done
         return r < 0 ? r : 0;
 }
 
-/* One of another registry is known by where it came from: its short name may be somebody else's. */
+/* An image of another registry is found by its source, because its short name may belong to another
+ * template. */
 static const Image *find_reference(Images *i, const char *tenant, const char *text, const ReferenceName *reference) {
         if (!reference || !reference->has_host)
                 return images_find(i, tenant, text);
@@ -121,7 +122,7 @@ static const Image *find_reference(Images *i, const char *tenant, const char *te
         return NULL;
 }
 
-/* FROM scratch: an archive with nothing in it but its top, always the same, so that its layer is made once. */
+/* FROM scratch: an archive with only its top directory. It is always the same, so its layer is made once. */
 static int empty_archive(void) {
         uint8_t blocks[3 * 512] = { 0 };
         unsigned sum = 8 * ' ';

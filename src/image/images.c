@@ -52,7 +52,7 @@ static TemplateEntry *find_key(Images *i, const char *tenant, const TemplateName
         return t;
 }
 
-/* The caller's own is before everybody's. */
+/* The caller's own templates come before the common ones. */
 static TemplateEntry *images_find_name(Images *i, const char *tenant, const char *text) {
         TemplateName name;
         TemplateEntry *t = NULL;
@@ -64,7 +64,7 @@ static TemplateEntry *images_find_name(Images *i, const char *tenant, const char
         return t ? t : find_key(i, "", &name);
 }
 
-/* By the beginning of a digest: -EEXIST when it is that of several. */
+/* Finds a template by the beginning of its digest. -EEXIST: several match. */
 static int find_digest(Images *i, const char *tenant, const char *text, TemplateEntry **ret) {
         const char *hex = image_digest_short(text);
         TemplateEntry *t, *found = NULL;
@@ -224,7 +224,7 @@ int images_remove(Images *i, const char *tenant, const char *name, Error *reterr
         return 0;
 }
 
-/* For the core: as it is called, or why it cannot be used. */
+/* For the core: the view of the template, or the reason why it cannot be used. */
 static int keeper_find(const char *tenant, const char *name, TemplateView *ret, Error *reterr, void *userdata) {
         Images *i = userdata;
         TemplateEntry *t;
@@ -247,7 +247,8 @@ static int keeper_find(const char *tenant, const char *name, TemplateView *ret, 
                 .snapshot = image->snapshot ? image->snapshot : "",
                 .env = image->config.env,
                 .workdir = image->config.workdir,
-                .has_user = *image->layer || (image->config.user && *image->config.user), /* an image that names nobody means root; on the host, whoever it was */
+                /* An image without a user means root; a template on the host, the default user. */
+                .has_user = *image->layer || (image->config.user && *image->config.user),
                 .uid = image->config.uid,
                 .gid = image->config.gid,
                 .home = image->config.home,
@@ -289,7 +290,8 @@ static bool knows_snapshot(const char *name, void *userdata) {
         return store_snapshot_is_owned(i->manager->store, name) != 0;
 }
 
-/* One without a row was finished in the last moment, unless somebody has put an older store in place. */
+/* A layer without a row was finished just before the daemon ended, unless the operator has restored an older
+ * store. */
 static bool knows_layer(const char *name, void *userdata) {
         const Images *i = userdata;
         LayerEntry *l;
@@ -306,7 +308,7 @@ int images_new(Manager *m, Images **ret, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         i->manager = m;
         i->makings_fd = i->blobs_fd = -EBADF;
-        (void) program_path("cove-registry", &i->program); /* without it: the trouble of whoever pulls */
+        (void) program_path("cove-registry", &i->program); /* if missing, pulls, imports and pushes fail */
         r = images_load(i, reterr);
         if (r >= 0)
                 r = blobs_open(i, reterr);

@@ -20,19 +20,19 @@
 
 typedef struct Ingest {
         MakingWork work;
-        bool takes_name; /* only where it is free */
+        bool takes_name; /* only if the name is free */
         char *reference, *name, *platform, *auth;
-        char *blobs; /* where they come to */
+        char *blobs; /* directory for the blobs */
         int in_fd;
-        Spool *spool; /* that in_fd is of, until all of it is in blobs */
+        Spool *spool; /* owner of in_fd, until everything is in blobs */
         ImageChild *child;
         LayerWaiter *waiter;
         json_t *result;
-        Error refused; /* why fetching was stopped; code 0: it was not */
+        Error refused; /* why fetching was stopped; code 0: not stopped */
         size_t next;   /* layer */
         char parent[DIGEST_HEX + 1], chain[DIGEST_HEX + 1];
         Image image;
-        ImageDone done; /* NULL: its end is the making's */
+        ImageDone done; /* NULL: the making ends with it */
         void *userdata;
 } Ingest;
 
@@ -74,20 +74,21 @@ static void ingest_end(void *work, const Error *error) {
 
 /* The end. */
 
-/* Where the name is somebody else's by now, it is an image without one, and goes with the gc after the making that wanted it. */
+/* If the name was to be taken only if free, and is taken by now, the image gets no name. gc then removes it
+ * after the making that needed it. */
 static int ingest_register(void *work, Error *reterr) {
         Ingest *g = work;
         Images *i = g->work.images;
         const char *tenant = g->work.making->row.tenant, *name = g->name;
 
-        ledger_release(&g->work.making->fetched); /* counted with all that there are, from here on */
+        ledger_release(&g->work.making->fetched); /* counted with all blobs from here on */
         blobs_charge(i, tenant);
         if (name && g->takes_name && images_find(i, tenant, name))
                 name = NULL;
         return images_put(i, tenant, name, &g->image, reterr);
 }
 
-/* By its own /etc/passwd. */
+/* The user as found in the image's own /etc/passwd. */
 static int ingest_take_user(const char *text, ImageConfig *c, Error *reterr) {
         _cleanup_json_ json_t *j = json_loads(text, 0, NULL);
         const json_t *inner = json_object_get(j, "result"), *result = inner ? inner : j, *uid = json_object_get(result, "uid"),
@@ -289,7 +290,8 @@ static bool is_insecure(const Images *i, const char *reference) {
         return false;
 }
 
-/* A tenant has no business with services of this machine, unless the operator has named the registry. */
+/* A tenant must not reach services of this machine, unless the operator has listed the registry as
+ * insecure. */
 size_t registry_arguments(Images *i, const char *tenant, const char *blobs, const char *reference, const char **ret) {
         size_t n = 0;
 
@@ -346,7 +348,7 @@ static const SequenceStep ingest_steps[] = {
         { "inspect", ingest_inspect, .cancel = making_work_cancel_run },
         { "register", ingest_register },
 };
-/* Deferred, so that whoever asked has its making before anything is told. */
+/* Deferred, so that the caller has its making before the first callback. */
 static const Sequence ingest = SEQUENCE("ingest", ingest_steps, ingest_end, .defer = making_work_defer);
 
 static char *ingest_copy(const char *text) {

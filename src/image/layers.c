@@ -18,7 +18,7 @@
 
 struct LayerWaiter {
         LayerWork *work;
-        Making *making; /* NULL: of a removal */
+        Making *making; /* NULL: waits for a removal */
         StoreLayer want;
         LayerDone done;
         void *userdata;
@@ -26,7 +26,7 @@ struct LayerWaiter {
 };
 
 struct LayerWork {
-        LayerWriting writing; /* or removing: its row's chain says what */
+        LayerWriting writing; /* in a removal, the row's chain names the layer */
         bool removing, given_up;
         int blob_fd;
         usec_t began;
@@ -71,7 +71,7 @@ static LayerWork *layer_work_new(Images *i, const char *chain) {
         return w;
 }
 
-/* It is gone before they hear of it, who may want the next thing from there. */
+/* Frees the job before the callbacks, which may request the same layer again. */
 static void layer_work_tell(LayerWork *w, const Error *error) {
         LayerWaiter *list = TAKE_PTR(w->waiters), *x, *next;
 
@@ -87,13 +87,15 @@ static void layer_work_tell(LayerWork *w, const Error *error) {
 
 static void layer_work_begin(Images *i, LayerWaiter *list);
 
-/* That a blob has this layer in it is known of the one that was unpacked; who brings another one has only said so. */
+/* Only the blob that was unpacked is known to contain this layer. For any other blob, the tenant merely
+ * claims it. */
 static bool is_proven(const char *tenant, const char *unpacked, const char *digest) {
         return !*tenant || (unpacked && strcmp(unpacked, digest) == 0);
 }
 
-/* Whether what became of it says something about this one: it has brought the same blob, and it has the same quota, if that was used up. One without a tenant is
- * believed that its blob has this layer in it; that another one is broken does not make its own broken. */
+/* Whether the result of the job applies to this waiter. It does if the waiter brought the same blob and, if
+ * the quota was exceeded, has the same quota. A waiter without a tenant is trusted that its blob contains
+ * this layer, but a failure of another blob says nothing about its own. */
 static bool concerns(const LayerWork *w, const Error *error, const LayerWaiter *x) {
         const char *tenant = x->making->row.tenant;
 
@@ -117,7 +119,7 @@ static const char *layer_work_name(const LayerWork *w) {
         return w->writing.row.digest ? w->writing.row.digest + strlen(DIGEST_PREFIX) : w->writing.row.chain;
 }
 
-/* Writing, as a flattening does it, too (flatten.c). */
+/* Writing; flatten.c uses these steps too. */
 
 int layer_make_scratch(void *work, Error *reterr) {
         LayerWriting *w = work;
@@ -144,7 +146,8 @@ int layer_put_row(void *work, Error *reterr) {
         LayerWriting *w = work;
 
         w->row.created_at = clock_wall_usec();
-        return images_layer(w->work.images, w->row.chain) ? 0 : images_layer_put(w->work.images, &w->row); /* another's blob is that one's to push */
+        /* An existing row keeps its blob, which may be another tenant's. */
+        return images_layer(w->work.images, w->row.chain) ? 0 : images_layer_put(w->work.images, &w->row);
 }
 
 int layer_keep(void *work, Error *why) {
@@ -202,7 +205,9 @@ static void layer_work_end(void *work, const Error *error) {
         LayerWork *w = work;
         Images *i = w->writing.work.images;
         Error why = error ? *error : (Error) { 0 };
-        LayerWaiter *rest; /* came when it had been given up already; or it was another's blob that was wrong, or proves nothing about theirs */
+        /* Waiters for another job: they came after this one was given up, or its result does not apply to
+         * them. */
+        LayerWaiter *rest;
 
         if (!error)
                 layer_work_log(w);
@@ -229,7 +234,7 @@ static const SequenceStep layer_steps[] = {
 };
 static const Sequence layer = SEQUENCE("layer", layer_steps, layer_work_end);
 
-/* For the first of those who want it; the others wait for it, too. */
+/* Starts a job for the first waiter in the list; the others wait for the same job. */
 static void layer_work_begin(Images *i, LayerWaiter *list) {
         static const Error no_memory = { -ENOMEM, "out of memory" };
         LayerWaiter *x, *next;
@@ -323,7 +328,7 @@ static void layers_on_removed(const TreeAnswer *answer, const Error *error, void
 
         w->writing.work.call = NULL;
         if (!error)
-                images_layer_drop(i, w->writing.row.chain); /* else it stays marked, and the next gc asks again */
+                images_layer_drop(i, w->writing.row.chain); /* else the row stays marked, and the next gc tries again */
         DL_FOREACH_SAFE(w->waiters, x, next)
                 if (x->making) {
                         DL_DELETE(w->waiters, x);

@@ -7,7 +7,7 @@
 
 #include "image/internal.h"
 
-/* Each layer of the chain, from the top down; a parent that is not there ends it. */
+/* Counts the image in each layer of its chain, from the top down. A missing parent ends the chain. */
 void image_count(Images *i, const Image *image, int by) {
         const char *chain = image->layer;
         LayerEntry *l;
@@ -136,7 +136,7 @@ static int load_take_template(StoreTemplate *row, void *userdata) {
 
         HASH_FIND_STR(i->images, row->digest, e);
         if (!e)
-                return -EUCLEAN; /* a foreign key says that there is one */
+                return -EUCLEAN; /* the foreign key guarantees it */
         return template_entry_add(i, row, e) ? 0 : -ENOMEM;
 }
 
@@ -150,7 +150,7 @@ static int take_cache(StoreCache *row, void *userdata) {
 
 int images_load(Images *i, Error *reterr) {
         Store *s = i->manager->store;
-        int r = store_layer_each(s, take_layer, i); /* before images, who count themselves in them */
+        int r = store_layer_each(s, take_layer, i); /* before images, which are counted in their layers */
 
         if (r >= 0)
                 r = store_image_each(s, load_take_image, i);

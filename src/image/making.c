@@ -16,7 +16,7 @@
 
 #define LOG_BYTES_MAX  ((uint64_t) 16 << 20)
 #define HELD_MAX       4096
-#define KEPT_MAX       500 /* that have ended, of one tenant */
+#define KEPT_MAX       500 /* ended makings kept per tenant */
 #define INTERRUPTED    "interrupted by a restart of the daemon; run it again: finished layers are kept"
 
 static void log_name(const Making *k, char ret[static MAKING_ID_LENGTH + 5]) {
@@ -97,7 +97,7 @@ void making_log_bytes(Making *k, const void *data, size_t size) {
                 size = sizeof(full) - 1;
         }
         if (fd_write_all(k->log_fd, data, size) < 0)
-                k->log_full = true; /* no room: the work goes on */
+                k->log_full = true; /* disk full: the work continues without a log */
         else
                 k->log_bytes += size;
         making_tell(k);
@@ -115,7 +115,7 @@ void making_log(Making *k, const char *format, ...) {
                 line = NULL;
                 return;
         }
-        line[n] = '\n'; /* instead of the NUL */
+        line[n] = '\n'; /* replaces the NUL */
         making_log_bytes(k, line, (size_t) n + 1);
 }
 
@@ -181,13 +181,14 @@ static int open_log(Making *k) {
         return k->log_fd < 0 ? -errno : 0;
 }
 
-/* The first of a tenant may always begin, so that others cannot keep it waiting by having many. */
+/* The first making of a tenant may always begin, so that tenants with many makings cannot keep others
+ * waiting. */
 static int making_refuse(Images *i, const char *tenant, MakingKind kind, Error *reterr) {
         unsigned max = images_config(i)->makings_max;
         LedgerEntry nothing = { 0 };
         int r = 0;
 
-        if (kind != MAKING_GC && kind != MAKING_PUSH) /* which make no template */
+        if (kind != MAKING_GC && kind != MAKING_PUSH) /* these make no template */
                 r = ledger_reserve(i->manager, &nothing, tenant, LEDGER_TEMPLATE, 0, reterr);
         ledger_release(&nothing);
         if (r < 0)
@@ -231,7 +232,8 @@ int making_new(Images *i, const Principal *who, MakingKind kind, const char *tem
         return 0;
 }
 
-/* The outer ones first, which wait for the inner one: only that can end from within. */
+/* Cancels the outer sequences first. They wait for the inner one, and only the inner one can end within the
+ * call. */
 void making_cancel(Making *k) {
         Error error = { 0 };
         MakingWork *w, *next;
@@ -301,7 +303,7 @@ Making *making_find(Images *i, const Principal *who, const char *id) {
 }
 
 int makings_each(Images *i, const char *tenant, int (*each)(Making *k, void *userdata), void *userdata) {
-        Making *k = i->makings ? i->makings->prev : NULL; /* of the first: the last */
+        Making *k = i->makings ? i->makings->prev : NULL; /* prev of the first is the last */
         int r = 0;
 
         for (; k && r >= 0; k = k == i->makings ? NULL : k->prev)
@@ -310,7 +312,8 @@ int makings_each(Images *i, const char *tenant, int (*each)(Making *k, void *use
         return r;
 }
 
-/* The oldest that have ended go; of one tenant, whose number it is that has grown, also those that are too many. */
+/* Removes ended makings that are older than configured. For `tenant`, whose number has grown, also its
+ * oldest ones beyond KEPT_MAX. */
 static void makings_trim_of(Images *i, const char *tenant) {
         usec_t now = clock_wall_usec(), keep = images_config(i)->keep_makings_usec;
         unsigned n = 0;
@@ -383,7 +386,7 @@ int makings_load(Images *i, Error *reterr) {
         return 0;
 }
 
-/* Their rows say that they run: the next start says what became of them. */
+/* The rows still say "running": the next start finds out how the makings ended. */
 void makings_free(Images *i) {
         while (i->makings) {
                 while (i->makings->works)

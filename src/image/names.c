@@ -11,7 +11,7 @@ static bool is_word(char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* A part between slashes: words with separators between them. */
+/* A part between slashes: words with single or repeated separators between them. */
 static bool part_is_valid(const char *part, size_t n) {
         if (n == 0 || !is_word(part[0]) || !is_word(part[n - 1]))
                 return false;
@@ -120,7 +120,8 @@ void chain_random(char ret[static DIGEST_HEX + 1]) {
         secret_random_hex(ret, DIGEST_HEX);
 }
 
-/* What is before the first slash is a host when it could be no part of a name: with a dot, a port, or "localhost". */
+/* The part before the first slash is a host if it cannot be a part of a name: it has a dot or a port, or is
+ * "localhost". */
 static size_t host_length(const char *reference) {
         size_t n = strcspn(reference, "/");
 

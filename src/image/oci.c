@@ -31,7 +31,7 @@ static int oci_read_list(const json_t *object, const char *key, Strv *ret) {
         return r;
 }
 
-/* Variables that are none ("=x", "") would be refused when a sandbox is made. */
+/* Skips entries that are no variables ("=x", ""), which the creation of a sandbox would refuse. */
 static int oci_read_env(const json_t *object, Strv *ret) {
         const json_t *item;
         size_t k;
@@ -101,7 +101,7 @@ int image_config_read(const json_t *config, ImageConfig *ret, Error *reterr) {
                 image_config_done(&k);
                 return error_set(reterr, r, r == -E2BIG ? "the image's configuration has a list of more than %d" : "out of memory (%d)", IMAGE_STRINGS_MAX);
         }
-        if (k.workdir && k.workdir[0] != '/') { /* as docker: below the root */
+        if (k.workdir && k.workdir[0] != '/') { /* relative to the root, as in docker */
                 char *absolute;
 
                 if (asprintf(&absolute, "/%s", k.workdir) >= 0) {

@@ -21,11 +21,11 @@ typedef struct ImagePush {
         MakingWork work;
         char *reference, *auth;
         char digest[DIGEST_LENGTH + 1];          /* of the image */
-        char manifest[DIGEST_LENGTH + 1];        /* that is pushed; "": not known yet */
+        char manifest[DIGEST_LENGTH + 1];        /* the one to push; "": not known yet */
         char chains[IMAGE_LAYERS_MAX][DIGEST_HEX + 1]; /* from the bottom up */
         size_t n, next;
-        bool packed; /* at least one: the manifest it came with does not fit */
-        char temporary[48]; /* name of a blob that is being packed, or of the configuration */
+        bool packed; /* at least one layer was packed: the original manifest does not fit */
+        char temporary[48]; /* name of the blob being packed, or of the configuration */
         ImageChild *child;
 } ImagePush;
 
@@ -150,7 +150,7 @@ static int push_describe(void *work, Error *reterr) {
         int r;
 
         if (!p->packed && e && e->image.config_digest && push_has_blob(p, e->image.digest) && push_has_blob(p, e->image.config_digest)) {
-                memcpy(p->manifest, p->digest, sizeof(p->manifest)); /* the one it came with */
+                memcpy(p->manifest, p->digest, sizeof(p->manifest)); /* the original one */
                 return STEP_DONE;
         }
         r = e ? push_write_config(p, &e->image) : -ENOENT;
@@ -258,7 +258,7 @@ static const SequenceStep push_steps[] = {
 };
 static const Sequence push = SEQUENCE("push", push_steps, push_end, .defer = making_work_defer);
 
-/* From the top down, then turned over. */
+/* Lists the layers from the top down, then reverses the list. */
 static int list_layers(ImagePush *p, const Image *image, Error *reterr) {
         const char *chain = image->layer;
 

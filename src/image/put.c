@@ -84,7 +84,7 @@ static int put_rows(Images *i, const StoreTemplate *row, const Image *image, con
         return store_end(s, r);
 }
 
-/* The entry of that digest has what was said last. */
+/* Stores the image; the latest data replaces an entry with the same digest. */
 static ImageEntry *keep_image(Images *i, Image *image) {
         ImageEntry *e = images_entry(i, image->digest);
 
@@ -115,7 +115,7 @@ static int keep_name(Images *i, StoreTemplate *row, ImageEntry *e) {
         return 0;
 }
 
-/* The same image from an archive is no reason to forget where it was found first. */
+/* Keeps the original source if the same image is imported from an archive. */
 static int keep_origin(Images *i, Image *image) {
         const ImageEntry *e = images_entry(i, image->digest);
 
@@ -224,7 +224,7 @@ void images_snapshot_disown(Images *i, const char *name) {
         TreeRef ref = tree_ref(TREE_SNAPSHOT, name);
 
         (void) snprintf(row.name, sizeof(row.name), "%s", name);
-        (void) image_snapshot_add(i, &row); /* its row goes with the next gc, and with it what is still there */
+        (void) image_snapshot_add(i, &row); /* the next gc removes the row, and the tree if it still exists */
         (void) trees_remove(i->manager, &ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL);
 }
 
@@ -266,7 +266,8 @@ int images_cache_get(Images *i, const char *tenant, const char *key, char ret_sn
         if (!e || e->row.removing)
                 return 0;
         c->row.used_at = clock_wall_usec();
-        store_may_lose(store_cache_put(i->manager->store, &c->row), "that a step was used again"); /* it looks older than it is, then */
+        /* If the write is lost, the entry looks older than it is. */
+        store_may_lose(store_cache_put(i->manager->store, &c->row), "that a step was used again");
         memcpy(ret_snapshot, c->row.snapshot, sizeof(c->row.snapshot));
         return 1;
 }
@@ -302,7 +303,8 @@ int images_cache_put(Images *i, const char *tenant, const char *key, const char 
         HASH_FIND_STR(i->snapshots, tree.name, known);
         if (r >= 0 && !known && !image_snapshot_add(i, &tree))
                 r = -ENOMEM;
-        old = r >= 0 ? find_cache(i, tenant, key) : NULL; /* its tree is nobody's then: the next gc takes it */
+        /* The tree of an old entry is unused then, and the next gc removes it. */
+        old = r >= 0 ? find_cache(i, tenant, key) : NULL;
         if (old)
                 cache_entry_free(i, old);
         if (r >= 0 && !cache_entry_add(i, &row))

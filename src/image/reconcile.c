@@ -91,11 +91,13 @@ static void on_snapshot(const TreeRef *ref, uint64_t bytes, void *userdata) {
         ImageSnapshotEntry *e;
 
         see(x, ref->name);
-        HASH_FIND_STR(x->images->snapshots, ref->name, e); /* what is being made now is in the store, and not there */
+        /* A snapshot that is being made is in the store, but not in this table. */
+        HASH_FIND_STR(x->images->snapshots, ref->name, e);
         if (!e || !e->row.removing)
                 return;
         log_info("snapshot %.12s belongs to nothing and is removed", ref->name);
-        (void) trees_remove(m, ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or after the next start */
+        /* If this fails, the next start tries again. */
+        (void) trees_remove(m, ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL);
 }
 
 static void on_snapshots_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
@@ -126,7 +128,7 @@ static void reconcile_on_item(const TreeRef *ref, uint64_t bytes, void *userdata
         see(x, ref->name);
         HASH_FIND_STR(i->layers, ref->name, l);
         if (l || i->manager->doubts_store)
-                return; /* the latter: quarantine.h */
+                return; /* doubtful store: quarantine.h */
         memcpy(row.chain, ref->name, sizeof(row.chain));
         if (images_layer_put(i, &row) >= 0)
                 log_info("layer %.12s was complete when the daemon was killed: it is kept", ref->name);
@@ -152,10 +154,12 @@ static void go_on_removing(Images *i) {
 
         HASH_ITER(hh, i->layers, l, next)
                 if (l->row.removing)
-                        (void) layer_remove(i, l->row.chain, /* done= */ NULL, NULL, /* reterr= */ NULL); /* or the next gc */
+                        /* If this fails, the next gc tries again. */
+                        (void) layer_remove(i, l->row.chain, /* done= */ NULL, NULL, /* reterr= */ NULL);
 }
 
-/* What comes while the answer is on its way is not missing because it is not in it. */
+/* Marks what exists when the list is requested. Rows added before the answer comes are not in it, and are
+ * not missing. */
 static void reconcile_count(Images *i) {
         for (LayerEntry *l = i->layers; l; l = l->hh.next)
                 l->counted = true;

@@ -70,7 +70,8 @@ int making_work_drop_scratch(void *work, Error *why) {
         TreeRef scratch = tree_ref(TREE_SCRATCH, w->scratch);
 
         if (*w->scratch)
-                (void) trees_remove(w->images->manager, &scratch, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or the spawner's next start */
+                /* If the removal fails, the spawner removes the scratch at its next start. */
+                (void) trees_remove(w->images->manager, &scratch, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL);
         w->scratch[0] = '\0';
         return STEP_DONE;
 }

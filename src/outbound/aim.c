@@ -10,7 +10,7 @@
 #include "base/address.h"
 #include "outbound/internal.h"
 
-/* Of no use to libcurl, and no business of whom it is redirected to. */
+/* libcurl has no use for these headers, and the target of a redirect must not get them. */
 static const char *const credentials[] = { "Authorization:", "Cookie:", "Proxy-Authorization:" };
 
 static bool request_may_reach(const OutboundRequest *q, const IpAddress *a) {
@@ -23,8 +23,9 @@ const char *request_forbidden_words(const OutboundRequest *q) {
         return "it leads to this machine or to a link-local address, which is not allowed";
 }
 
-/* The address itself, not the name, which can be looked up to something else the next time. And before the connection: whether anybody listens there is
- * not for others to know either. That of a proxy is the operator's choice. */
+/* Checks the address, not the name, because the next lookup of the name may return another address. Checks
+ * before connecting, because a caller must not learn whether a port there is open. The address of a proxy is
+ * not checked: the operator has chosen it. */
 static curl_socket_t request_on_open(void *userdata, curlsocktype purpose, struct curl_sockaddr *a) {
         OutboundRequest *q = userdata;
         IpAddress ip;
@@ -37,7 +38,7 @@ static curl_socket_t request_on_open(void *userdata, curlsocktype purpose, struc
         return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-/* A connection that was made for another request is no way around it. */
+/* Checks again, because libcurl may reuse a connection that was opened for another request. */
 static int request_on_connected(void *userdata, char *address, char *local, int port, int local_port) {
         OutboundRequest *q = userdata;
         IpAddress ip;
@@ -66,7 +67,8 @@ static char *url_part(CURLU *u, CURLUPart part) {
         return curl_url_get(u, part, &text, CURLU_DEFAULT_PORT) == CURLUE_OK ? text : NULL;
 }
 
-/* A proxy would look it up, and might find what is near itself. A name is its own business. */
+/* Refuses near addresses before a proxy resolves them, because they would lead to the proxy's own network.
+ * Names are left to the proxy. */
 static bool request_is_near(const OutboundRequest *q, CURLU *u) {
         char *host = url_part(u, CURLUPART_HOST), *bare = host && *host == '[' ? host + 1 : host;
         bool near = true;
@@ -130,7 +132,7 @@ static void drop_credentials(OutboundRequest *q) {
         }
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Returns the reason why the redirect is refused, or NULL. */
 static const char *redirect_complaint(const char *from, const char *to) {
         CURLU *u = curl_url();
         char *user = NULL, *password = NULL;

@@ -11,7 +11,7 @@
 
 #define HEADERS_MAX    64
 #define RECIPIENTS_MAX 256
-#define EXCERPT_MAX    100 /* of an answer that was no good */
+#define EXCERPT_MAX    100 /* bytes quoted from a failed response */
 
 typedef struct Delivery {
         Deliveries *deliveries;
@@ -21,7 +21,7 @@ typedef struct Delivery {
         DeliveryDone done;
         void *userdata;
 
-        OutboundSpec spec; /* points to what follows */
+        OutboundSpec spec; /* points to the fields below */
         char *method, *url, *body, *ca, *sigv4, *access_key, *secret_key, *mail_from, *user, *password;
         Strv headers, mail_to;
 
@@ -99,7 +99,7 @@ Deliveries *deliveries_free(Deliveries *d) {
         return NULL;
 }
 
-/* Copying. A failure is the lack of memory, or a list beyond its ceiling. */
+/* Copying. It fails if memory runs out, or if a list is too long. */
 
 static bool delivery_copy_text(char **to, const char **spec, const char *from) {
         if (!from)
@@ -143,7 +143,7 @@ static int delivery_copy(Delivery *v, const OutboundSpec *from, Error *reterr) {
         return 0;
 }
 
-/* What an end means. */
+/* The meaning of results. */
 
 static bool worth_another(const OutboundResult *result) {
         if (result->error == -EINVAL || result->final)
@@ -243,7 +243,8 @@ static void delivery_on_done(const OutboundResult *result, void *userdata) {
         delivery_settle(v, result->error < 0 ? result->error : -EREMOTEIO, worth_another(result), result->retry_after_usec);
 }
 
-/* What cannot be sent at all ends here; that too many others are under way passes. */
+/* A request that cannot be sent at all is not retried. It is retried if too many requests are running, or if
+ * memory was short. */
 static void attempt(Delivery *v) {
         Error error = { 0 };
         int r;
@@ -279,7 +280,7 @@ int delivery_add(Deliveries *d, const char *target, const OutboundSpec *spec, co
         (void) snprintf(v->target, sizeof(v->target), "%s", target);
         r = delivery_copy(v, spec, reterr);
         if (r >= 0)
-                r = after(v, 0); /* from the loop: the caller hears nothing before we have returned */
+                r = after(v, 0); /* starts from the loop, so that `done` is not called before this function returns */
         if (r < 0) {
                 delivery_free(v);
                 return r;

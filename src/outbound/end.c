@@ -69,9 +69,9 @@ void request_result(OutboundRequest *q, CURLcode rc, OutboundResult *ret) {
         (void) curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
         (void) curl_easy_getinfo(q->easy, CURLINFO_RETRY_AFTER, &retry_after);
         if (q->mail ? ret->error < 0 && status >= 400 : ret->error == 0)
-                ret->status = (unsigned) status; /* the last answer to a mail that went well says nothing more */
+                ret->status = (unsigned) status; /* after a successful mail, the last status has no meaning */
         if (q->mail && ret->status > 0 && ret->error == -ECONNRESET)
-                ret->error = -EPROTO; /* it was refused in words */
+                ret->error = -EPROTO; /* the server has replied with a refusal before it closed */
         if (retry_after > 0)
                 ret->retry_after_usec = (usec_t) MIN_OF(retry_after, (curl_off_t) RETRY_AFTER_MAX) * USEC_PER_SEC;
         if (q->answer)

@@ -15,7 +15,7 @@
 
 #define REQUESTS_MAX    1024
 #define CONNECTIONS_MAX 128 /* beyond, requests wait inside libcurl, each within its own time limit */
-#define KEPT_MAX        16  /* connections that are kept for the next request */
+#define KEPT_MAX        16  /* idle connections kept for later requests */
 
 typedef struct OutboundWatch {
         Outbound *outbound;
@@ -51,13 +51,13 @@ static void outbound_finish(OutboundRequest *q, CURLcode code) {
         OutboundResult result;
 
         q->finished = true;
-        request_result(q, code, &result); /* before it leaves: it asks the connection */
+        request_result(q, code, &result); /* before the handle is removed: this reads data of its connection */
         request_unlink(q);
         q->done(&result, q->userdata);
         request_free(q);
 }
 
-/* A redirect is a request of its own. */
+/* A redirect is sent as another request on the same handle. */
 static void outbound_ended(OutboundRequest *q, CURLcode code) {
         int r = code == CURLE_OK ? request_follow(q) : 0;
 
@@ -94,7 +94,7 @@ static void outbound_collect(Outbound *o) {
                 if (message->msg != CURLMSG_DONE)
                         continue;
                 (void) curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **) &q);
-                outbound_ended(q, message->data.result); /* the message is gone with its handle */
+                outbound_ended(q, message->data.result); /* removing the handle frees the message */
         }
 }
 
@@ -112,7 +112,7 @@ static int outbound_on_timer(sd_event_source *source, uint64_t usec, void *userd
         return 0;
 }
 
-/* Errors and hang-ups are not told: libcurl then looks by itself, and finds out which it was. */
+/* EPOLLERR and EPOLLHUP are not passed on: libcurl then looks at the socket itself, and finds the error. */
 static int outbound_on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         OutboundWatch *w = userdata;
 

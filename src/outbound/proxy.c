@@ -17,7 +17,7 @@ static const char *proxy_first(const char *const *names) {
 }
 
 const char *proxy_for(CURLU *url) {
-        static const char *const plain[] = { "http_proxy", "all_proxy", "ALL_PROXY", NULL }; /* HTTP_PROXY is what a CGI gets of a header */
+        static const char *const plain[] = { "http_proxy", "all_proxy", "ALL_PROXY", NULL }; /* not HTTP_PROXY: in a CGI program it contains a header of the request */
         static const char *const tls[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", NULL };
         static const char *const none[] = { "no_proxy", "NO_PROXY", NULL };
         const char *found = NULL;
@@ -27,7 +27,7 @@ const char *proxy_for(CURLU *url) {
                 char *bare = *host == '[' ? host + 1 : host;
 
                 bare[strcspn(bare, "]")] = 0;
-                /* A proxy's own machine is not meant by these. */
+                /* For a proxy, these addresses would mean the proxy's own machine. */
                 if (!proxy_list_has("localhost,127.0.0.0/8,::1", bare) && !proxy_list_has(proxy_first(none), bare))
                         found = proxy_first(strcmp(scheme, "https") == 0 ? tls : plain);
         }

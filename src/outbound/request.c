@@ -15,11 +15,11 @@
 #define TIMEOUT_DEFAULT (10 * USEC_PER_SEC)
 #define ANSWER_DEFAULT  ((size_t) 64 << 10)
 #define CONNECT_MAX     (30 * USEC_PER_SEC)
-#define HEAD_MAX        ((size_t) 256 << 10) /* and of what comes with a redirect */
+#define HEAD_MAX        ((size_t) 256 << 10) /* also the limit of a redirect's body */
 #define LINE_MAX_BYTES  8192
 #define PROTOCOLS       "http,https,smtp,smtps"
 
-/* Checking before anything is made: what is refused here never reaches libcurl. */
+/* Checks before anything is allocated: invalid requests never reach libcurl. */
 
 static bool has_control(const char *text) {
         for (; *text; text++)
@@ -79,7 +79,7 @@ static size_t outbound_request_on_read(char *buffer, size_t size, size_t n, void
         if (q->body_fd >= 0) {
                 ssize_t got = pread(q->body_fd, buffer, room, (off_t) q->sent);
 
-                if (got < 0 || (got == 0 && room > 0)) /* it has become shorter than it was when we said how long it is */
+                if (got < 0 || (got == 0 && room > 0)) /* the file is shorter than the announced size */
                         return CURL_READFUNC_ABORT;
                 room = (size_t) got;
         } else if (room > 0)
@@ -121,7 +121,7 @@ static void request_tell_header(OutboundRequest *q, const char *data, size_t siz
         memcpy(line, data, size);
         line[size] = 0;
         if (strncmp(line, "HTTP/", 5) == 0) {
-                q->on_header(NULL, NULL, q->userdata); /* what the one before said is over */
+                q->on_header(NULL, NULL, q->userdata); /* a response begins: void the earlier headers */
                 return;
         }
         value = strchr(line, ':');
@@ -145,7 +145,7 @@ static size_t request_on_header(char *data, size_t one, size_t size, void *userd
         return size;
 }
 
-/* Enough is enough: who sends without an end would keep us until the time limit. */
+/* Stops at a maximum: otherwise an endless response would run until the time limit. */
 static size_t on_write(char *data, size_t one, size_t size, void *userdata) {
         OutboundRequest *q = userdata;
         size_t take = MIN_OF(size, q->answer_max - q->answer_size);
@@ -184,7 +184,7 @@ static CURLcode set_common(OutboundRequest *q, const OutboundSpec *spec) {
         SET(rc, q, CURLOPT_PRIVATE, q);
         SET(rc, q, CURLOPT_ERRORBUFFER, q->words);
         SET(rc, q, CURLOPT_NOSIGNAL, 1L);
-        SET(rc, q, CURLOPT_QUICK_EXIT, 1L); /* else giving up waits for the thread that looks a name up, and the loop with it */
+        SET(rc, q, CURLOPT_QUICK_EXIT, 1L); /* else cancelling waits for the resolver thread, and blocks the loop */
         SET(rc, q, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
         SET(rc, q, CURLOPT_TIMEOUT_MS, timeout == USEC_INFINITY ? 0 : to_msec(timeout));
         SET(rc, q, CURLOPT_CONNECTTIMEOUT_MS, to_msec(MIN_OF(timeout, connect)));
@@ -194,7 +194,7 @@ static CURLcode set_common(OutboundRequest *q, const OutboundSpec *spec) {
         if (spec->ca)
                 SET(rc, q, CURLOPT_CAINFO, spec->ca);
         else
-                SET(rc, q, CURLOPT_CAPATH, NULL); /* with the one file alone libcurl reads it once, not for each connection */
+                SET(rc, q, CURLOPT_CAPATH, NULL); /* the single file is read once, not for each connection */
         SET(rc, q, CURLOPT_HEADERFUNCTION, request_on_header);
         SET(rc, q, CURLOPT_HEADERDATA, q);
         SET(rc, q, CURLOPT_READFUNCTION, outbound_request_on_read);
@@ -215,7 +215,7 @@ static CURLcode set_mail(OutboundRequest *q, const OutboundSpec *spec) {
         SET(rc, q, CURLOPT_UPLOAD, 1L);
         SET(rc, q, CURLOPT_INFILESIZE_LARGE, (curl_off_t) q->size);
         SET(rc, q, CURLOPT_USE_SSL, tls ? (long) CURLUSESSL_ALL : (long) CURLUSESSL_NONE);
-        SET(rc, q, CURLOPT_FORBID_REUSE, 1L); /* a mail server ends idle sessions soon; a polite end is better than that */
+        SET(rc, q, CURLOPT_FORBID_REUSE, 1L); /* mail servers soon drop idle connections; QUIT is more polite */
         if (spec->user) {
                 SET(rc, q, CURLOPT_USERNAME, spec->user);
                 SET(rc, q, CURLOPT_PASSWORD, spec->password ? spec->password : "");
@@ -276,7 +276,7 @@ static int make_lists(OutboundRequest *q, const OutboundSpec *spec) {
 
         for (const char *const *h = spec->headers; h && *h && r >= 0; h++)
                 r = list_push(&q->headers, *h);
-        /* libcurl would say that it is a form. */
+        /* Otherwise libcurl would set the type of a form. */
         if (r >= 0 && (q->body || q->body_fd >= 0) && !has_header(spec, "Content-Type"))
                 r = list_push(&q->headers, "Content-Type: application/octet-stream");
         if (r >= 0 && !has_header(spec, "User-Agent"))

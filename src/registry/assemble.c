@@ -92,7 +92,7 @@ int assemble_image(const Blobdir *b, const char *reference, const char *config, 
         return r < 0 ? r : assemble_tell(b, reference, &digest, platform, reterr);
 }
 
-/* Steps that made layers must be as many as the layers are; else it says nothing about them. */
+/* A history is usable only if it has as many steps that made layers as there are layers. */
 static bool history_fits(json_t *history, size_t n) {
         json_t *step;
         size_t i, count = 0;

@@ -24,7 +24,8 @@ static int blob_part_fail(const BlobPart *p, int code, Error *reterr) {
         return error_set(reterr, code, "'%.200s/%s': %m", p->blobs->path, p->name);
 }
 
-/* Locked, and still what its name stands for: the one who had the lock before may have finished it or thrown it away. */
+/* Locks the file and checks that its name still leads to it: the previous holder of the lock may have
+ * finished or removed it. */
 static int lock(BlobPart *p) {
         struct stat mine, named;
 
@@ -75,7 +76,7 @@ int blob_part_open(BlobPart *p, const Blobdir *b, const Digest *digest, Error *r
                         return blob_part_fail(p, -errno, reterr);
                 r = blob_part_prepare(p);
                 if (r >= 0 && blobdir_find(b, digest, &size, NULL) > 0) {
-                        blob_part_discard(p); /* finished by the one who had it until now */
+                        blob_part_discard(p); /* the previous holder of the lock has finished it */
                         return 0;
                 }
                 if (r >= 0)
@@ -103,7 +104,7 @@ int blob_part_new(BlobPart *p, const Blobdir *b, Error *reterr) {
                 r = blob_part_prepare(p);
                 if (r >= 0)
                         return 0;
-                /* -ESTALE, -EAGAIN: a sweeper came between making and locking it */
+                /* -ESTALE, -EAGAIN: a sweep came between creation and lock */
                 p->fd = fd_close(p->fd);
                 hasher_done(&p->hasher);
                 if (r != -ESTALE && r != -EAGAIN)
@@ -165,7 +166,7 @@ int blob_part_commit(BlobPart *p, const Digest *expected, Digest *ret, Error *re
 void blob_part_discard(BlobPart *p) {
         if (p->fd < 0)
                 return;
-        (void) unlinkat(p->blobs->dirfd, p->name, 0); /* while the lock is ours, so that it is nobody else's file */
+        (void) unlinkat(p->blobs->dirfd, p->name, 0); /* while locked: the name cannot be another's file yet */
         p->fd = fd_close(p->fd);
         hasher_done(&p->hasher);
 }

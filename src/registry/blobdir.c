@@ -20,7 +20,7 @@ void blob_name(const Digest *digest, const char *suffix, char ret[static BLOB_NA
         (void) snprintf(ret, BLOB_NAME_MAX, "sha256-%s%s", digest_hex(digest), suffix);
 }
 
-/* What a killed import has left. Whoever has the lock still lives. */
+/* Removes what killed imports have left. A temporary file that is locked belongs to a running one. */
 static void blobdir_sweep(int dirfd) {
         _cleanup_directory_ DIR *d = directory_open(dirfd, ".");
         const struct dirent *e;

@@ -8,15 +8,16 @@
 #define FS_BLOBS                                                                                              \
         (FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 
-/* What names and certificates are looked up with. Libraries of the name service are loaded when they are needed. */
+/* Files needed to look up names and to verify certificates. Libraries of the name service are loaded on
+ * demand. */
 static const char *const readable[] = {
         "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/lib/ssl",
         "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/host.conf", "/etc/services",
         "/etc/ld.so.cache", "/usr/lib", "/lib", "/lib64", "/dev/urandom",
 };
 
-/* What nothing here has a use for and an attacker would begin with. That there is no other process, the next filter sees to, which looks at the architecture
- * as well. */
+/* System calls that this program does not need and that an attacker would use first. The next filter, which
+ * checks the architecture as well, prevents other processes. */
 static const struct sock_filter denied[] = {
         LOAD(nr),
         DENY(execve), DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(bpf), DENY(perf_event_open), DENY(userfaultfd),
@@ -41,7 +42,7 @@ void registry_walls(const void *options, ProgramWalls *ret) {
 
         *ret = (ProgramWalls) {
                 .descriptors_max = 128,
-                .memory_max = UINT64_C(4) * 1024 * 1024 * 1024, /* the threads that look names up have large stacks */
+                .memory_max = UINT64_C(4) * 1024 * 1024 * 1024, /* the threads of the resolver have large stacks */
                 .forbidden.files = LANDLOCK_FILES,
                 .rules = { { .fd = a->blobs.dirfd, .access = FS_BLOBS } },
                 .n_rules = 1,
@@ -53,6 +54,6 @@ void registry_walls(const void *options, ProgramWalls *ret) {
                 registry_allow_reading(ret, readable[i]);
         if (a->ca)
                 registry_allow_reading(ret, a->ca);
-        if (PROGRAM_SANITIZED) /* for what looks for leaks at the end */
+        if (PROGRAM_SANITIZED) /* for the leak check at exit */
                 registry_allow_reading(ret, "/proc");
 }

@@ -25,7 +25,7 @@ void contents_done(Contents *a) {
         a->n = a->room = 0;
 }
 
-/* The later one of two with the same name counts, as it would when unpacked. */
+/* Of two members with the same name the later one counts, as it does when the archive is unpacked. */
 static const Content *find_exact(const Contents *a, const char *name) {
         for (size_t i = a->n; i-- > 0;)
                 if (strcmp(a->items[i].name, name) == 0)
@@ -162,7 +162,7 @@ static int take_blob(Contents *a, Members *m, Content *c, Error *reterr) {
                         memcpy(expected.text, text, sizeof(text));
         }
         if (named && blobdir_find(a->blobs, &expected, &c->size, NULL) > 0) {
-                c->digest = expected; /* checked when it came the first time */
+                c->digest = expected; /* verified when it was stored */
                 return 0;
         }
         r = blob_part_new(&p, a->blobs, reterr);

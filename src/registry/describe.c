@@ -10,7 +10,7 @@
 #include "registry/document.h"
 #include "registry/verbs.h"
 
-/* DIGEST:DIFFID:SIZE:MEDIATYPE, in which the first two have a colon of their own. */
+/* Parses DIGEST:DIFFID:SIZE:MEDIATYPE. The first two contain a colon each. */
 static int parse_layer(const char *text, Part *ret, Error *reterr) {
         const char *p = text;
         char number[24] = "";

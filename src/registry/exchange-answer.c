@@ -8,7 +8,7 @@
 #include "base/parse.h"
 #include "registry/exchange-internal.h"
 
-#define COMPLAINT_MAX 4096 /* of an answer that is a refusal */
+#define COMPLAINT_MAX 4096 /* bytes kept of an error response */
 
 static void forget_headers(Exchange *x) {
         x->type[0] = x->digest[0] = x->location[0] = x->challenge[0] = 0;
@@ -68,7 +68,7 @@ void exchange_on_header(const char *name, const char *value, void *userdata) {
         Exchange *x = userdata;
 
         if (!name)
-                forget_headers(x); /* what the redirecting one said is over */
+                forget_headers(x); /* another response begins: void the headers of the redirect */
         for (size_t k = 0; name && k < ELEMENTSOF(wanted); k++)
                 if (strcasecmp(name, wanted[k].name) == 0)
                         wanted[k].take(x, value);
@@ -83,7 +83,7 @@ static int take_good(Exchange *x, const void *data, size_t size) {
         return x->answer.error;
 }
 
-/* The beginning says why; who sends a refusal without an end is not listened to. */
+/* Keeps the beginning, which has the reason. Stops an error response that is too long. */
 static int take_bad(Exchange *x, const void *data, size_t size) {
         size_t room = COMPLAINT_MAX - MIN_OF(x->answer.size, (size_t) COMPLAINT_MAX);
 

@@ -11,7 +11,7 @@
 
 #define REDIRECTS_MAX 5
 #define HEADERS_MAX   8
-#define TURN_USEC     (250 * USEC_PER_MSEC) /* how often it is told how much was sent */
+#define TURN_USEC     (250 * USEC_PER_MSEC) /* interval of progress reports of uploads */
 
 struct Exchanges {
         sd_event *event;
@@ -84,7 +84,7 @@ static void exchange_on_end(const OutboundResult *result, void *userdata) {
         x->retry_after = result->retry_after_usec;
         if (result->error == 0)
                 x->status = (int) result->status;
-        else if (!x->cut) { /* else enough was read of it */
+        else if (!x->cut) { /* else we have stopped it ourselves, with enough data */
                 x->error = result->error;
                 (void) snprintf(x->words, sizeof(x->words), "%s", result->text);
         }
@@ -93,7 +93,7 @@ static void exchange_on_end(const OutboundResult *result, void *userdata) {
         x->exchanges->over = x;
 }
 
-/* One of them may be a password. */
+/* A header may contain a password. */
 static void exchange_forget_headers(char *headers[static HEADERS_MAX]) {
         for (size_t i = 0; i < HEADERS_MAX && headers[i]; i++) {
                 explicit_bzero(headers[i], strlen(headers[i]));
@@ -111,7 +111,7 @@ static int exchange_make_headers(const Exchange *x, char *ret[static HEADERS_MAX
                 { "Accept",        x->accept                 },
                 { "Content-Type",  x->content_type           },
                 { "Range",         x->from > 0 ? range : NULL },
-                { "Expect",        x->has_body ? "" : NULL   }, /* none: many do not answer it */
+                { "Expect",        x->has_body ? "" : NULL   }, /* removed: many registries do not answer it */
         };
         size_t n = 0;
 
@@ -124,7 +124,8 @@ static int exchange_make_headers(const Exchange *x, char *ret[static HEADERS_MAX
         return 0;
 }
 
-/* What a registry is by its name is the caller's choice; where it leads, is not: services of this machine, a cloud's metadata. */
+/* The caller may name any registry. A registry must not redirect us to services of this machine or to a
+ * cloud's metadata address. */
 static int exchange_send(Exchanges *e, Exchange *x, const char *const *headers, Error *reterr) {
         const ExchangeSettings *s = &e->settings;
         const IpReach elsewhere = s->inside ? IP_REACH_ALL : IP_REACH_OUTSIDE;

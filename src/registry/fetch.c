@@ -8,7 +8,7 @@
 #define AT_ONCE         4
 #define TURN_USEC       (100 * USEC_PER_MSEC)
 #define BUSY_USEC       (200 * USEC_PER_MSEC)
-#define GOOD_BYTES      (UINT64_C(4) * 1024 * 1024) /* an attempt that brought so much was none in vain */
+#define GOOD_BYTES      (UINT64_C(4) * 1024 * 1024) /* progress that resets the count of tries */
 
 typedef enum FetchState {
         FETCH_WAITING, /* until due_at */
@@ -22,12 +22,12 @@ typedef struct RegistryFetch {
         FetchState state;
         usec_t due_at;
         unsigned tries, restarts;
-        uint64_t best;          /* how far any attempt before this one came */
-        uint64_t counted;       /* of it in the progress */
+        uint64_t best;          /* size that the earlier attempts have reached */
+        uint64_t counted;       /* bytes counted in the progress */
         BlobPart part;
         Exchange exchange;
         char *url;
-        Error error; /* why we stopped it */
+        Error error; /* why this program has stopped it */
 } RegistryFetch;
 
 typedef struct Fetching {
@@ -40,18 +40,18 @@ typedef struct Fetching {
 } Fetching;
 
 static void fetch_count_bytes(RegistryFetch *f, uint64_t size) {
-        f->all->output->bytes += size - f->counted; /* less than before: it began anew */
+        f->all->output->bytes += size - f->counted; /* less than before after a restart */
         f->counted = size;
         f->all->last = f;
 }
 
-/* Before the first byte: does the answer go on where we are? */
+/* Before the first byte: checks that the response continues where the part ends. */
 static int check_begin(RegistryFetch *f, Exchange *x) {
         uint64_t size = f->wanted->size;
 
         if (x->status == 206 && x->range_from != f->part.size)
                 return error_set(&f->error, -EPROTO, "%s sends another part of blob %s than it was asked for", f->all->remote->reference->host, f->wanted->digest.text);
-        if (x->status != 206 && f->part.size > 0) { /* it knows no ranges */
+        if (x->status != 206 && f->part.size > 0) { /* the registry does not support ranges */
                 int r = blob_part_restart(&f->part, &f->error);
 
                 if (r < 0)
@@ -100,7 +100,8 @@ static int fetch_finish(RegistryFetch *f, Error *reterr) {
         int r = blob_part_commit(&f->part, &f->wanted->digest, NULL, reterr);
 
         if (r == -EBADMSG && resumed && f->restarts++ == 0) {
-                /* A machine that went down may have left anything in the old part. */
+                /* The old part may have been damaged by a crash of the machine: fetch it again from the
+                 * beginning. */
                 fetch_count_bytes(f, 0);
                 fetch_wait_for(f, 0);
                 return 0;
@@ -110,7 +111,7 @@ static int fetch_finish(RegistryFetch *f, Error *reterr) {
         return r;
 }
 
-/* 1: it is ready to be asked for. */
+/* Returns 1 if the blob can be requested. */
 static int fetch_open_part(RegistryFetch *f, Error *reterr) {
         int r;
 
@@ -152,16 +153,16 @@ static int fetch_begin(RegistryFetch *f, Error *reterr) {
         return 0;
 }
 
-/* It ended too early, with a refusal, or not at all well. */
+/* Handles a response that was incomplete, refused or broken: retries or fails. */
 static int again_or_fail(RegistryFetch *f, Exchange *x, Error *reterr) {
         char what[DIGEST_SIZE + 8];
         usec_t pause;
 
-        if (x->error == 0 && x->status < 300) { /* all is well, but it was not all */
+        if (x->error == 0 && x->status < 300) { /* a success, but incomplete */
                 x->error = -ECONNRESET;
                 (void) snprintf(x->words, sizeof(x->words), "it sent %llu of %llu bytes", (unsigned long long) f->part.size, (unsigned long long) f->wanted->size);
         }
-        if (f->part.size >= f->best + GOOD_BYTES) { /* further than ever: who begins anew each time gets no more patience */
+        if (f->part.size >= f->best + GOOD_BYTES) { /* progress beyond all attempts; starting anew each time is none */
                 f->best = f->part.size;
                 f->tries = 0;
         }

@@ -8,7 +8,8 @@
 
 #define LIST_MAX 4096
 
-/* Each makes a fresh value out of what is there, or an empty one. NULL: it is of a wrong type, or there is no memory. */
+/* Each function makes a new value from an existing one, or an empty value. It returns NULL if the type is
+ * wrong or memory runs out. */
 
 static json_t *clean_text(json_t *v) {
         return json_is_null(v) ? json_string("") : json_is_string(v) ? json_copy(v) : NULL;

@@ -50,7 +50,7 @@ static int import_docker_choose(json_t *list, const char *wanted, json_t **ret, 
         return error_set(reterr, -ENOENT, "the archive has no image '%.150s'; it has: %s", wanted ? wanted : "", names[0] ? names : "none with a name");
 }
 
-/* By its first bytes: nothing in the archive says it. */
+/* Detects the type by the first bytes, because the archive does not record it. */
 static int layer_type(const Blobdir *b, Part *p, Error *reterr) {
         static const struct {
                 const char *magic, *type;

@@ -36,7 +36,8 @@ static bool import_oci_is_wanted(const Descriptor *d, const char *wanted) {
         return import_same_name(d->name, wanted) || import_same_name(d->full_name, wanted);
 }
 
-/* One archive may have several images, and each may be there for several machines: the same name several times. Leaves those of one name. */
+/* Keeps only the entries of one name. An archive may have several images, and the same name several times,
+ * once per platform. */
 static int choose_name(Manifest *index, const char *wanted, Error *reterr) {
         char list[300] = "", name[256];
         size_t kept = 0;

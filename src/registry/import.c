@@ -20,10 +20,10 @@ typedef struct Import {
         const Arguments *arguments;
         Contents contents;
         Output output;
-        BlobPart kept; /* the bytes as they came; no descriptor: not wanted any more */
-        Error error;   /* of keeping them */
+        BlobPart kept; /* the raw bytes; closed if no longer needed */
+        Error error;   /* of storing them */
         bool is_archive, decided;
-        bool has_layout, has_index, has_docker; /* signs, seen on the way */
+        bool has_layout, has_index, has_docker; /* signs seen so far */
         size_t n_members;
         MemberCompression compression;
 } Import;
@@ -94,7 +94,7 @@ static int read_members(Import *i, int fd, MembersTee tee, Error *reterr) {
         if (r >= 0)
                 r = members_drain(m, reterr);
         if (r < 0 && i->error.code < 0)
-                *reterr = i->error; /* the one who keeps the bytes knows better */
+                *reterr = i->error; /* the error of storing the bytes is more precise */
         return r < 0 ? reterr->code : 0;
 }
 
@@ -112,7 +112,8 @@ static int finish_archive(Import *i, Error *reterr) {
         return format == IMPORT_OCI ? import_oci(a, i->arguments, reterr) : import_docker(a, i->arguments, reterr);
 }
 
-/* Within the compression: what the layer's diff id is of, and, where layers may not have that compression, what becomes the layer. */
+/* Reads the uncompressed data: the diff id is its hash. If layers may not have the compression, it becomes
+ * the layer itself. */
 static int inflate(Import *i, BlobPart *plain, Hasher *hasher, Error *reterr) {
         static char buffer[BUFFER_SIZE];
         _cleanup_(members_freep) Members *m = NULL;

@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
         };
         int status;
 
-        (void) signal(SIGXFSZ, SIG_IGN); /* a limit on files is told as one */
+        (void) signal(SIGXFSZ, SIG_IGN); /* writing beyond the file size limit then fails with EFBIG */
         platform_of_machine(&a.platform);
         status = program_main(&program, argc, argv, &a);
         strv_done(&a.layers);

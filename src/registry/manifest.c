@@ -9,7 +9,7 @@
 
 #define SIZE_MAX_BYTES (INT64_C(1) << 50)
 
-/* Layers that can be used, by the beginning of their type; what comes after it is the compression. */
+/* Prefixes of the types of usable layers. The rest of a type is its compression. */
 static const char *const layer_types[] = { MEDIA_OCI_LAYER, "application/vnd.docker.image.rootfs.diff.tar" };
 static const char *const compressions[] = { "", "+gzip", "+zstd", ".gzip", ".zstd" };
 static const char *const config_types[] = { MEDIA_OCI_CONFIG, "application/vnd.docker.container.image.v1+json" };
@@ -93,7 +93,7 @@ static int read_layer(json_t *j, Manifest *m, Descriptor *ret, Error *reterr) {
         if (r >= 0)
                 r = check_layer(ret, reterr);
         if (r >= 0)
-                m->size += ret->size; /* 1024 times 2^50 fit */
+                m->size += ret->size; /* no overflow: at most 1024 times 2^50 */
         return r;
 }
 
@@ -146,7 +146,8 @@ static bool manifest_is_one_of(const char *type, const char *a, const char *b) {
         return strcmp(type, a) == 0 || strcmp(type, b) == 0;
 }
 
-/* What it is, it says itself; older ones leave that to the server, or to what they have in them. */
+/* The manifest says its own type. Older ones leave the type to the server's header, or to what they
+ * contain. */
 static int read_kind(json_t *j, const char *server_type, Manifest *ret, Error *reterr) {
         char *type = ret->type;
         int r = document_text(j, "mediaType", type, sizeof(ret->type), reterr);
@@ -230,7 +231,7 @@ int manifest_choose(const Manifest *index, const Platform *wanted, const Descrip
                 }
         }
         if (!best && n_unsaid == 1)
-                best = unsaid; /* its configuration says what it is for */
+                best = unsaid; /* its configuration has the platform */
         if (!best)
                 return no_match(index, wanted, reterr);
         *ret = best;

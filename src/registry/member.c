@@ -17,7 +17,7 @@ struct Members {
         int fd;
         MembersTee tee;
         void *userdata;
-        int error; /* of the tee, or of reading */
+        int error; /* of the tee or of read(2) */
         char block[BLOCK_SIZE];
 };
 
@@ -55,13 +55,13 @@ static la_ssize_t member_on_read(struct archive *a, void *userdata, const void *
 int members_new(int fd, bool raw, MembersTee tee, void *userdata, Members **ret, Error *reterr) {
         _cleanup_(members_freep) Members *m = calloc(1, sizeof(*m));
 
-        (void) setlocale(LC_CTYPE, "C.UTF-8"); /* in which libarchive leaves UTF-8 as it is */
+        (void) setlocale(LC_CTYPE, "C.UTF-8"); /* in this locale libarchive leaves UTF-8 unchanged */
         if (!m || !(m->archive = archive_read_new()))
                 return error_set(reterr, -ENOMEM, "out of memory");
         m->fd = fd;
         m->tee = tee;
         m->userdata = userdata;
-        /* Not all that there are: some are other programs. */
+        /* Not all filters of libarchive: some run other programs. */
         if (archive_read_support_filter_gzip(m->archive) < ARCHIVE_WARN || archive_read_support_filter_zstd(m->archive) < ARCHIVE_WARN ||
             archive_read_support_filter_xz(m->archive) < ARCHIVE_WARN || archive_read_support_filter_bzip2(m->archive) < ARCHIVE_WARN ||
             (raw ? archive_read_support_format_raw(m->archive) : archive_read_support_format_tar(m->archive)) < ARCHIVE_WARN ||

@@ -7,7 +7,7 @@
 
 #include "registry/manifest.h"
 
-/* Go's names, which is what images have, by the kernel's. */
+/* Go's names for architectures, which images use, by the kernel's names. */
 static const struct {
         const char *machine, *architecture, *variant;
 } machines[] = {
@@ -77,6 +77,6 @@ unsigned platform_match(const Platform *wanted, const Platform *have) {
                 return 3;
         if (!wanted->variant[0] && !(strcmp(wanted->architecture, "amd64") == 0)) /* amd64/v3 does not run on every amd64 */
                 return 1;
-        /* arm/v7 runs what is for v6 and v5 */
+        /* arm/v7 runs code for v6 and v5 */
         return strcmp(wanted->architecture, "arm") == 0 && have->variant[0] == 'v' && strcmp(have->variant, wanted->variant) < 0 ? 2 : 0;
 }

@@ -10,7 +10,8 @@
 
 #define INDEX_DEPTH_MAX 3
 
-/* The manifest's own digest: what it was asked for by, what the server says, and what it is must be the same. */
+/* The digest of the manifest must equal the one in the request and the one in the server's header, where
+ * these are given. */
 static int check_manifest(Remote *r, const Exchange *x, const char *wanted, Digest *ret, Error *reterr) {
         int e = digest_of(x->answer.data, x->answer.size, ret);
 
@@ -46,7 +47,7 @@ static int get_manifest(Remote *r, const Blobdir *b, const char *wanted, Manifes
         return ret->is_index ? 0 : blobdir_put(b, x.answer.data, x.answer.size, ret_digest, reterr);
 }
 
-/* Through indexes to the image for the platform. */
+/* Follows indexes to the image for the platform. */
 static int find_image(Remote *r, const Blobdir *b, const Platform *platform, Manifest *ret, Digest *ret_digest, Error *reterr) {
         char wanted[REFERENCE_TAG_MAX + DIGEST_SIZE + 1];
 

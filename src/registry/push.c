@@ -29,7 +29,7 @@ static int registry_push_has_blob(RegistryPush *p, const Descriptor *d, const ch
         return r < 0 ? r : x.status != 404;
 }
 
-/* Where the registry wants to have it, with the digest. */
+/* Returns the URL at which the registry expects the blob, with the digest added. */
 static int begin_upload(RegistryPush *p, const Descriptor *d, const char *what, char **ret, Error *reterr) {
         _cleanup_exchange_ Exchange x = EXCHANGE_INIT;
         _cleanup_free_ char *url = remote_url(p->remote, "blobs", "uploads/"), *place = NULL;

@@ -24,7 +24,7 @@ static int reference_take(char *to, size_t max, const char *from, size_t size) {
         return 0;
 }
 
-/* What stands before the first slash is a host when it cannot be a folder's name. */
+/* The part before the first slash is a host if it cannot be a component of a name. */
 static bool looks_like_host(const char *text, size_t size) {
         for (size_t i = 0; i < size; i++)
                 if (text[i] == '.' || text[i] == ':' || text[i] == '[' || isupper((unsigned char) text[i]))
@@ -54,7 +54,7 @@ static bool host_is_valid(const char *host) {
         return host[n] == 0 || (host[n] == ':' && parse_uint64(host + n + 1, 1, 65535, &port) >= 0);
 }
 
-/* Letters and digits, with one of ". _ __ - -- …" between them. */
+/* A component: letters and digits, with one of ". _ __ - -- …" between them. */
 static size_t component_length(const char *p) {
         size_t n = strspn(p, LOWER DIGIT);
 
@@ -89,7 +89,8 @@ static bool reference_tag_is_valid(const char *tag) {
         return n > 0 && tag[n] == 0 && tag[0] != '.' && tag[0] != '-';
 }
 
-/* The end is taken off first, since a host may have a colon as well: @DIGEST, then :TAG after the last slash. */
+/* Removes the end first, because the host may contain a colon as well: first @DIGEST, then :TAG after the
+ * last slash. */
 static int split_end(char *text, const char *whole, Reference *ret, Error *reterr) {
         char *at = strchr(text, '@'), *slash, *colon;
 
@@ -122,7 +123,7 @@ static int split_host(const char *text, const char *whole, Reference *ret, Error
                 name = slash + 1;
                 folder = strchr(name, '/');
                 if (strcmp(ret->host, "index.docker.io") == 0) {
-                        memset(ret->host, 0, sizeof(ret->host)); /* so that equal ones are equal byte by byte */
+                        memset(ret->host, 0, sizeof(ret->host)); /* so that equal hosts are equal byte by byte */
                         (void) strcpy(ret->host, DEFAULT_HOST);
                 }
         }

@@ -12,7 +12,7 @@
 #include "registry/document.h"
 #include "registry/remote-internal.h"
 
-#define LOGINS_MAX 8 /* tokens run out while large blobs come */
+#define LOGINS_MAX 8 /* tokens expire during long transfers */
 #define TOKEN_MAX  (64 * 1024)
 #define ANSWER_MAX (256 * 1024)
 
@@ -23,7 +23,7 @@ void remote_forget(char **secret) {
         *secret = NULL;
 }
 
-/* What goes into a header: no control characters, no line of its own. */
+/* Whether a value is safe in a header: no control characters, so no further line. */
 static bool is_printable(const char *text) {
         for (; *text; text++)
                 if ((unsigned char) *text < ' ' || *text == 0x7f)
@@ -78,7 +78,7 @@ static char *basic(const Remote *r) {
         return value;
 }
 
-/* Ours says what we are about to do; the registry's may name more. */
+/* Our scope names what we are about to do. The registry's may contain more, and is added. */
 static char *token_url(const Remote *r, const Challenge *c) {
         char scope[REFERENCE_NAME_MAX + 32];
         _cleanup_free_ char *service = outbound_escape(c->service), *ours = NULL, *theirs = NULL;
@@ -108,7 +108,7 @@ static int remote_login_take_token(Remote *r, const Exchange *x, Error *reterr) 
         return asprintf(&r->authorization, "Bearer %s", token) > 0 ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }
 
-/* Not through remote_ask(), which would come back here. */
+/* Does not use remote_ask(), which would call this again. */
 static int ask_token(Remote *r, Exchange *x, Error *reterr) {
         for (unsigned tries = 0;;) {
                 usec_t pause;
@@ -116,7 +116,7 @@ static int ask_token(Remote *r, Exchange *x, Error *reterr) {
 
                 if (e < 0)
                         return e;
-                while (!exchanges_wait(r->tokens, USEC_PER_SEC)) /* it ends, or stalls */
+                while (!exchanges_wait(r->tokens, USEC_PER_SEC)) /* until it ends or times out */
                         ;
                 if (x->error == 0 && x->status == 200)
                         return remote_login_take_token(r, x, reterr);
@@ -166,9 +166,9 @@ int remote_login(Remote *r, const Exchange *x, Error *reterr) {
                 return 0;
         }
         if (x->login != r->login)
-                return 1; /* somebody else's 401 has brought a new one meanwhile */
+                return 1; /* another request has logged in again since this one was sent */
         if (!r->accepted || r->bearer || r->login >= LOGINS_MAX)
-                return 0; /* what was refused at once would be refused for ever */
+                return 0; /* credentials that were refused at once will always be refused */
         if (challenge_parse(x->challenge, &c) < 0 || c.scheme == CHALLENGE_UNKNOWN)
                 return error_set(reterr, -EPROTO, "%s asks for credentials in a way that is not known: '%.100s'", r->reference->host, x->challenge);
         if (c.scheme == CHALLENGE_BASIC && !r->user)

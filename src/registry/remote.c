@@ -13,7 +13,7 @@
 #define PAUSE_USEC     (500 * USEC_PER_MSEC)
 #define PAUSE_MAX_USEC (60 * USEC_PER_SEC)
 
-/* Without TLS from the beginning. */
+/* Whether TLS is not even tried. */
 static bool remote_is_plain(const Reference *reference, const RemoteOptions *options) {
         return reference_is_loopback(reference) && !options->ca && !options->insecure;
 }
@@ -28,7 +28,7 @@ static int remote_find_scheme(Remote *r, const RemoteOptions *options, Error *re
         (void) snprintf(r->base, sizeof(r->base), "%s://%s", plain ? "http" : "https", host);
         if (plain || !options->insecure)
                 return 0;
-        /* Insecure: by TLS with any certificate where it speaks TLS, else without. */
+        /* "insecure" accepts any certificate. It falls back to HTTP if the registry does not speak TLS. */
         (void) snprintf(url, sizeof(url), "%s/v2/", r->base);
         x.url = url;
         e = exchange_start(r->exchanges, &x, reterr);
@@ -77,7 +77,7 @@ char *remote_url(const Remote *r, const char *kind, const char *what) {
         return asprintf(&url, "%s/v2/%s/%s/%s", r->base, r->reference->name, kind, what) < 0 ? NULL : url;
 }
 
-/* What a registry says beside the status: {"errors":[{"code","message"}]}. */
+/* The message in the body of an error: {"errors":[{"code","message"}]}. */
 static void complaint_of(const Exchange *x, char *ret, size_t room) {
         _cleanup_json_ json_t *j = x->answer.size > 0 ? document_parse(x->answer.data, x->answer.size, NULL) : NULL;
         json_t *first = json_array_get(json_object_get(j, "errors"), 0);
@@ -136,7 +136,7 @@ static int remote_ask_once(Remote *r, Exchange *x, Error *reterr) {
 
         if (e < 0)
                 return e;
-        while (!exchanges_wait(r->exchanges, USEC_PER_SEC)) /* it ends, or stalls */
+        while (!exchanges_wait(r->exchanges, USEC_PER_SEC)) /* until it ends or times out */
                 ;
         return 0;
 }

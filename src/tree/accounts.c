@@ -15,7 +15,7 @@ typedef struct AccountsField {
         int size;
 } AccountsField;
 
-/* The n-th field of a line; empty when there are not so many. */
+/* The n-th field of a line; empty if the line has fewer. */
 static AccountsField field(const char *line, unsigned n) {
         size_t size;
 
@@ -47,7 +47,8 @@ static bool accounts_number(const char *text, size_t size, uint32_t *ret) {
         return true;
 }
 
-/* The line whose first field is the name or, when it is a number, whose third is that. A name may look like a number. */
+/* Finds the line whose first field is `who` or, if `who` is a number, whose third field is that number. A
+ * name may look like a number. */
 static const char *accounts_find_line(const char *text, const char *who, size_t size) {
         uint32_t id = 0, own = 0;
         bool is_number = accounts_number(who, size, &id);

@@ -10,7 +10,8 @@ bool attribute_is_kept(const char *name) {
         return strncmp(name, "user.", 5) == 0 && strncmp(name, "user.overlay.", 13) != 0;
 }
 
-/* The next in order after `last`, so that it does not matter how a file system keeps them. NULL: that was all. */
+/* The next name after `last` in sorted order, so that the file system's own order has no effect. NULL: no
+ * more. */
 static const char *attributes_next_name(const char *names, size_t size, const char *last) {
         const char *found = NULL;
 

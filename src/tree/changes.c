@@ -22,7 +22,8 @@ static void write_mode(JsonWriter *w, const char *key, mode_t mode) {
         json_write_string(w, key, text);
 }
 
-/* The bytes, with a NUL behind them; of what is not there, and of what is no file, none: NULL. -EFBIG: too many to compare. */
+/* Reads a regular file, and adds a NUL. *ret is NULL if the side is absent or no regular file. -EFBIG: too
+ * large to compare. */
 static int read_side(const DeltaSide *s, char **ret, size_t *ret_size) {
         _cleanup_close_ int fd = -EBADF;
         _cleanup_free_ char *data = NULL;
@@ -145,7 +146,7 @@ int changes_take(const Delta *d, void *userdata, Error *reterr) {
         if (!c->options->names)
                 r = write_details(c, d, &w);
         json_end_object(&w);
-        if (r < 0 && r != -ENOENT && r != -ESTALE) { /* which are of a disk in use */
+        if (r < 0 && r != -ENOENT && r != -ESTALE) { /* these two occur if the disk is in use */
                 json_discard(&w);
                 return error_set(reterr, r, "'%.300s': %m", d->path);
         }

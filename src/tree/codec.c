@@ -11,7 +11,7 @@
 #define GZIP_WINDOW (15 + 16)  /* the largest; + 16: gzip's header and checksum */
 #define GZIP_LEVEL  6
 #define ZSTD_LEVEL  3
-#define ZSTD_WINDOW 27         /* 128 MB, what zstd itself takes without being asked */
+#define ZSTD_WINDOW 27         /* 128 MB, zstd's own maximum unless configured */
 
 static const struct {
         const char *name, *media_type;
@@ -56,7 +56,7 @@ Compression compression_of(const uint8_t *data, size_t size, const char **ret_na
         return COMPRESSION_NONE;
 }
 
-/* Both ways move the pointers on by what was taken and given. */
+/* Advances the pointers of both buffers by what was consumed and produced. */
 static void codec_advance(CodecBuffers *b, size_t in, size_t out) {
         b->in += in;
         b->n_in -= in;
@@ -77,7 +77,7 @@ static void take_from_zlib(const z_stream *z, CodecBuffers *b) {
 
 struct Decoder {
         Compression compression;
-        bool complete; /* between two members or frames */
+        bool complete; /* between two gzip members or zstd frames */
         z_stream zlib;
         ZSTD_DCtx *zstd;
 };
@@ -125,7 +125,7 @@ static int decode_gzip(Decoder *d, CodecBuffers *b, Error *reterr) {
                 int k;
 
                 if (d->complete) {
-                        if (*b->in == 0) { /* padding, as tapes have it */
+                        if (*b->in == 0) { /* padding, as on tapes */
                                 codec_advance(b, 1, 0);
                                 continue;
                         }
@@ -156,7 +156,7 @@ static int decode_zstd(Decoder *d, CodecBuffers *b, Error *reterr) {
         ZSTD_outBuffer out = { .dst = b->out, .size = b->n_out };
 
         if (d->complete && b->n_in == 0)
-                return 0; /* asked for more, it would wait for another frame */
+                return 0; /* another call would begin to wait for another frame */
         do {
                 size_t k = ZSTD_decompressStream(d->zstd, &out, &in);
 
@@ -203,7 +203,7 @@ int encoder_new(Compression c, Encoder **ret, Error *reterr) {
                         (void) ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_checksumFlag, 1);
                 }
         }
-        /* zlib writes no time and no name by itself: the same content gives the same bytes. */
+        /* zlib by itself writes no time and no name, so equal content gives equal bytes. */
         if ((c == COMPRESSION_ZSTD && !e->zstd) ||
                         (c == COMPRESSION_GZIP && deflateInit2(&e->zlib, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)) {
                 free(e);

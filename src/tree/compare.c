@@ -18,7 +18,7 @@ int delta_open(const DeltaSide *s) {
 
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
-        /* In a disk that is in use it may have become something else meanwhile. */
+        /* The disk may be in use: the file may have been replaced by one of another type. */
         return (st.st_mode & S_IFMT) == (s->st.st_mode & S_IFMT) ? TAKE_FD(fd) : -ESTALE;
 }
 
@@ -26,7 +26,8 @@ static bool same_time(const struct timespec *a, const struct timespec *b) {
         return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* A copy of a tree has the inodes of what it was copied from, and they change their times with everything that is done to them. */
+/* A copy of a tree has the inode numbers of its origin. Every change to a file changes the times of its
+ * inode. */
 static bool same_inode(const struct stat *a, const struct stat *b) {
         return a->st_ino == b->st_ino && a->st_size == b->st_size && same_time(&a->st_ctim, &b->st_ctim) && same_time(&a->st_mtim, &b->st_mtim);
 }
@@ -67,7 +68,7 @@ static int same_text(int fd, const char *text) {
         return n < 0 ? (int) n : (size_t) n == size && memcmp(there, text, size) == 0;
 }
 
-/* Files: the same bytes. */
+/* Compares the bytes of two regular files. */
 static int same_content(const DeltaSide *now, const DeltaSide *before, DeltaCount count) {
         _cleanup_close_ int a = -EBADF, b = -EBADF;
 
@@ -96,7 +97,8 @@ static int same_attributes(const DeltaSide *now, const DeltaSide *before) {
         return b < 0 ? b : attributes_are_same(a, b);
 }
 
-/* A directory's time is that of what has come and gone in it, which is told by itself. */
+/* The mtime of a directory is ignored: it changes with the entries of the directory, which are compared
+ * themselves. */
 static bool same_about(const struct stat *a, const struct stat *b, DeltaCount count) {
         if (a->st_uid != b->st_uid || a->st_gid != b->st_gid)
                 return false;

@@ -23,7 +23,7 @@ static const struct sock_filter filter[] = {
 #ifdef SYS_poll
         ALLOW(poll),
 #endif
-        /* files below the trees, by descriptors and names */
+        /* files below the trees, by descriptor and name */
         ALLOW(openat), ALLOW(openat2), ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(getdents64), ALLOW(readlinkat),
         ALLOW(mkdirat), ALLOW(mknodat), ALLOW(symlinkat), ALLOW(linkat), ALLOW(unlinkat), ALLOW(renameat2),
 #ifdef SYS_renameat
@@ -32,21 +32,22 @@ static const struct sock_filter filter[] = {
         ALLOW(fchown), ALLOW(fchownat), ALLOW(fchmod), ALLOW(fchmodat), ALLOW(utimensat),
         ALLOW(fsetxattr), ALLOW(fgetxattr), ALLOW(flistxattr), ALLOW(fremovexattr),
         ALLOW(umask),
-        /* being a process with a thread */
+        /* basics of a process with a thread */
         ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW(futex), ALLOW(getrandom), ALLOW(clock_gettime), ALLOW(gettimeofday),
         ALLOW(set_robust_list), ALLOW(rseq), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(restart_syscall), ALLOW(gettid), ALLOW(sched_yield),
         ALLOW(eventfd2), ALLOW(exit), ALLOW(exit_group),
         ALLOW_UNLESS_EXEC(mmap),
         ALLOW_UNLESS_EXEC(mprotect),
 
-        /* Sharing what files have: FICLONE, and no other. */
+        /* FICLONE, which shares the data of files; no other ioctl. */
         NUMBER_IS(ioctl, 4),
         LOAD(args[1]),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x40049409, 0, 1),
         ANSWER(SECCOMP_RET_ALLOW),
         LOAD(nr),
 
-        /* Threads, no processes; the C library takes the older call when the newer, whose flags cannot be seen, is not there. */
+        /* Threads, but no processes. clone3 fails with ENOSYS, because its flags cannot be inspected; the C
+         * library then uses clone. */
         NUMBER_IS(clone3, 1),
         ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
         NUMBER_IS(clone, 4),
@@ -64,11 +65,12 @@ void tree_walls(const void *options, ProgramWalls *ret) {
 
         *ret = (ProgramWalls) {
                 .descriptors = TREES_FIRST + o->n_trees,
-                .descriptors_max = 16384, /* a few for each level of what is nested */
+                .descriptors_max = 16384, /* a few for each level of nesting */
                 .memory_max = UINT64_C(2) * 1024 * 1024 * 1024,
                 .capabilities = CAP_BIT(CAP_CHOWN) | CAP_BIT(CAP_DAC_OVERRIDE) | CAP_BIT(CAP_FOWNER) | CAP_BIT(CAP_FSETID) | CAP_BIT(CAP_SETFCAP),
                 .forbidden.files = LANDLOCK_FILES | LANDLOCK_REFER | LANDLOCK_TRUNCATE,
-                .landlock_abi = 2, /* the first cannot allow what links and renames need; then there is still that every path is resolved below a tree (place.h) */
+                /* ABI 1 cannot allow links and renames. Without Landlock, paths are still resolved below a tree (place.h). */
+                .landlock_abi = 2,
                 .n_rules = o->n_trees,
                 .filters = { { filter, ELEMENTSOF(filter) } },
         };

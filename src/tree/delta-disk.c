@@ -20,7 +20,7 @@ static bool delta_disk_has(const FurnitureList *list, const char *path) {
         return false;
 }
 
-/* A directory that had to be made so that something else has its place. */
+/* Whether the directory was created only as a parent of a listed path. */
 static bool leads_to(const FurnitureList *list, const char *path) {
         size_t n = strlen(path);
 
@@ -54,7 +54,7 @@ static bool is_on_the_way(const char *path) {
         return false;
 }
 
-/* Owners do not count: some of them are the guest's user's. */
+/* Owners are not compared: some of these directories belong to the guest's user. */
 static DiskJudgement judge_directory(bool on_host, const char *path, const struct stat *st, DeltaSide *ret) {
         const FurnitureDirectory *d = find_directory(path);
         mode_t mode;
@@ -71,10 +71,11 @@ static DiskJudgement judge_directory(bool on_host, const char *path, const struc
                 return DISK_OURS;
         *ret = (DeltaSide) { .dirfd = -EBADF, .name = path, .st = *st };
         ret->st.st_mode = S_IFDIR | mode;
-        return on_host ? DISK_BEFORE : DISK_GUEST; /* a template may have had one */
+        return on_host ? DISK_BEFORE : DISK_GUEST; /* on a template, the directory may be the template's own */
 }
 
-/* Ours is the text and, behind some, one line with the guest's user; which is the one that is there. */
+/* Our file has this text and, in some files, one more line for the guest's user. That line is taken from the
+ * present file. */
 static void make_text(const char *ours, bool with_user, const DeltaSide *now, DeltaSide *ret) {
         static char text[TEXT_SIZE], there[TEXT_SIZE];
         _cleanup_close_ int fd = now && S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
@@ -110,10 +111,10 @@ static const struct {
         { "etc/passwd",        furniture_passwd,   true,  false },
         { "etc/group",         furniture_group,    true,  false },
         { "etc/nsswitch.conf", furniture_nsswitch, false, false },
-        { "etc/profile",       furniture_profile,  false, true  }, /* not everybody has had it: that it is not there says nothing */
+        { "etc/profile",       furniture_profile,  false, true  }, /* not on all disks: absence means nothing */
 };
 
-/* Copies and links are those of the host, as it is now. */
+/* Copies and links are compared with the host's files as they are at present. */
 static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         bool link = delta_disk_has(&furniture_links, path) || delta_disk_has(&furniture_overlays, path);
 
@@ -128,7 +129,7 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         return DISK_BEFORE;
 }
 
-/* npm's settings in /usr, of which the jail hides passwords. */
+/* Whether this is npm's settings file in /usr as the jail writes it, without passwords. */
 static bool is_npm_of_ours(int base, const char *path, const DeltaSide *now) {
         char there[CLIENTRC_BYTES], before[CLIENTRC_BYTES], shown[CLIENTRC_BYTES];
         _cleanup_close_ int now_fd = S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
@@ -149,7 +150,7 @@ static bool is_npm_place(const char *path) {
         return false;
 }
 
-/* As it was, but for the diversion that the jail adds. */
+/* Whether the file is unchanged except for the diversion that the jail adds. */
 static bool is_diversions_of_ours(int base, const DeltaSide *now) {
         static char there[FURNITURE_DIVERSIONS_MAX + sizeof(FURNITURE_DIVERSION)], before[FURNITURE_DIVERSIONS_MAX];
         const size_t ours = strlen(FURNITURE_DIVERSION);
@@ -164,8 +165,8 @@ static bool is_diversions_of_ours(int base, const DeltaSide *now) {
         return m == n - (ssize_t) ours && memcmp(there, before, (size_t) m) == 0 && memcmp(there + m, FURNITURE_DIVERSION, ours) == 0;
 }
 
-/* Something of ours lay there, or leads to what is there. The name for python3 is ours on the host's files only: in an image it is the image's, or
- * its builder's. */
+/* Whether the jail made this: the empty file on which sudo is mounted, or the link named python3. The link
+ * is ours only on the host's files: in an image it belongs to the image or its builder. */
 static bool is_place_of_ours(bool on_host, const char *path, const DeltaSide *now) {
         const size_t n = strlen(FURNITURE_PYTHON_TARGET);
         char target[16];
@@ -176,7 +177,7 @@ static bool is_place_of_ours(bool on_host, const char *path, const DeltaSide *no
                readlinkat(now->dirfd, now->name, target, sizeof(target)) == (ssize_t) n && memcmp(target, FURNITURE_PYTHON_TARGET, n) == 0;
 }
 
-/* Of /etc/skel; whose it is now is the user. */
+/* A file of the home directory that was copied from /etc/skel. Its owner is not compared. */
 static DiskJudgement judge_home(int base, const char *path, const DeltaSide *now, DeltaSide *ret) {
         size_t n = strlen(FURNITURE_HOME);
 
@@ -219,7 +220,7 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                         return DISK_BEFORE;
                 }
         if (is_place(path) && now && S_ISREG(now->st.st_mode) && now->st.st_size == 0)
-                return DISK_NOTHING; /* the place of a bind */
+                return DISK_NOTHING; /* the mount point of a bind mount */
         j = judge_home(base, path, now, ret);
         return j == DISK_GUEST ? judge_copy(base, path, ret) : j;
 }

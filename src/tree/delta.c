@@ -17,15 +17,15 @@
 
 #define DEPTH_MAX 2048
 
-/* What names mean in a directory. */
+/* How names in a directory are interpreted. */
 typedef struct DeltaRules {
-        bool upper;       /* an overlay's: there are whiteouts */
-        bool x_whiteouts; /* as attributes, too */
-        bool all;         /* what was and is not any more is deleted; else it is only not mentioned */
+        bool upper;       /* of an overlay: has whiteouts */
+        bool x_whiteouts; /* also whiteouts as attributes */
+        bool all;         /* missing files are reported as deleted; else they are not reported */
         bool host_root;   /* root/ of a disk on the host */
 } DeltaRules;
 
-/* A directory on the way; those that have not changed are told when something below them has. */
+/* A directory on the path of the walk. An unchanged one is reported if something below it has changed. */
 typedef struct DeltaLevel {
         struct DeltaLevel *above;
         const DeltaSide *now, *before;
@@ -35,7 +35,7 @@ typedef struct DeltaLevel {
 
 typedef struct TreeDeltaWalk {
         const DeltaWalk *w;
-        int disk, base; /* of a disk; -EBADF: it is none */
+        int disk, base; /* descriptors of the disk and its base; -EBADF: no disk */
         bool on_host;
         unsigned depth;
         size_t n_path;
@@ -66,7 +66,7 @@ static bool leads(const TreeDeltaWalk *w) {
         return !w->w->options || tree_options_leads_to(w->w->options, w->path);
 }
 
-/* Those above first, the outermost first of all; but not the top. */
+/* Reports the directories above, the outermost first, except the top. */
 static int tell_passage(TreeDeltaWalk *w, DeltaLevel *l, Error *reterr) {
         char *end = l ? w->path + l->n_path : NULL, cut;
         int r;
@@ -168,14 +168,14 @@ static int go_into(TreeDeltaWalk *w, const DeltaSide *now, const DeltaSide *befo
         return r;
 }
 
-/* What is and what was, told where they differ. before: NULL: there was nothing. */
+/* Compares both sides and reports a difference. before may be NULL: the entry is an addition. */
 static int delta_compare(TreeDeltaWalk *w, const DeltaSide *now, const DeltaSide *before, bool unchanged, const DeltaRules *rules, DeltaLevel *above, Error *reterr) {
         DeltaLevel level = { .above = above, .now = now, .before = before, .n_path = w->n_path };
         int same = unchanged ? SAME : before ? compare_sides(now, before, w->w->count) : DIFFERENT, r = 0;
         DeltaKind kind = before ? DELTA_MODIFIED : DELTA_ADDED;
 
         if (same == -ENOENT || same == -ESTALE)
-                return 0; /* of a disk in use */
+                return 0; /* it has changed or disappeared: the disk is in use */
         if (same < 0)
                 return delta_fail(w, same, reterr);
         if (same != SAME && delta_wants(w)) {
@@ -244,7 +244,7 @@ static int walk_directory(TreeDeltaWalk *w, int now_fd, int before_fd, const Del
         return 0;
 }
 
-/* 1: the directory is the place of an overlay, and that was walked instead. */
+/* Returns 1 if an overlay is mounted on this directory; then the overlay's upper was walked instead. */
 static int overlay_place(TreeDeltaWalk *w, DeltaLevel *level, Error *reterr) {
         const DeltaRules rules = { .upper = true };
         _cleanup_close_ int upper = -EBADF, lower = -EBADF;

@@ -44,7 +44,8 @@ static const struct timespec *mtime_only(const struct stat *st) {
         return times;
 }
 
-/* From file system to file system, holes and all as the kernel likes; the last resort knows no holes. */
+/* Copies between file systems, with holes as far as the kernel keeps them. The last fallback, read and
+ * write, does not keep holes. */
 static int copy_content(int from, int to, off_t size) {
         if (ioctl(to, FICLONE, from) >= 0)
                 return 0;
@@ -131,7 +132,7 @@ static int put_other(const Delta *d, int dirfd, const char *name, Error *reterr)
         return 0;
 }
 
-/* 1: it was one that is there under another name. */
+/* Returns 1 if the file was linked to a name of the same file that exists already. */
 static int flatten_put_link(TreeFlatten *f, const Delta *d, int dirfd, const char *name, Error *reterr) {
         const char *first, *first_name;
         int r = links_first(&f->links, &d->now->st, d->path, &first);
@@ -150,7 +151,7 @@ static bool is_left_out(mode_t mode) {
         return S_ISCHR(mode) || S_ISBLK(mode) || S_ISSOCK(mode);
 }
 
-/* A directory stays where one was; all else goes. */
+/* Removes whatever has the name, unless both are directories. */
 static int flatten_clear(TreeFlatten *f, const Delta *d, int dirfd, const char *name, Error *reterr) {
         struct stat st;
         int r;

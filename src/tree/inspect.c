@@ -16,7 +16,7 @@
 #define TEXT_MAX  (4 * 1024 * 1024)
 #define DEPTH_MAX 2048
 
-/* "" when there is none, or something else: an image may have anything there. */
+/* Reads a regular file; "" if there is none, or something of another type. The image is untrusted. */
 static int tree_inspect_read_text(int tree, const char *path, char **ret) {
         _cleanup_close_ int fd = place_open(tree, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         _cleanup_free_ char *text = NULL;

@@ -11,11 +11,11 @@ struct LayerReader {
         TreeStream *stream;
         struct archive *archive;
         struct archive_entry *entry;
-        Error stream_error; /* what it said, for libarchive has words of its own */
+        Error stream_error; /* the stream's error; libarchive would report its own text */
 };
 
 void layer_prepare(void) {
-        /* In this one libarchive leaves UTF-8 as it is, and knows what is not. */
+        /* In this locale libarchive passes UTF-8 through unchanged, and detects names that are not UTF-8. */
         (void) setlocale(LC_CTYPE, "C.UTF-8");
 }
 

@@ -13,7 +13,7 @@
 
 #define BLOCK_SIZE 65536
 #define PIECE      (256 * 1024)
-#define HOLES_MAX  (INT64_C(64) << 30) /* written as zeros; more of them are no file that anybody wants */
+#define HOLES_MAX  (INT64_C(64) << 30) /* holes are written as zeros; files with more are refused */
 
 struct LayerWriter {
         struct archive *archive;
@@ -22,7 +22,7 @@ struct LayerWriter {
         TreeDigest *outer, *inner;
         int fd;
         StreamSummary summary;
-        Error error; /* of writing, for libarchive has words of its own */
+        Error error; /* of writing; libarchive would report its own text */
         uint8_t out[PIECE];
 };
 
@@ -121,7 +121,8 @@ static int add_attribute(const char *name, const void *value, size_t size, void 
         return 0;
 }
 
-/* The header has said the size: what a file has lost since is made up for with zeros, what it has gained is left out. */
+/* The header has announced the size. If the file has shrunk since, zeros are added; if it has grown, the
+ * rest is left out. */
 static int layer_writer_put_content(LayerWriter *w, const LayerPut *p, Error *reterr) {
         static char buffer[PIECE];
         bool ended = false;

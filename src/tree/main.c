@@ -6,7 +6,8 @@
 
 #include "tree/options.h"
 
-/* Those that are given, without a gap; before anything else takes their numbers. */
+/* Counts the trees, whose descriptors have consecutive numbers. Called before anything else opens a
+ * descriptor with such a number. */
 static unsigned count_trees(void) {
         unsigned n = 0;
         struct stat st;
@@ -20,5 +21,5 @@ int main(int argc, char **argv) {
         TreeOptions options = TREE_OPTIONS_INIT;
 
         options.n_trees = count_trees();
-        _exit(program_main(&tree_program, argc, argv, &options)); /* nothing waits to be written, and what a library does on leaving is forbidden by now */
+        _exit(program_main(&tree_program, argc, argv, &options)); /* no output is buffered, and exit handlers of libraries are forbidden by now */
 }

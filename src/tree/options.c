@@ -26,7 +26,7 @@ static int set_compression(const char *value, void *place, Error *reterr) {
 
 static int tree_options_add_path(const char *value, void *place, Error *reterr) {
         TreeOptions *o = place;
-        int r = place_clean((char *) value); /* an argument, ours to change */
+        int r = place_clean((char *) value); /* an argument of this program, so it may be changed */
 
         if (r < 0)
                 return error_set(reterr, r, "no path in the tree: '%.300s'", value);

@@ -55,7 +55,7 @@ static const char *pack_last_part(const char *path) {
         return slash ? slash + 1 : path;
 }
 
-/* Any part of it: below a directory that is called so nothing could be unpacked either. */
+/* Checks every part of the path: files below a directory with such a name could not be unpacked either. */
 static bool has_whiteout_name(const char *path) {
         return strncmp(path, WHITEOUT, strlen(WHITEOUT)) == 0 || strstr(path, "/" WHITEOUT);
 }

@@ -22,7 +22,7 @@ int patch_make(const char *path, const char *before, size_t n_before, const char
         git_buf text = GIT_BUF_INIT;
         int r = 0;
 
-        options.flags |= GIT_DIFF_FORCE_TEXT; /* whoever asks has looked */
+        options.flags |= GIT_DIFF_FORCE_TEXT; /* the caller has checked that it is text */
         if (git_patch_from_buffers(&patch, before, n_before, path, now, n_now, path, &options) < 0 || git_patch_to_buf(&text, patch) < 0)
                 r = -ENOMEM;
         else {

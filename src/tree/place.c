@@ -13,9 +13,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 
-#define DEPTH_MAX 2048 /* of what PATH_MAX can name */
-#define LINKS_MAX 40   /* as the kernel has it */
-#define AGAIN_MAX 10000 /* somebody of this machine renamed something, and the kernel could not tell whether ".." leads out */
+#define DEPTH_MAX 2048 /* the most that PATH_MAX allows */
+#define LINKS_MAX 40   /* the kernel's limit */
+#define AGAIN_MAX 10000 /* for EAGAIN: after a rename elsewhere the kernel cannot tell whether ".." leads out */
 
 int place_clean(char *path) {
         if (strlen(path) >= PATH_MAX)
@@ -57,7 +57,7 @@ void places_done(Places *p) {
 
 static int place_make_directories(int tree, const char *path, unsigned links);
 
-/* A link that leads to what is not there yet: as the directory that it names. */
+/* For a link whose target is missing: creates the directory that it names. */
 static int make_behind_link(int tree, const char *prefix, size_t n_prefix, unsigned links) {
         char target[PATH_MAX], whole[2 * PATH_MAX];
         _cleanup_close_ int parent = -EBADF;
@@ -81,7 +81,8 @@ static int make_behind_link(int tree, const char *prefix, size_t n_prefix, unsig
         return place_clean(whole) < 0 ? -ENOTDIR : place_make_directories(tree, whole, links - 1);
 }
 
-/* Part by part. What is missing is made as root's, 0755, as every tool does for directories that an archive does not have. */
+/* Goes through the path part by part. Missing directories are created with owner root and mode 0755, as
+ * other tools do for directories that an archive lacks. */
 static int place_make_directories(int tree, const char *path, unsigned links) {
         _cleanup_close_ int parent = place_open(tree, "", O_PATH | O_DIRECTORY);
         _cleanup_free_ char *prefix = strdup(path);

@@ -34,7 +34,7 @@ void report_progress(uint64_t entries, uint64_t bytes) {
         told = now;
         (void) snprintf(line, sizeof(line), "{\"progress\": {\"entries\": %" PRIu64 ",\"bytes\": %" PRIu64 "}}\n", entries, bytes);
         if (fd_write_all(REPORT_FD, line, strlen(line)) < 0)
-                listening = false; /* whoever listened has gone; the work counts */
+                listening = false; /* the reader has closed it; the work continues */
 }
 
 void report_begin_result(JsonWriter *w) {

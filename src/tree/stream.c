@@ -26,15 +26,15 @@ struct TreeStream {
 
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        /* guarded by the lock: blocks [taken, filled) are the reader's, the others the thread's */
+        /* guarded by the lock: blocks [taken, filled) belong to the reader, the others to the thread */
         uint64_t filled, taken;
         bool stopped;
 
-        bool holding;    /* the reader has a block that it has not given back */
+        bool holding;    /* the reader has a block that it has not returned */
         bool ended;      /* the reader has seen the end */
-        Error error;     /* of the thread, before its last block */
+        Error error;     /* of the thread, set before its last block */
 
-        /* the thread's own */
+        /* used by the thread only */
         Decoder *decoder;
         TreeDigest *outer, *inner;
         StreamSummary summary;
@@ -42,7 +42,7 @@ struct TreeStream {
         Block blocks[BLOCKS];
 };
 
-/* NULL: nobody wants any more. */
+/* Waits for a free block. NULL: the reader has stopped. */
 static Block *free_block(TreeStream *s) {
         Block *b;
 
@@ -79,7 +79,7 @@ static ssize_t stream_read_some(TreeStream *s, void *buffer, size_t size, Error 
         }
 }
 
-/* Enough of it to tell what it is. */
+/* Reads enough bytes to detect the compression. */
 static int tree_stream_begin(TreeStream *s, size_t *ret, Error *reterr) {
         const char *name;
         size_t size = 0;
@@ -102,7 +102,7 @@ static int tree_stream_begin(TreeStream *s, size_t *ret, Error *reterr) {
         return decoder_new(s->summary.compression, &s->decoder, reterr);
 }
 
-/* One input buffer into as many blocks as it takes. */
+/* Uncompresses one input buffer into as many blocks as needed. */
 static int uncompress(TreeStream *s, size_t size, Error *reterr) {
         CodecBuffers b = { .in = s->input, .n_in = size };
 
@@ -119,12 +119,12 @@ static int uncompress(TreeStream *s, size_t size, Error *reterr) {
                         return r;
                 block->size = sizeof(block->data) - b.n_out;
                 if (block->size == 0)
-                        continue; /* a header, or the end of one */
+                        continue; /* only a header or trailer */
                 s->summary.inner_size += block->size;
                 if (s->inner && digest_add(s->inner, block->data, block->size) < 0)
                         return error_set(reterr, -EIO, "the digest failed");
                 stream_pass_on(s);
-        } while (b.n_in > 0 || b.n_out == 0); /* a full block may have left something behind */
+        } while (b.n_in > 0 || b.n_out == 0); /* after a full block the decoder may have more output */
         return 0;
 }
 
@@ -135,7 +135,7 @@ static int tree_stream_run(TreeStream *s, Error *reterr) {
         if (r < 0)
                 return r;
         if (s->summary.compression == COMPRESSION_NONE)
-                s->inner = digest_free(s->inner); /* the same as the outer one */
+                s->inner = digest_free(s->inner); /* it would equal the outer one */
         for (;;) {
                 ssize_t n;
 

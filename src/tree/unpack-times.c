@@ -27,7 +27,7 @@ static int set_one(const DirectoryTime *d, int tree) {
         struct stat st;
 
         if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-                return 0; /* something else has come into its place */
+                return 0; /* it has been replaced by something else */
         if (fd < 0 || fstat(fd, &st) < 0)
                 return fd < 0 ? fd : -errno;
         if (st.st_dev != d->dev || st.st_ino != d->ino)

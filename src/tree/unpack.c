@@ -18,26 +18,26 @@
 #define ID_MAX          65535
 #define WHITEOUT        ".wh."
 #define WHITEOUT_OPAQUE ".wh..wh..opq"
-#define WHITEOUT_OTHER  ".wh..wh." /* another file system's own book-keeping */
-#define TEMPORARY       ".cove-tree~" /* while a hard link takes another's place */
+#define WHITEOUT_OTHER  ".wh..wh." /* bookkeeping of another file system */
+#define TEMPORARY       ".cove-tree~" /* name of a hard link until it replaces another file */
 
 typedef struct TreeUnpack {
         int tree;
         LayerReader *reader;
         const UnpackLimits *limits;
         UnpackCounts counts;
-        Places places, targets; /* of entries, and of what hard links name */
+        Places places, targets; /* parents of entries and of targets of hard links */
         Seen seen;
         DirectoryTimes times;
         LayerReaderEntry entry;
-        char path[PATH_MAX]; /* the entry's, cleaned */
+        char path[PATH_MAX]; /* of the entry, cleaned */
 } TreeUnpack;
 
 static int tree_unpack_fail(const TreeUnpack *u, int r, Error *reterr) {
         return error_set(reterr, r, "'%.300s': %m", u->path);
 }
 
-/* Somebody's directory may be on the way to the one that is open. */
+/* Drops the cached parents: a directory on the way to them may have been replaced. */
 static void unpack_forget(TreeUnpack *u) {
         places_forget(&u->places);
         places_forget(&u->targets);
@@ -47,7 +47,7 @@ static bool brought_by_layer(const struct stat *directory, const char *name, voi
         return seen_has(userdata, directory, name);
 }
 
-/* Whatever has the name goes. */
+/* Removes whatever has the name. */
 static int unpack_clear(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         int r;
 
@@ -77,7 +77,7 @@ static int unpack_set_attributes(TreeUnpack *u, int fd, Error *reterr) {
         return 0;
 }
 
-/* made: it was made just now, by us, with this mode. */
+/* made: the file was just created by this program with this mode. */
 static int set_metadata(TreeUnpack *u, int fd, bool made, Error *reterr) {
         const LayerReaderEntry *e = &u->entry;
         const mode_t mode = e->mode & 07777;
@@ -167,8 +167,9 @@ static int unpack_put_file(TreeUnpack *u, int dirfd, const char *name, Error *re
         return futimens(fd, (struct timespec[]) { { .tv_nsec = UTIME_OMIT }, u->entry.mtime }) < 0 ? tree_unpack_fail(u, -errno, reterr) : 0;
 }
 
-/* A directory that is not in the layer keeps the time that it had before something came into it: so the same layers give the same tree. always: what
- * the layer says counts more. */
+/* Remembers the time of a directory, to be set at the end. A directory that is not in the layer keeps the
+ * time that it had before entries were added to it, so that equal layers give equal trees. always: the time
+ * is the layer's, and overrides an earlier one. */
 static int remember_time(TreeUnpack *u, const char *path, const struct stat *st, const struct timespec *mtime, bool always) {
         int r;
 
@@ -202,7 +203,7 @@ static int unpack_put_directory(TreeUnpack *u, int dirfd, const char *name, Erro
         r = set_metadata(u, fd, made, reterr);
         if (r < 0)
                 return r;
-        unpack_forget(u); /* what is known of it has changed */
+        unpack_forget(u); /* its cached metadata has changed */
         r = fstat(fd, &st) < 0 ? -errno : remember_time(u, u->path, &st, &u->entry.mtime, /* always= */ true);
         return r < 0 ? tree_unpack_fail(u, r, reterr) : 0;
 }
@@ -240,7 +241,8 @@ static int unpack_put_fifo(TreeUnpack *u, int dirfd, const char *name, Error *re
         return r;
 }
 
-/* What stands there goes only when the link is made: it may be where the target is. */
+/* The existing file is replaced only after the link was made, because the target may be below or equal to
+ * it. */
 static int put_hard_link(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         _cleanup_free_ char *target = strdup(u->entry.target);
         const char *target_name;
@@ -273,7 +275,7 @@ static int put_hard_link(TreeUnpack *u, int dirfd, const char *name, Error *rete
         return r;
 }
 
-/* 1: it was one. */
+/* Returns 1 if the entry was a whiteout. */
 static int apply_whiteout(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         int r;
 

@@ -21,7 +21,7 @@
 #define TREE_1 TREES_FIRST
 #define TREE_2 (TREES_FIRST + 1)
 
-#define REST_MAX (16 * 1024 * 1024) /* padding behind an archive */
+#define REST_MAX (16 * 1024 * 1024) /* maximum of the padding behind an archive */
 
 static int compare_digest(const char *what, const char *wanted, const char *is, Error *reterr) {
         if (!wanted || strcmp(wanted, is) == 0)
@@ -85,7 +85,8 @@ static int verb_flatten(void *options, Error *reterr) {
         return report_end_result(&w, reterr);
 }
 
-/* Both trees, or a disk or an upper and what it stands on, as a layer on 1. */
+/* Writes to stdout, as a layer, the difference of two trees, or of a disk or an overlay's upper and its
+ * base. */
 static int write_layer(const DeltaWalk *walk, Compression compression, int (*each)(const DeltaWalk *w, int now, int before, Error *reterr), int before,
                 Error *reterr) {
         _cleanup_(packer_freep) Packer *packer = NULL;
@@ -156,7 +157,7 @@ static bool needs_two(size_t verb) {
         return verb == TREE_VERB_FLATTEN || verb == TREE_VERB_CHANGES || verb == TREE_VERB_EXPORT;
 }
 
-/* What libraries open, they open before it is forbidden. */
+/* Libraries open their files here, before the confinement forbids it. */
 static int tree_prepare(void *options, Error *reterr) {
         const TreeOptions *o = options;
 

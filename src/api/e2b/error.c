@@ -67,7 +67,7 @@ static void error_drop_unknown(json_t *object, const Shape *shape) {
                         (void) json_object_del(object, key);
 }
 
-/* An empty body is an empty object. */
+/* Parses the body; an empty body is an empty object. */
 static json_t *error_load(ApiRequest *q) {
         json_error_t error;
         json_t *document;

@@ -18,7 +18,7 @@ bool e2b_id_is_possible(const char *text, size_t n) {
         return true;
 }
 
-/* An address has dots and digits too, and no dash before the first dot. */
+/* An IP address has dots and digits too, but no dash before its first dot. */
 int e2b_host_read(const char *host, ApiTarget *ret) {
         size_t label = strcspn(host, ".:"), number = strspn(host, "0123456789"), n;
         ApiTarget t = { .by_host = true };
@@ -39,7 +39,7 @@ int e2b_host_read(const char *host, ApiTarget *ret) {
         return 1;
 }
 
-/* Without brackets and port. False: it is too long to be one that we look for. */
+/* Copies the name without brackets and port. False: it is too long to be one of ours. */
 static bool host_take_name(const char *host, char *ret, size_t size) {
         bool bracket = host[0] == '[';
         size_t n = bracket ? strcspn(++host, "]") : strcspn(host, ":");

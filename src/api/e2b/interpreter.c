@@ -90,7 +90,7 @@ static json_t *interpreter_context_json(const char *id, const char *language, co
         return json_pack("{s:s,s:s,s:s}", "id", id, "language", language, "cwd", cwd);
 }
 
-/* 1: it is one that begins when it is used first, and has not. */
+/* Returns 1 for a default context that has not been started yet. */
 static int interpreter_find(ApiRequest *q, const char *id, Context **ret) {
         *ret = context_find(q->api->rooms.contexts, q->sandbox, id);
         if (*ret)
@@ -146,7 +146,7 @@ static void on_restarted(Context *x, const Error *error, void *userdata) {
                 (void) api_answer(q, 200, json_null());
 }
 
-/* Nobody else gets in there; with E2B all code is root's. */
+/* Whether the code must run as root: only root can enter /root. (With E2B, all code runs as root.) */
 static bool interpreter_is_roots(const ApiRequest *q, const char *cwd) {
         return !q->manager->provider->one_user && strncmp(cwd, "/root", strlen("/root")) == 0 && (cwd[strlen("/root")] == '\0' || cwd[strlen("/root")] == '/');
 }

@@ -21,13 +21,13 @@ static void keys_id(const Key *key, char ret[static UUID_LENGTH + 1]) {
 
         (void) snprintf(text, sizeof(text), "key\n%s", key->id);
         secret_sha256(text, strlen(text), sum);
-        sum[6] = (uint8_t) ((sum[6] & 0x0f) | 0x80); /* version 8: of one's own making */
+        sum[6] = (uint8_t) ((sum[6] & 0x0f) | 0x80); /* version 8: custom */
         sum[8] = (uint8_t) ((sum[8] & 0x3f) | 0x80);
         secret_hex(sum, sizeof(sum), hex);
         (void) snprintf(ret, UUID_LENGTH + 1, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
 }
 
-/* NULL: nobody's in particular. */
+/* The team that the caller has selected; NULL: none. */
 static const char *keys_team(const ApiRequest *q) {
         const char *team = http_header(q->http, "X-Team-ID");
 
@@ -74,7 +74,7 @@ static const ShapeField keys_fields[] = {
 };
 static const Shape keys_shape = SHAPE_BODY(keys_fields);
 
-/* Shown this once, as secret_name. */
+/* Creates a key. Its secret is returned only here, as secret_name. */
 static void keys_create(ApiRequest *q, const char *secret_name) {
         _cleanup_free_ char *name = NULL;
         char secret[ACCESS_KEY_LENGTH + 1];
@@ -106,7 +106,7 @@ void e2b_access_token_create(ApiRequest *q) {
         keys_create(q, "token");
 }
 
-/* By either id. NULL: answered. */
+/* Finds a key by either of its ids. NULL: has answered. */
 static const Key *keys_need(ApiRequest *q) {
         _cleanup_free_ const Key *const *keys = NULL;
         size_t n = access_keys(q->manager->access, &keys);

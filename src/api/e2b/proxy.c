@@ -42,7 +42,7 @@ static int port_closed(ApiRequest *q, const ApiTarget *t) {
         return e2b_proxy_refuse(q, 502, t->id, t->port, "The sandbox is running but port is not open");
 }
 
-/* With the port in it wherever its place is. */
+/* Replaces each placeholder by the port. */
 static int mask_host(const char *mask, uint16_t port, char **ret) {
         _cleanup_text_ Text t = TEXT_INIT(4096);
 
@@ -63,7 +63,7 @@ int e2b_proxy_admit(ApiRequest *q, const ApiTarget *t, const E2bRecord *record) 
         PreviewAccess access = { .refuse = port_closed };
         int r;
 
-        target.by_host = true; /* whichever way it was named: paths stay as they are */
+        target.by_host = true; /* paths are not changed, however the sandbox was named */
         target.rest = http_path(q->http);
         r = record->mask_host ? mask_host(record->mask_host, t->port, &access.host) : 0;
         if (r >= 0)

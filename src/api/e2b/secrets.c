@@ -31,7 +31,7 @@ static Vault *e2b_secrets_vault_of(ApiRequest *q) {
         return NULL;
 }
 
-/* Derived, so that nothing has to be kept. */
+/* The id is derived, so that it need not be stored. */
 static void id_of(const char *tenant, const char *name, char ret[static sizeof(ID_PREFIX) + ID_DIGITS]) {
         char text[ACCESS_NAME_MAX + SECRET_NAME_MAX + 16], hex[2 * SECRET_SHA256_SIZE + 1];
         uint8_t sum[SECRET_SHA256_SIZE];
@@ -61,7 +61,7 @@ static json_t *secret_json(Vault *v, const VaultEntry *e) {
         E2bSecretsNote note = { .version = 1 };
         char id[sizeof(ID_PREFIX) + ID_DIGITS];
 
-        (void) vault_get_note(v, e->tenant, e->name, e2b_secrets_on_note, &note); /* else it was made by another surface */
+        (void) vault_get_note(v, e->tenant, e->name, e2b_secrets_on_note, &note); /* fails for one of another surface */
         id_of(e->tenant, e->name, id);
         return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}",
                         "secretID", id,
@@ -72,7 +72,7 @@ static json_t *secret_json(Vault *v, const VaultEntry *e) {
                         "updatedAt", json_time(e->updated_at));
 }
 
-/* Which is meant, by name or id. */
+/* Lookup by name or id. */
 
 typedef struct E2bSecretsSearch {
         const char *text; /* in small letters */
@@ -101,7 +101,7 @@ static void e2b_secrets_lower(char *text) {
                 *text = (char) tolower((unsigned char) *text);
 }
 
-/* json: to be given back. Has answered when it is negative. */
+/* The caller releases ret->json. Negative: has answered. */
 static int e2b_secrets_find(ApiRequest *q, Vault *v, const char *text, E2bSecretsSearch *ret) {
         _cleanup_free_ char *small = strdup(text);
         Error error = { 0 };
@@ -127,7 +127,7 @@ static int e2b_secrets_find(ApiRequest *q, Vault *v, const char *text, E2bSecret
 typedef struct E2bSecretsBody {
         char *name, *value;
         size_t size;
-        char *metadata; /* JSON; NULL: nothing was said */
+        char *metadata; /* JSON; NULL: not given */
 } E2bSecretsBody;
 
 static void e2b_secrets_body_done(E2bSecretsBody *b) {
@@ -278,7 +278,7 @@ void e2b_secret_delete(ApiRequest *q) {
         (void) e2b_done(q, r, error.text);
 }
 
-/* GET /secrets: by name; the token is the last one's. */
+/* GET /secrets: sorted by name. The token names the last one returned. */
 
 typedef struct E2bSecretsLister {
         Vault *vault;

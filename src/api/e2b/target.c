@@ -24,7 +24,7 @@
 
 static const char unauthorized[] = "unauthorized access, please provide a valid access token or method signing if supported";
 
-/* Who is nobody's yet is not there for anybody. */
+/* A pooled sandbox belongs to nobody yet, and is not found. */
 static Sandbox *target_find(const ApiRequest *q, const char *id) {
         Sandbox *sb = manager_by_id(q->manager, id);
 
@@ -60,7 +60,7 @@ static int by_headers(ApiRequest *q, ApiTarget *ret) {
         return 1;
 }
 
-/* Old programs say it with some requests only, and their token with all. */
+/* Old clients send the id only with some requests, but their token with all. */
 static bool by_token(const ApiRequest *q, ApiTarget *ret) {
         char id[SANDBOX_ID_LENGTH + 1];
 
@@ -71,8 +71,8 @@ static bool by_token(const ApiRequest *q, ApiTarget *ret) {
         return true;
 }
 
-/* A signature is a hash that does not say whose token is in it: without a name it leads nowhere, and trying the token of every sandbox would let strangers make us
- * hash as often as there are sandboxes. */
+/* A signature is a hash that does not name its sandbox, so a host name is needed. To try the token of every
+ * sandbox would let strangers cause as many hashes as there are sandboxes. */
 static int refuse_signature(ApiRequest *q) {
         if (!http_query(q->http, "signature") || strcmp(http_path(q->http), "/files") != 0)
                 return 0;
@@ -88,8 +88,8 @@ bool e2b_target_passes_on(const ApiTarget *t) {
         return !target_is_ours(t->port);
 }
 
-/* A native preview: nothing that this surface has made, below the name that those have. Of what is not there any more nobody knows who made it: then the name says
- * it alone. */
+/* Whether this is a native preview: a sandbox that this surface has not made, at a name below the domain of
+ * previews. If the sandbox is gone, its maker is unknown, and the name alone decides. */
 static bool is_preview(const ApiRequest *q, const char *host, const ApiTarget *t) {
         const Config *settings = q->manager->settings;
         const Sandbox *sb = target_find(q, t->id);
@@ -129,7 +129,8 @@ int e2b_target_find(ApiRequest *q, ApiTarget *ret) {
         if (r == 0)
                 r = by_headers(q, &t);
         if (r == 0)
-                r = by_token(q, &t) ? 1 : cors_is_preflight(q) ? 0 : refuse_signature(q); /* headers come with what follows a preflight */
+                /* A preflight does not have the headers. The request after it has them. */
+                r = by_token(q, &t) ? 1 : cors_is_preflight(q) ? 0 : refuse_signature(q);
         if (r > 0)
                 *ret = t;
         return r;
@@ -137,7 +138,7 @@ int e2b_target_find(ApiRequest *q, ApiTarget *ret) {
 
 /* Who may. */
 
-/* What E2B's control plane says to envd, and nobody else. */
+/* Paths by which E2B's own control plane controls envd. No client may use them. */
 static bool target_is_reserved(const char *path) {
         static const char *const reserved[] = { "/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade" };
 
@@ -181,9 +182,10 @@ static bool has_token(const ApiRequest *q, const Sandbox *sb) {
         return e2b_token_matches(http_header(q->http, TOKEN_HEADER), wanted);
 }
 
-/* By what came with it, and by what its maker said: with a token, or where none is wanted, all that one sandbox has; else its ports, which are everybody's unless the
- * traffic token has been asked for. envd is no such port. The interpreter is one for those who have the traffic token: the SDK sends the access token with code only, and
- * the traffic token with everything. */
+/* The rights of the caller. With the access token, or if none is required, they cover everything in this
+ * sandbox. Otherwise they cover its ports, which are public unless the traffic token is required. envd is no
+ * such port. The interpreter is one for callers with the traffic token, because the SDK sends the access
+ * token only with code, but the traffic token with everything. */
 static PrincipalKind target_kind(const ApiRequest *q, const Sandbox *sb, const ApiTarget *t, const E2bRecord *record) {
         if (!record->secure || has_token(q, sb))
                 return PRINCIPAL_SANDBOX;
@@ -197,14 +199,14 @@ static int refuse_token(ApiRequest *q) {
         return e2b_error(q, 401, "%s", unauthorized);
 }
 
-/* Of what a stranger asks for, only a file can be signed. */
+/* A stranger may only use a signature, which is for a file. */
 static int check_needs(ApiRequest *q, const Sandbox *sb) {
         if (principal_may(&q->who, q->route->needs))
                 return 0;
         return q->who.kind == PRINCIPAL_NOBODY && strcmp(q->route->path, E2B_FILES) == 0 ? e2b_files_identify(q, sb) : refuse_token(q);
 }
 
-/* Nobody may wake what they could not ask anything else. */
+/* A caller that may do nothing else with the sandbox may not wake it. */
 static int check_waking(ApiRequest *q, const Sandbox *sb) {
         if (q->who.kind == PRINCIPAL_SANDBOX || q->who.kind == PRINCIPAL_VISITOR)
                 return 0;
@@ -213,7 +215,7 @@ static int check_waking(ApiRequest *q, const Sandbox *sb) {
         return -EACCES;
 }
 
-/* A path that is not there needs a token as the others do: strangers learn nothing. */
+/* An unknown path needs a token like the others, so that strangers do not learn which paths exist. */
 static int find_route(ApiRequest *q, const ApiRoute *const *tables) {
         RouterMatch m;
         int r = router_find(tables, http_method(q->http), http_path(q->http), &m);
@@ -231,7 +233,7 @@ static int find_route(ApiRequest *q, const ApiRoute *const *tables) {
         return 0;
 }
 
-/* Of one that another surface has made nothing was said that would open it. */
+/* A sandbox of another surface has no options that open it, so both tokens are required. */
 static int target_record(const Sandbox *sb, E2bRecord *ret) {
         const E2bRecord *record = e2b_record(sb);
 
@@ -244,7 +246,7 @@ static int target_record(const Sandbox *sb, E2bRecord *ret) {
 }
 
 int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
-        E2bRecord record = { 0 }; /* what it points to is the sandbox's */
+        E2bRecord record = { 0 }; /* its pointers belong to the sandbox */
         Sandbox *sb = target_find(q, t->id);
         int r;
 

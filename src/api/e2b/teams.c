@@ -14,7 +14,7 @@
 #define STEP_MIN      (5 * USEC_PER_SEC)
 #define RANGE_DEFAULT (3600 * USEC_PER_SEC)
 
-/* GET /teams: what its key is stays with who has it. */
+/* GET /teams. The team's key is not returned: only its owner has it. */
 void e2b_team_list(ApiRequest *q) {
         (void) api_answer(q, 200, json_pack("[{s:s, s:s, s:s, s:b}]", "teamID", e2b_team(q), "name", e2b_team(q), "apiKey", "", "isDefault", 1));
 }
@@ -24,9 +24,9 @@ typedef struct TeamsRange {
         size_t n; /* steps */
 } TeamsRange;
 
-/* What a step of the range has seen. */
+/* The values of one step of the range. */
 typedef struct TeamsPoint {
-        unsigned most;    /* sandboxes at a time */
+        unsigned most;    /* maximum of sandboxes at the same time */
         unsigned started;
 } TeamsPoint;
 
@@ -42,7 +42,7 @@ static int teams_read_second(ApiRequest *q, const char *name, usec_t *ret) {
         return 0;
 }
 
-/* Has answered when it is negative. */
+/* Negative: has answered. */
 static int teams_read_range(ApiRequest *q, TeamsRange *ret) {
         usec_t now = clock_wall_usec(), start = USEC_INFINITY, end = now;
 
@@ -54,14 +54,14 @@ static int teams_read_range(ApiRequest *q, TeamsRange *ret) {
                 start = end > RANGE_DEFAULT ? end - RANGE_DEFAULT : 0;
         if (start > end)
                 return e2b_error(q, 400, "start: lies after the end");
-        end = MIN_OF(end, now); /* nothing is known of what comes */
+        end = MIN_OF(end, now); /* the future is unknown */
         start = MIN_OF(start, end);
         *ret = (TeamsRange) { .start = start, .end = end, .step = MAX_OF((end - start) / POINTS_MAX + 1, STEP_MIN) };
         ret->n = (end - start) / ret->step + 1;
         return 0;
 }
 
-/* Begins and ends of sandboxes, in their order. */
+/* Starts and ends of sandboxes, in order of time. */
 typedef struct TeamsChange {
         usec_t at;
         int by;
@@ -70,7 +70,7 @@ typedef struct TeamsChange {
 static int teams_by_time(const void *a, const void *b) {
         const TeamsChange *x = a, *y = b;
 
-        return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->by - y->by; /* who ends makes room for who begins */
+        return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->by - y->by; /* at the same time, ends come first */
 }
 
 static bool teams_counts(const ApiRequest *q, const Sandbox *sb) {
@@ -95,7 +95,7 @@ static size_t teams_changes(ApiRequest *q, TeamsChange **ret) {
         return n;
 }
 
-/* The points of the range; NULL: out of memory, which was answered. */
+/* Computes the points of the range. NULL: out of memory, and has answered. */
 static TeamsPoint *teams_measure(ApiRequest *q, const TeamsRange *range) {
         _cleanup_free_ TeamsChange *changes = NULL;
         TeamsPoint *points = calloc(range->n, sizeof(*points));

@@ -111,7 +111,7 @@ void native_page_show(NativePage *p, int r) {
                 (void) api_show(p->q, 200, p);
 }
 
-/* What has gone, and what has come. */
+/* Answers to deletions and creations. */
 
 const Shape native_deleted_answer = SHAPE_FIELDS(
         { "id",      SHAPE_BORROWED, offsetof(NativeDeleted, what), SHAPE_ALWAYS },

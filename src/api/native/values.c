@@ -11,7 +11,7 @@
 #include "base/parse.h"
 #include "core/name.h"
 
-#define ID_OF_INIT 65533 /* nobody but PID 1 of the sandbox */
+#define ID_OF_INIT 65533 /* reserved for PID 1 of the sandbox */
 #define MODE_MAX   07777
 #define SIGNAL_MAX 64
 
@@ -81,7 +81,7 @@ int native_parse_signal(const char *text) {
         return -EINVAL;
 }
 
-/* The text of a JSON string, or NULL when it is none or has a NUL inside. */
+/* The text of a JSON string. NULL: no string, or it contains a NUL. */
 static const char *plain_string(json_t *v) {
         const char *s = json_string_value(v);
         return s && strlen(s) == json_string_length(v) ? s : NULL;

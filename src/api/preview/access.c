@@ -27,8 +27,9 @@ static bool only_looks(const ApiRequest *q) {
         return strcmp(http_method(q->http), "GET") == 0 || strcmp(http_method(q->http), "HEAD") == 0;
 }
 
-/* A page from elsewhere that speaks with the cookie of whoever looks at it. Browsers say where it is from, where it can do harm: when something is
- * changed, and when a WebSocket is opened, which pages of every origin may read. */
+/* Whether a page of another origin sends this request with the user's cookie. Browsers send Origin where
+ * that could do harm: with requests that change something, and when a WebSocket is opened, which pages of
+ * every origin may read. */
 static bool is_from_elsewhere(const ApiRequest *q) {
         const char *origin = http_header(q->http, "Origin"), *host = http_header(q->http, "Host");
         const char *name = origin ? strstr(origin, "://") : NULL;

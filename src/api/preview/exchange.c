@@ -39,7 +39,8 @@ void preview_exchange_watch(PreviewExchange *x) {
         (void) sd_event_source_set_io_events(x->io, events);
 }
 
-/* Before there is an answer it can be told; after that, the client sees that it is not whole. */
+/* Before the response has begun, the error is reported. After that, the client sees that the response is
+ * incomplete. */
 static void exchange_fail(PreviewExchange *x, unsigned status, const char *code, const char *message) {
         x->phase = PREVIEW_ENDED;
         x->in_ended = true;
@@ -58,7 +59,7 @@ static int exchange_write_out(PreviewExchange *x) {
                 if (n < 0 && (errno == EAGAIN || errno == EINTR))
                         return 0;
                 if (n < 0) {
-                        /* It may have answered without wanting to hear all of it. */
+                        /* The server may have answered without reading the whole body. */
                         x->out.size = 0;
                         return 0;
                 }
@@ -84,7 +85,7 @@ static int read_in(PreviewExchange *x) {
         return 0;
 }
 
-/* True: the exchange is not ours any more. */
+/* Returns true if the exchange must not be used any more. */
 static bool look_for_head(PreviewExchange *x) {
         int r = preview_response_begin(x);
 
@@ -158,7 +159,7 @@ static void exchange_on_connected(int error, int fd, void *userdata) {
                 exchange_fail(x, 500, "internal", "cannot be watched: out of memory");
 }
 
-/* The body of the request, as it comes. */
+/* Passes on the body of the request as it arrives. */
 static ssize_t exchange_on_body(ApiRequest *q, const void *data, size_t size) {
         PreviewExchange *x = q->state;
         size_t room = x->out.size < PREVIEW_OUT_MAX ? PREVIEW_OUT_MAX - x->out.size : 0;
@@ -170,7 +171,7 @@ static ssize_t exchange_on_body(ApiRequest *q, const void *data, size_t size) {
                 preview_exchange_watch(x);
                 return 0;
         }
-        x->body_waits = size > room; /* the rest comes again */
+        x->body_waits = size > room; /* the rest is offered again */
         if (room == 0)
                 return 0;
         if (size > room)
@@ -184,7 +185,7 @@ static ssize_t exchange_on_body(ApiRequest *q, const void *data, size_t size) {
         return x->out.error < 0 ? -ENOMEM : (ssize_t) size;
 }
 
-/* What can be said without asking inside. */
+/* Checks that need nothing from inside the sandbox. */
 static int check_sandbox(ApiRequest *q, Sandbox *sb, const ApiTarget *t) {
         if (!sb)
                 return preview_refuse(q, 404, "not_found", NULL, "there is no sandbox %s", t->id);
@@ -227,18 +228,18 @@ static void exchange_on_handle(ApiRequest *q) {
                 exchange_fail(x, r == -EOPNOTSUPP ? 501 : 502, r == -EOPNOTSUPP ? "unsupported" : "bad_gateway", why_not(r));
 }
 
-/* Methods are passed on as they come; this line stands for all of them, in the account of calls too. */
+/* All methods are forwarded. This route stands for all of them, also in the records of calls. */
 const ApiRoute preview_route[] = {
         { .method = "ANY",
           .path = "/preview/{id}/{port}/",
-          .needs = MAY_PORTS, /* what else a method takes is looked at before: access.c */
+          .needs = MAY_PORTS, /* access.c checks what else a method needs */
           .body = HTTP_BODY_STREAM,
           .handle = exchange_on_handle,
           .data = exchange_on_body },
         { 0 },
 };
 
-/* A browser that came by a link goes on with a cookie, and the link is not in its history. */
+/* A browser that opened a link continues with a cookie, so that the link is not in its history. */
 static int set_cookie(ApiRequest *q, const ApiTarget *t) {
         char text[PREVIEW_TOKEN_MAX + 224], where[API_TARGET_ID_MAX + 33] = "/";
 
@@ -248,7 +249,8 @@ static int set_cookie(ApiRequest *q, const ApiTarget *t) {
         return http_add_header(q->http, "Set-Cookie", text);
 }
 
-/* A person's browser, with the page in a window of its own: elsewhere it may keep no cookies of ours. */
+/* Whether a browser opens the page in a window of its own. Anywhere else it may refuse to store our
+ * cookies. */
 static bool is_visit(const ApiRequest *q) {
         const char *mode = http_header(q->http, "Sec-Fetch-Mode"), *dest = http_header(q->http, "Sec-Fetch-Dest");
 
@@ -257,7 +259,8 @@ static bool is_visit(const ApiRequest *q) {
         return (mode && strcmp(mode, "navigate") == 0) || (!mode && http_header(q->http, "Upgrade-Insecure-Requests"));
 }
 
-/* The page's own scripts can read its address, and send it with whatever they fetch: so the link is not in it. 1: answered. */
+/* Redirects to the address without the link. Scripts of the page can read the address, and send it with
+ * anything they fetch. Returns 1 if answered. */
 static int leave_link_behind(ApiRequest *q) {
         _cleanup_text_ Text there = TEXT_INIT(PREVIEW_OUT_MAX);
         const char *path = http_path(q->http);
@@ -297,7 +300,7 @@ int preview_admit(ApiRequest *q, const ApiTarget *t) {
         }
         if (access.by_link && leave_link_behind(q) > 0)
                 return -EAGAIN;
-        if (!t->by_host && t->rest[0] == '\0') { /* relative links would lead elsewhere */
+        if (!t->by_host && t->rest[0] == '\0') { /* relative links would resolve wrongly */
                 char there[PREVIEW_TOKEN_MAX + API_TARGET_ID_MAX + 33];
 
                 (void) snprintf(there, sizeof(there), "/preview/%s/%u%s%s/", t->id, t->port, t->token[0] ? "~" : "", t->token);

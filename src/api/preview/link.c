@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "core/secret.h"
 
-#define DIGEST_BYTES 20 /* of the signature that a link carries */
+#define DIGEST_BYTES 20 /* of the signature in a link */
 
 static void digest(const uint8_t *key, const char *id, uint16_t port, uint64_t expires, char ret[static 2 * DIGEST_BYTES + 1]) {
         uint8_t mac[SECRET_SHA256_SIZE];
@@ -49,7 +49,7 @@ static const char *preview_link_port_of(const char *address) {
         return colon && (!bracket || colon > bracket) ? colon : "";
 }
 
-/* A caller on the unix socket says any Host, or none that leads anywhere. */
+/* A caller on the unix socket may send any Host, even one that leads nowhere. */
 static const char *server_of(const ApiRequest *q) {
         const char *host = http_header(q->http, "Host"), *own = api_address(q->api);
         uid_t uid;

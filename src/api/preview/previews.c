@@ -18,7 +18,7 @@
 
 typedef struct PublicPort {
         StorePreview row;
-        UT_hash_handle hh; /* by the row, which is filled with zeros */
+        UT_hash_handle hh; /* key: the row, with its padding filled with zeros */
 } PublicPort;
 
 struct Previews {
@@ -55,7 +55,8 @@ static int previews_remember(const StorePreview *row, void *userdata) {
         return 0;
 }
 
-/* The digits of the key; a file that is there and holds none is not written over: links would break without a word. */
+/* Reads the digits of the key. An invalid file is not replaced, because all links would break without
+ * notice. */
 static int previews_read_key(int dir_fd, uint8_t key[static SECRET_SHA256_SIZE], Error *reterr) {
         char text[2 * SECRET_SHA256_SIZE + 2];
         ssize_t n = file_read(dir_fd, KEY_FILE, text, sizeof(text));
@@ -141,7 +142,8 @@ Previews *previews_free(Previews *p) {
         return NULL;
 }
 
-/* Rows go with their sandbox; what is left in memory is of no use to anybody, ids never come again, and is swept here. */
+/* The store deletes rows with their sandbox. Entries left in memory have no effect, because ids are never
+ * reused. They are removed here. */
 static void previews_sweep(Previews *p) {
         PublicPort *port, *next;
 

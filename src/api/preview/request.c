@@ -20,14 +20,14 @@ static bool preview_request_is_one_of(const char *name, const char *const *list)
         return false;
 }
 
-/* Expect is answered by the server in front. */
+/* Headers that are ours. The server in front answers Expect. */
 static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "TE", "Trailer", "Transfer-Encoding",
                                     "Upgrade", "Expect", "Content-Length", "X-API-KEY", "X-Forwarded-For", "X-Forwarded-Host",
                                     "X-Forwarded-Proto", "X-Forwarded-Prefix", NULL };
-/* What opens the door of another surface; and the name, which that says in its own way. */
+/* Credentials of another surface, and Host, which that surface sets in its own way. */
 static const char *const theirs[] = { "Host", "X-Access-Token", "E2b-Traffic-Access-Token", NULL };
 
-/* A name and a password are written in base64. */
+/* In the Basic scheme, name and password are base64. */
 static bool request_has_credential(const char *value) {
         static const char scheme[] = "Basic ";
         _cleanup_free_ char *decoded = NULL;
@@ -53,7 +53,7 @@ static bool is_our_cookie(const char *value, size_t n) {
         return !one || strncmp(one, PREVIEW_COOKIE "=", strlen(PREVIEW_COOKIE "=")) == 0 || credential_is_in(one);
 }
 
-/* All cookies but ours. */
+/* Forwards all cookies except ours. */
 static void put_cookies(Text *out, const char *value) {
         bool first = true;
 
@@ -80,7 +80,8 @@ static void preview_request_put_header(Text *out, const char *name, const char *
         text_put_string(out, "\r\n");
 }
 
-/* The address of what was opened by a link, wherever somebody has put it (Referer, a proxy's header): it is in the query, or in the path. */
+/* Whether a URL contains a link's credential, in its query or path. The URL may be in any header (Referer, a
+ * proxy's header). */
 static bool is_link(const char *url) {
         const char *path = strstr(url, "/preview/");
 
@@ -114,7 +115,7 @@ typedef struct QueryPut {
         bool any;
 } QueryPut;
 
-/* Of a file, as E2B's URLs have it. */
+/* The signature for a file, as in E2B's URLs. */
 static bool is_signature(const char *name, const char *value) {
         return strcmp(name, "signature") == 0 && strncmp(value, "v1_", 3) == 0;
 }
@@ -158,7 +159,8 @@ static void put_forwarded(PreviewExchange *x) {
         preview_request_put_header(&x->out, "X-Forwarded-Prefix", prefix);
 }
 
-/* As E2B's proxy has it: the name as it was asked for and nothing more, or another one and, beside it, the real one. */
+/* As in E2B's proxy: Host is the requested name; or it is another name, with the requested one in
+ * X-Forwarded-Host. */
 static void put_host(PreviewExchange *x) {
         const char *asked = http_header(x->q->http, "Host");
 

@@ -9,12 +9,12 @@
 #include "api/preview/internal.h"
 #include "base/fd.h"
 
-/* Of one connection only, or the server's in front to say. */
+/* Headers of one connection only, or written by the server in front. */
 static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "TE", "Trailer", "Transfer-Encoding",
                                     "Upgrade", "Content-Length", NULL };
 
-/* Speak for a whole origin, which below a path is the API's own and that of all other previews: a name and password typed for one would be sent to
- * the next one that asks. */
+/* Headers that apply to a whole origin. Below a path, that origin is the API's own and that of all other
+ * previews: a name and password entered for one would be sent to the next one that asks. */
 static const char *const origin_wide[] = { "Alt-Svc", "Clear-Site-Data", "NEL", "Referrer-Policy", "Report-To", "Reporting-Endpoints",
                                            "Service-Worker-Allowed", "Strict-Transport-Security", "WWW-Authenticate", NULL };
 
@@ -25,7 +25,8 @@ static bool response_is_one_of(const char *name, const char *const *list) {
         return false;
 }
 
-/* "http://localhost:8000/x", as the one inside knows itself: what follows its name; NULL: it leads elsewhere. */
+/* Returns the path of a URL such as "http://localhost:8000/x", by which the server inside knows itself.
+ * NULL: it leads elsewhere. */
 static const char *own_path(const PreviewExchange *x, const char *url) {
         static const char *const names[] = { "http://localhost:", "http://127.0.0.1:", "http://0.0.0.0:", "http://[::1]:" };
         char port[8];
@@ -42,7 +43,7 @@ static const char *own_path(const PreviewExchange *x, const char *url) {
         return NULL;
 }
 
-/* A redirect stays in the preview. */
+/* Rewrites a redirect so that it stays in the preview. */
 static int pass_location(PreviewExchange *x, const char *url) {
         const char *path = own_path(x, url);
         _cleanup_free_ char *there = NULL;
@@ -54,7 +55,7 @@ static int pass_location(PreviewExchange *x, const char *url) {
         return http_add_header(x->q->http, "Location", there);
 }
 
-/* Without the attribute that would send it to previews of others as well. */
+/* Removes the Domain attribute, which would send the cookie to other previews as well. */
 static int pass_cookie_by_host(PreviewExchange *x, const char *value) {
         _cleanup_text_ Text t = TEXT_INIT(PREVIEW_IN_MAX);
 
@@ -71,7 +72,8 @@ static int pass_cookie_by_host(PreviewExchange *x, const char *value) {
         return t.error < 0 ? t.error : http_add_header(x->q->http, "Set-Cookie", t.data);
 }
 
-/* A cookie of what runs inside goes back to it alone: below the preview's path, and not by the name of ours. */
+/* Limits a cookie to the preview's path, so that only this preview gets it. Drops a cookie with the name of
+ * ours. */
 static int pass_cookie(PreviewExchange *x, const char *value) {
         _cleanup_free_ char *text = NULL;
         const char *end = strchr(value, ';');
@@ -103,7 +105,8 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
                 else
                         r = http_add_header(x->q->http, f->name, f->value);
         }
-        /* Strangers' pages below the API's own origin get one of their own, which can do nothing there; and tell nobody where they were. */
+        /* Below the API's own origin, a page gets an opaque origin without any rights there, and sends no
+         * Referer. */
         if (r >= 0 && !x->target.by_host)
                 r = http_add_header(x->q->http, "Referrer-Policy", "no-referrer");
         if (r >= 0 && !x->target.by_host)
@@ -117,7 +120,7 @@ static void response_drop(PreviewExchange *x, size_t n) {
         x->in_size -= n;
 }
 
-/* Takes the exchange apart: the socket and what was read of it go on as a tunnel. */
+/* Turns the exchange into a tunnel, which takes over the socket and the data already read. */
 static int switch_protocols(PreviewExchange *x, const HttpHead *h) {
         _cleanup_free_ char *protocol = strdup(http_head_field(h, "Upgrade") ?: "");
         ApiRequest *q = x->q;
@@ -130,7 +133,7 @@ static int switch_protocols(PreviewExchange *x, const HttpHead *h) {
         return preview_exchange_to_tunnel(x, protocol);
 }
 
-/* As much as there is room for, with its framing taken off. */
+/* Takes the body without its framing, as far as there is room. */
 static ssize_t response_take_body(PreviewExchange *x, uint8_t *buffer, size_t size) {
         size_t used = 0, made = 0;
 
@@ -196,7 +199,7 @@ int preview_response_begin(PreviewExchange *x) {
                 r = http_head_read_response(x->in, x->in_size, &x->scanned, bodyless, &h);
                 if (r > 0 && h.status == 101)
                         r = switch_protocols(x, &h);
-                else if (r > 0 && h.status < 200) { /* 100, 103: the server in front has its own */
+                else if (r > 0 && h.status < 200) { /* 100, 103: the server in front sends its own */
                         response_drop(x, h.size);
                         x->scanned = 0;
                         http_head_done(&h);

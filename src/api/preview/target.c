@@ -10,7 +10,7 @@
 
 #define PREFIX "/preview/"
 
-/* "8000", or "8000~" and a signature. */
+/* Parses "8000", or "8000~" and a signature. */
 static int take_port_and_token(const char *text, size_t n, ApiTarget *ret) {
         const char *tilde = memchr(text, '~', n);
         size_t size = tilde ? (size_t) (text + n - tilde - 1) : 0;
@@ -36,7 +36,7 @@ static int take_both(const char *id, size_t id_size, const char *port, size_t po
         return 1;
 }
 
-/* "<port>-<id>.<domain>", with or without a port of ours behind it. */
+/* Parses "<port>-<id>.<domain>", which may end with our port. */
 static int target_parse_host(const char *host, const char *domain, ApiTarget *ret) {
         size_t label = strcspn(host, "."), port = strcspn(host, "-"), n = strlen(domain);
         const char *rest = host + label + (host[label] == '.');
@@ -44,7 +44,7 @@ static int target_parse_host(const char *host, const char *domain, ApiTarget *re
         if (host[label] != '.' || strncasecmp(rest, domain, n) != 0 || (rest[n] != '\0' && rest[n] != ':'))
                 return 0;
         ret->by_host = true;
-        if (memchr(host, '~', label)) /* no host has that */
+        if (memchr(host, '~', label)) /* not valid in a host name */
                 return -EINVAL;
         return port < label ? take_both(host + port + 1, label - port - 1, host, port, ret) : -EINVAL;
 }
@@ -73,6 +73,6 @@ int preview_target_parse(const char *host, const char *path, const char *domain,
 }
 
 int preview_find(ApiRequest *q, ApiTarget *ret) {
-        /* An address that cannot be one is claimed too, without an id: its answer is a preview's. */
+        /* An invalid address is claimed too, without an id, so that the answer is that of a preview. */
         return preview_target_parse(http_header(q->http, "Host"), http_path(q->http), q->manager->settings->previews.domain, ret) != 0;
 }

@@ -16,7 +16,7 @@ typedef struct Way {
         int from, to;
         uint8_t *data;
         size_t begin, end;
-        bool read_over, over; /* nothing more comes; and that was passed on */
+        bool read_over, over; /* end of input; end of input passed on */
 } Way;
 
 typedef struct Tunnel {
@@ -75,7 +75,7 @@ static int way_turn(Way *w) {
         return r < 0 ? r : way_write(w);
 }
 
-/* Reading waits until what was read has been passed on. */
+/* Reading waits until the data read before has been passed on. */
 static uint32_t wanted(const Way *reads, const Way *writes) {
         uint32_t events = 0;
 
@@ -94,7 +94,7 @@ static int tunnel_on_turn(sd_event_source *source, int fd, uint32_t revents, voi
                 tunnel_free(t);
                 return 0;
         }
-        /* A side that has hung up for good and is not being read would be told of again and again. */
+        /* The hang-up of a side that is not read would be reported again and again. */
         if ((revents & EPOLLHUP) && wanted(fd == t->client_fd ? &t->out : &t->in, fd == t->client_fd ? &t->in : &t->out) == 0) {
                 tunnel_free(t);
                 return 0;
@@ -122,7 +122,7 @@ static void tunnel_on_upgraded(HttpUpgraded *u, int fd, const void *extra, size_
         (void) sd_event_source_set_enabled(t->sources[1], SD_EVENT_ON);
 }
 
-/* The request goes before us: its client has left before the answer, or the server ends. */
+/* The request ends before the tunnel: its client left before the answer, or the server ends. */
 static void on_left(ApiRequest *q, bool answered) {
         Tunnel *t = q->state;
 

@@ -9,7 +9,7 @@
 
 #include "api/e2b/connect/connect-internal.h"
 
-#define SHIFT_BYTES ((size_t) 256 << 10) /* sent ones are dropped when so many are there */
+#define SHIFT_BYTES ((size_t) 256 << 10) /* sent bytes are dropped once they are this many */
 #define MESSAGE_MAX ((size_t) 16 << 10)  /* of an error */
 
 static bool is_stream(const ConnectCall *c) {
@@ -20,7 +20,7 @@ static const char *stream_type(const ConnectCall *c) {
         return c->json ? "application/connect+json" : "application/connect+proto";
 }
 
-/* Takes the text's bytes. */
+/* Takes over the text's bytes. */
 static int connect_answer_whole(ConnectCall *c, unsigned status, const char *type, Text *t) {
         char *data = t->data;
 
@@ -107,7 +107,7 @@ static void sent_some(ConnectCall *c, size_t n) {
         if (c->sent == c->out.size) {
                 c->out.size = c->sent = 0;
                 if (c->out.room > SHIFT_BYTES)
-                        text_done(&c->out); /* there may be many who wait for long */
+                        text_done(&c->out); /* frees memory: many calls may wait for long */
         } else if (c->sent >= SHIFT_BYTES) {
                 text_consume(&c->out, c->sent);
                 c->sent = 0;
@@ -138,7 +138,7 @@ static int stream_begin(ConnectCall *c) {
         if (!c->ended || c->broken || c->out.error < 0)
                 return http_answer_stream(c->q->http, 200, stream_type(c), UINT64_MAX, connect_answer_stream_next, c);
         r = connect_answer_whole(c, 200, stream_type(c), &c->out);
-        c->out.size = c->out.room = 0; /* they are the answer's now */
+        c->out.size = c->out.room = 0; /* the answer owns the bytes */
         return r;
 }
 
@@ -150,8 +150,8 @@ static int on_begin(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-/* After this turn of the loop: the start, the output and the end of a short command come together, and are one answer of a known length and one packet
- * instead of three. */
+/* Starts the answer after this turn of the loop. Start, output and end of a short command then form one
+ * answer of known length, in one packet instead of three. */
 static int connect_answer_stream_start(ConnectCall *c) {
         if (c->started)
                 return 0;
@@ -200,7 +200,8 @@ int connect_end(ConnectCall *c) {
         return r < 0 ? r : c->out.error;
 }
 
-/* A call that has said nothing yet says why, where the protocol has a place for it before the first byte: there is no stream to be broken off. */
+/* A call that has sent nothing yet reports an error, for which the protocol has a place before the first
+ * byte. Only a started stream is broken off. */
 void connect_break(ConnectCall *c) {
         if (c->ended || c->broken)
                 return;

@@ -5,7 +5,7 @@
 
 #include "api/e2b/connect/connect-internal.h"
 
-#define MEMORY_MAX ((size_t) 64 << 20) /* of one message in binary: two bytes of it may ask for a hundred */
+#define MEMORY_MAX ((size_t) 64 << 20) /* for one binary message: two bytes of it may need a hundred */
 
 static void *limited_alloc(void *userdata, size_t size) {
         size_t *left = userdata;
@@ -47,7 +47,7 @@ int connect_encode(Text *t, bool json, const ProtobufCMessage *message) {
         return t->error;
 }
 
-/* The head is filled in when the length is known. */
+/* Reserves the head of an envelope, to be filled in when its length is known. */
 static size_t begin_envelope(Text *t) {
         size_t at = t->size;
 
@@ -68,7 +68,7 @@ int connect_encode_envelope(Text *t, bool json, const ProtobufCMessage *message)
         return end_envelope(t, at, 0);
 }
 
-/* JSON whatever the codec. */
+/* The end of a stream is JSON in both codecs. */
 int connect_encode_end(Text *t, ConnectCode code, const char *message) {
         size_t at = begin_envelope(t);
 

@@ -32,7 +32,7 @@ static const ConnectMethod *find_method(const char *path) {
         return NULL;
 }
 
-/* Without parameters: a charset changes nothing. */
+/* Compares a media type without its parameters: a charset has no effect. */
 static bool type_is(const char *given, const char *name) {
         size_t n = strlen(name);
 
@@ -56,7 +56,7 @@ static int connect_head_read_type(ConnectCall *c) {
         return -EINVAL;
 }
 
-/* What clients understand whose calls are of another kind, too: by the status alone. */
+/* Clients with other kinds of calls understand this as well, by the status alone. */
 static int refuse_method(ConnectCall *c) {
         static const char words[] = "{\"code\":\"unimplemented\",\"message\":\"there is no such method\"}";
 
@@ -107,7 +107,8 @@ static void read_ping(ConnectCall *c) {
         c->ping_usec = seconds * USEC_PER_SEC;
 }
 
-/* "Basic" and "user:password" in base64; the password says nothing. What is not that names nobody. */
+/* Reads the user from "Basic" and base64 of "user:password". The password is ignored. Anything else names no
+ * user. */
 static int connect_head_read_user(ConnectCall *c) {
         const char *text = http_header(c->q->http, "Authorization");
         uint8_t decoded[BASE64_ROOM(USER_TEXT_MAX)];

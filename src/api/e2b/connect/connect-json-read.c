@@ -10,7 +10,7 @@
 #include "api/e2b/connect/connect-json.h"
 #include "base/text.h"
 
-#define VALUES_MAX 200000 /* in one document: each takes much more room than its letters */
+#define VALUES_MAX 200000 /* per document: each value needs much more memory than its text */
 
 static int read_message(const ProtobufCMessageDescriptor *d, json_t *j, ProtobufCMessage **ret, Error *reterr);
 
@@ -25,7 +25,7 @@ static int not_of(const ProtobufCFieldDescriptor *f, const char *wanted, Error *
         return error_set(reterr, -EBADMSG, "field %s: %s was expected", name, wanted);
 }
 
-/* Numbers are written as such or as texts. A fraction is none, but 1.0 and 1e3 are whole. */
+/* Reads an integer, given as a number or a string. 1.5 is refused, but 1.0 and 1e3 are integers. */
 static int read_signed(json_t *j, int64_t min, int64_t max, int64_t *ret) {
         const char *text = json_string_value(j);
         int64_t value;
@@ -158,7 +158,7 @@ static int connect_json_read_value(const ProtobufCFieldDescriptor *f, json_t *j,
                 return read_message(f->descriptor, j, ret, reterr);
         case PROTOBUF_C_TYPE_FLOAT:
         case PROTOBUF_C_TYPE_DOUBLE:
-                return -EOPNOTSUPP; /* no message of ours has any */
+                return -EOPNOTSUPP; /* no message here has one */
         default:
                 return connect_json_read_number(f, j, ret, reterr);
         }
@@ -168,7 +168,7 @@ static size_t item_size(const ProtobufCFieldDescriptor *f) {
         return f->type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData) : sizeof(uint64_t);
 }
 
-/* Texts, bytes and messages only: those are what lists of ours hold. */
+/* Only lists of strings, bytes and messages: the messages here have no others. */
 static int connect_json_read_list(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *j, Error *reterr) {
         size_t *n = connect_json_read_member(m, f->quantifier_offset), size = item_size(f);
         uint8_t *items;
@@ -239,7 +239,8 @@ static int read_map(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json
 
 static int read_single(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *j, Error *reterr) {
         bool oneof = f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF;
-        uint32_t *which = connect_json_read_member(m, f->quantifier_offset); /* of a oneof; else whether it is there, for types that say so */
+        /* The chosen member of a oneof. Else whether the field is present, for types that record it. */
+        uint32_t *which = connect_json_read_member(m, f->quantifier_offset);
         int r;
 
         if (oneof && *which != 0)

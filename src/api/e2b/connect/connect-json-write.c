@@ -21,7 +21,8 @@ void connect_json_name(const ProtobufCFieldDescriptor *f, char ret[static CONNEC
         ret[n] = '\0';
 }
 
-/* protobuf-c knows of no maps: theirs are lists of messages with a key and a value, which the compiler has named. */
+/* protobuf-c has no maps. A map is a list of messages with a key and a value, named by the protobuf
+ * compiler. */
 bool connect_is_map(const ProtobufCFieldDescriptor *f) {
         const ProtobufCMessageDescriptor *d = f->descriptor;
         size_t n;
@@ -146,7 +147,7 @@ static void write_value(Text *t, const ProtobufCFieldDescriptor *f, const void *
                 (void) connect_json_write(t, *(ProtobufCMessage *const *) value);
                 break;
         default:
-                t->error = t->error < 0 ? t->error : -EOPNOTSUPP; /* floating point: no message of ours has any */
+                t->error = t->error < 0 ? t->error : -EOPNOTSUPP; /* floating point: no message here has it */
         }
 }
 

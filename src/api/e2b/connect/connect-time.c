@@ -33,7 +33,7 @@ int connect_time_print(int64_t seconds, int32_t nanos, char ret[static CONNECT_T
         return 0;
 }
 
-/* So many digits; negative when there are fewer. */
+/* Reads exactly `digits` digits. Negative: there are fewer. */
 static int connect_time_number(const char **p, unsigned digits) {
         int value = 0;
 
@@ -126,7 +126,7 @@ int connect_time_parse(const char *text, int64_t *ret_seconds, int32_t *ret_nano
         day = tm.tm_mday;
         seconds = (int64_t) timegm(&tm) - zone;
         if (tm.tm_mday != day || seconds < SECONDS_FIRST || seconds > SECONDS_LAST)
-                return -EBADMSG; /* the 30th of February, or nobody's year */
+                return -EBADMSG; /* such as 30 February, or a year out of range */
         *ret_seconds = seconds;
         *ret_nanos = nanos;
         return 0;

@@ -33,7 +33,7 @@ void connect_handle(ApiRequest *q) {
         (void) connect_read_head(c);
 }
 
-/* While the body came in, the sandbox may have gone. */
+/* The sandbox may have ended while the body was received. */
 static int connect_find_sandbox(ConnectCall *c) {
         c->q->sandbox = sandbox_unless_gone(c->q->about);
         return c->q->sandbox ? 0 : connect_error(c, CONNECT_UNAVAILABLE, "The sandbox was not found");
@@ -74,7 +74,7 @@ static ssize_t unary_data(ConnectCall *c, const void *data, size_t size) {
         return c->in.message.error < 0 ? refuse_envelope(c, c->in.message.error) : (ssize_t) size;
 }
 
-/* One message, and nothing behind it. */
+/* Reads exactly one message. */
 static ssize_t single_data(ConnectCall *c, const void *data, size_t size) {
         ssize_t n = c->has_message ? 0 : connect_frame_take(&c->in, data, size);
 

@@ -31,7 +31,7 @@ EnvdLookup *envd_lookup_cancel(EnvdLookup *l) {
         return NULL;
 }
 
-/* A number that has no line is somebody too: as the kernel sees it. */
+/* A number without a line is a valid user, as for the kernel. */
 static int read_passwd(EnvdLookup *l, int fd) {
         _cleanup_free_ char *text = malloc(PASSWD_FILE_MAX);
         ssize_t n = text ? fd_read_full(fd, text, PASSWD_FILE_MAX) : -ENOMEM;
@@ -65,7 +65,7 @@ static void on_passwd_end(FileOp *op, int error, const char *path, uint64_t coun
         EnvdUser user;
 
         if (error == -ENOENT && l->name[0] == '\0')
-                r = 0; /* no such file at all */
+                r = 0; /* there is no passwd file */
         user = l->user;
         l->done(r, r < 0 ? NULL : &user, l->userdata);
 }
@@ -95,7 +95,7 @@ static int envd_users_look_up(Sandbox *sb, const char *name, EnvdLookupDone done
         return 0;
 }
 
-/* The root directory that we have made ourselves has the sandbox's user in it by that name. */
+/* A root directory made by the jail, without an image, has the sandbox's user by that name. */
 static bool is_furnished(const Sandbox *sb) {
         return !sb->spec.layer && sb->spec.uid != 0;
 }

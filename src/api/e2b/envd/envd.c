@@ -40,7 +40,7 @@ static void metrics(ApiRequest *q) {
                                         (json_int_t) limits->disk_bytes));
 }
 
-/* What every process of it begins with. A secret is shown as one, without its name. */
+/* The environment of every process in the sandbox. A secret is shown as such, without its name. */
 static void envs(ApiRequest *q) {
         const Strv *env = &q->sandbox->spec.env;
         json_t *answer = json_object();

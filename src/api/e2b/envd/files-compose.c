@@ -11,7 +11,7 @@
 
 #define SOURCES_MAX 1000
 #define PIECE_SIZE  ((size_t) 64 << 10)
-#define TURN_PIECES 64 /* then it is others' turn, however fast the worker takes them */
+#define TURN_PIECES 64 /* pieces in one turn of the loop, however fast the worker takes them */
 #define FILE_MODE   0644
 
 typedef struct Compose {
@@ -44,7 +44,8 @@ static const char *source_text(const Compose *c) {
         return json_string_value(json_array_get(c->sources, c->next));
 }
 
-/* Nothing of it goes on: the request may stay for as long as its caller does not read the answer. */
+/* Ends both operations at once. The request itself may stay for as long as its caller does not read the
+ * answer. */
 static void compose_fail(Compose *c, int error) {
         c->reader = fileop_free(c->reader);
         c->writer = fileop_free(c->writer);
@@ -79,7 +80,7 @@ static int source_path(Compose *c, const Sandbox *sb, char ret[static FILE_PATH_
         return 0;
 }
 
-/* The sources go, one after the other. That one cannot be removed is no failure: what was asked for is there. */
+/* Removes the sources one by one. A failure is ignored, because the requested file exists. */
 static void remove_next(Compose *c);
 static void files_compose_on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Compose *c = userdata;
@@ -124,7 +125,7 @@ static void files_compose_on_written(FileOp *op, int error, const char *path, ui
 
 static void files_compose_read_next(Compose *c);
 
-/* As much as the pipe takes, and as one turn may. 1: that was all of it, 0: not now. */
+/* Copies as much as the pipe takes and one turn allows. Returns 1 if everything is copied, 0 to wait. */
 static int files_compose_copy_some(Compose *c) {
         char buffer[PIECE_SIZE];
 
@@ -137,7 +138,7 @@ static int files_compose_copy_some(Compose *c) {
                         return 1;
                 written = fileop_write(c->writer, buffer, (size_t) n);
                 if (written < 0)
-                        return written == -EPIPE ? 0 : (int) written; /* why, it tells by its last message */
+                        return written == -EPIPE ? 0 : (int) written; /* the worker's last message says why */
                 c->offset += (uint64_t) written;
                 if (written < n)
                         return 0;
@@ -212,7 +213,7 @@ static void files_compose_read_next(Compose *c) {
                 compose_fail(c, r);
 }
 
-/* Each can be one, and none is what they become. */
+/* Each source must be a valid path, and none may be the destination. */
 static int files_compose_check_sources(Compose *c, const Sandbox *sb) {
         char path[FILE_PATH_BYTES];
 

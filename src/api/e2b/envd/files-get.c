@@ -29,7 +29,8 @@ static void files_get_download_destroy(ApiRequest *q, bool answered) {
         free(d->path);
 }
 
-/* What is in there is a stranger's: a browser shows it, and runs nothing of it, whatever else is served at this address. */
+/* The content is untrusted. With these headers a browser shows it but runs nothing of it, whatever else is
+ * served at this address. */
 static void files_get_add_headers(Download *d, const char *date) {
         const char *slash = strrchr(d->path, '/');
         _cleanup_free_ char *disposition = files_disposition(slash ? slash + 1 : d->path);
@@ -50,7 +51,7 @@ static void files_get_send_file(Download *d) {
         api_file_date(d->mtime_nsec, date);
         files_get_add_headers(d, date);
         if (if_range && strcmp(if_range, date) != 0)
-                range = NULL; /* another one than the caller has a part of */
+                range = NULL; /* the caller's part is of another version of the file */
         if (api_answer_file(d->q, files_type(d->path), range, &d->fd, d->size) == -ERANGE)
                 (void) e2b_error(d->q, 416, "invalid range: failed to overlap");
 }

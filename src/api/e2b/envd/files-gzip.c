@@ -7,12 +7,12 @@
 #include "api/e2b/envd/files-internal.h"
 
 #define OUTPUT_SIZE ((size_t) 64 << 10)
-#define GZIP_BITS   (16 + MAX_WBITS) /* gzip, and nothing else */
+#define GZIP_BITS   (16 + MAX_WBITS) /* gzip only */
 
 struct Inflate {
         z_stream z;
         uint64_t made, max;
-        bool begun, ended; /* within a member; a member has ended */
+        bool begun, ended; /* inside a member; a member has ended */
         size_t begin, end;
         char output[OUTPUT_SIZE];
 };
@@ -57,7 +57,7 @@ ssize_t inflate_feed(Inflate *i, const void *data, size_t size) {
 
         if (i->begin < i->end)
                 return 0;
-        if (i->ended && size > 0) { /* members follow one another */
+        if (i->ended && size > 0) { /* another member follows */
                 if (inflateReset(&i->z) != Z_OK)
                         return -EBADMSG;
                 i->ended = false;

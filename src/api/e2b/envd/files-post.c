@@ -11,7 +11,7 @@
 
 #define RAW_TYPE  "application/octet-stream"
 #define FORM_TYPE "multipart/"
-#define INFLATE_SLACK ((uint64_t) 64 << 20) /* beyond the sandbox's disk: parts that are nobody's */
+#define INFLATE_SLACK ((uint64_t) 64 << 20) /* beyond the sandbox's disk, for parts that are no files */
 
 static void files_post_upload_destroy(ApiRequest *q, bool answered) {
         Upload *u = q->state;
@@ -45,7 +45,7 @@ static int files_post_begin_part(Upload *u) {
         return upload_open(u, path ? path : u->form->filename);
 }
 
-/* One step of the form. Adds what is used; 1: it goes on, 0: not now. */
+/* One step of the form. Adds the bytes used to *used. Returns 1 to continue, 0 to wait. */
 static int form_step(Upload *u, const char *data, size_t size, size_t *used) {
         MultipartPiece piece;
         size_t n;
@@ -93,7 +93,7 @@ static ssize_t feed(Upload *u, const char *data, size_t size) {
         return u->form ? feed_form(u, data, size) : feed_raw(u, data, size);
 }
 
-/* What was inflated goes on. 1: all of it has. */
+/* Passes on inflated data. Returns 1 if all of it was taken. */
 static int files_post_drain(Upload *u) {
         size_t size;
         const char *data = inflate_output(u->inflate, &size);
@@ -127,7 +127,7 @@ static ssize_t feed_compressed(Upload *u, const char *data, size_t size) {
         }
 }
 
-/* The body is here. What of it has not gone on yet goes; then the last file is committed; then all is told. */
+/* The body is complete: passes on the rest of it, commits the last file, and answers. */
 static void files_post_finish(Upload *u) {
         if (u->q->answered || u->waits || !u->has_user)
                 return;

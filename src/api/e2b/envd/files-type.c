@@ -41,7 +41,7 @@ static bool files_type_is_token(char c) {
         return c > ' ' && c < 0x7f && !strchr("()<>@,;:\\\"/[]?=", c);
 }
 
-/* A token as it is, other ASCII in quotes, the rest as RFC 5987 has it. */
+/* A token is written as it is, other ASCII in quotes, anything else by RFC 5987. */
 char *files_disposition(const char *name) {
         bool token = name[0] != '\0', ascii = true;
         char *text, *p;
@@ -70,7 +70,7 @@ char *files_disposition(const char *name) {
         return text;
 }
 
-/* "q=0", "q=0.0": not at all. */
+/* Whether the quality is zero, as in "q=0" or "q=0.0". */
 static bool files_type_is_zero(const char *parameters, size_t size) {
         const char *q = size > 0 ? memmem(parameters, size, "q=", 2) : NULL;
 

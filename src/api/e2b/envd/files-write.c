@@ -9,7 +9,7 @@
 #include "api/e2b/envd/files-internal.h"
 
 #define METADATA_HEADER "X-Metadata-"
-#define METADATA_KEY_MAX (255 - (sizeof(FILE_LABEL_PREFIX) - 1)) /* the kernel's, for the whole name */
+#define METADATA_KEY_MAX (255 - (sizeof(FILE_LABEL_PREFIX) - 1)) /* the kernel's limit on the whole name */
 
 void upload_close(Upload *u) {
         u->op = fileop_free(u->op);
@@ -45,7 +45,8 @@ static void refuse_write(Upload *u, int error, const char *path) {
                 (void) e2b_errno(u->q, error, NULL);
 }
 
-/* {"path", "name", "type"}, and "metadata" where there is some: nothing else, somebody compares them. */
+/* {"path", "name", "type"}, and "metadata" if there is any. Nothing else, because clients compare these
+ * objects. */
 static json_t *files_write_entry_json(const Upload *u, const FileEntry *e) {
         const char *slash = strrchr(u->path, '/'), *key, *value;
         json_t *metadata = json_object(), *j;
@@ -72,7 +73,7 @@ static void files_write_on_entry(FileOp *op, const FileEntry *entry, int fd, voi
         u->entry = files_write_entry_json(u, entry);
 }
 
-/* Also in the middle of the body, when the disk is full. */
+/* May come in the middle of the body, if the disk is full. */
 static void files_write_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Upload *u = userdata;
 
@@ -143,7 +144,7 @@ int upload_open(Upload *u, const char *path) {
 }
 
 static int upload_heard(Upload *u, ssize_t n) {
-        u->waits |= n == -EPIPE; /* the worker has given up; why, it tells by its last message */
+        u->waits |= n == -EPIPE; /* the worker has given up; its last message says why */
         if (n >= 0 || n == -EPIPE)
                 return 0;
         refuse_write(u, (int) n, u->path);
@@ -162,7 +163,7 @@ int upload_commit(Upload *u) {
         return upload_heard(u, fileop_commit(u->op));
 }
 
-/* X-Metadata-Key: value. */
+/* Headers such as "X-Metadata-Key: value". */
 
 static const char *files_write_add_label(Upload *u, const char *key, const char *value, size_t *total) {
         const size_t key_size = strlen(key), value_size = strlen(value);

@@ -12,10 +12,12 @@
 #define ENTRIES_FIRST 64
 #define NSEC_PER_SEC  INT64_C(1000000000)
 
-/* Clients know file systems where a directory has a size that is never 0; on ours an empty one has none. */
+/* Clients expect that the size of a directory is never 0. In our file systems an empty directory has the
+ * size 0. */
 #define DIRECTORY_SIZE 4096
 
-/* As Go prints a mode: a letter for each thing that is set, "-" when none is, and nine for the permissions. */
+/* Prints a mode as Go does: one letter per property, "-" if there is none, then nine characters for the
+ * permissions. */
 void fs_permissions(uint32_t mode, char ret[static 16]) {
         static const char bits[] = "rwxrwxrwx";
         char *p = ret;
@@ -45,7 +47,7 @@ void fs_permissions(uint32_t mode, char ret[static 16]) {
         *p = '\0';
 }
 
-/* Names are bytes, texts are UTF-8: what is none becomes U+FFFD. */
+/* Copies a name as UTF-8. Invalid bytes become U+FFFD. */
 static char *filesystem_entry_copy_text(const char *text) {
         _cleanup_text_ Text t = TEXT_INIT(4 * FILE_PATH_BYTES);
         const char *p = text, *end = text + strlen(text);
@@ -93,7 +95,7 @@ static int filesystem_entry_add_label(Filesystem__EntryInfo *i, const char *key,
         return m->key && m->value ? 0 : -ENOMEM;
 }
 
-/* Somebody inside may have written anything: what is no text is left out. */
+/* The guest may have written any bytes: labels that are not UTF-8 are left out. */
 static int add_labels(Filesystem__EntryInfo *i, const FileEntry *e) {
         const char *key, *value;
         size_t offset = 0;

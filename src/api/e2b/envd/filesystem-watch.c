@@ -26,7 +26,7 @@ uint32_t fs_watch_flags(bool recursive, bool include_entry) {
 static void filesystem_watch_on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FsCall *c = userdata;
 
-        fs_entry_ahead(&c->ahead, entry, c->path); /* without one it is told all the same */
+        fs_entry_ahead(&c->ahead, entry, c->path); /* the event is sent even without the entry */
 }
 
 static void filesystem_watch_send_event(FsCall *c, Filesystem__FilesystemEvent *e) {
@@ -85,7 +85,8 @@ static void stand(FsCall *c) {
         (void) connect_keepalive(c->call, &m.base);
 }
 
-/* The watch stands; or never did; or has ended. What was watched may have gone: then there is silence, as from anything that does not change. */
+/* The watch is established, or failed, or has ended. If the watched path was removed, nothing is sent: the
+ * stream stays silent. */
 static void filesystem_watch_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FsCall *c = userdata;
 
@@ -102,7 +103,7 @@ static void filesystem_watch_on_end(FileOp *op, int error, const char *path, uin
                 (void) connect_error(c->call, CONNECT_INTERNAL, "watcher error: %s", envd_strerror(-error));
 }
 
-/* Whoever follows a sandbox that is paused or has ended sees the stream break off. */
+/* If the sandbox is paused or ends, the stream is broken off. */
 static void filesystem_watch_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         FsCall *c = userdata;
 

@@ -14,18 +14,18 @@
 
 #include "api/e2b/envd/filesystem.h"
 
-#define WATCHERS_MAX         1024 /* of all sandboxes: each is a process inside */
+#define WATCHERS_MAX         1024 /* in all sandboxes: each is a process inside */
 #define SANDBOX_WATCHERS_MAX 64
 #define EVENTS_MAX           4096
-#define BYTES_MAX            ((size_t) 1 << 20) /* of a watcher's events: names may be long, and there are many watchers */
+#define BYTES_MAX            ((size_t) 1 << 20) /* of one watcher's events: names may be long, and watchers many */
 #define UNUSED_USEC          (60 * 60 * USEC_PER_SEC)
-#define ID_SIZE              22 /* "w" and twenty letters */
+#define ID_SIZE              22 /* "w", twenty letters and a NUL */
 
 typedef struct FsWatcher {
         char id[ID_SIZE];
         Sandbox *sandbox;
         FsWatchers *all;
-        FsCall *maker; /* who waits for it to stand */
+        FsCall *maker; /* the call that waits until it is established */
         FileOp *op;
         sd_event_source *unused;
         char path[FILE_PATH_BYTES];
@@ -132,7 +132,7 @@ static void filesystem_watchers_on_end(FileOp *op, int error, const char *path, 
                 watcher_free(w);
                 if (maker)
                         fs_watch_error(maker, error);
-        } else if (error != -ENOENT) /* what was watched has gone, which was told */
+        } else if (error != -ENOENT) /* ENOENT: the watched path was removed, and an event said so */
                 filesystem_watchers_fail(w, "watcher error: the watch has broken");
 }
 
@@ -154,7 +154,7 @@ static int filesystem_watchers_make_id(char ret[static ID_SIZE]) {
         return 0;
 }
 
-/* One that has failed does not hear of its sandbox's end. */
+/* Removes failed watchers, which are not informed of the end of their sandbox. */
 static void drop_orphans(FsWatchers *all) {
         FsWatcher *w, *next;
 
@@ -226,7 +226,7 @@ void fs_create_watcher(ConnectCall *call, const ProtobufCMessage *request) {
         fs_call(call, &(FsAsked) { .path = m->path, .ready = create_ready, .flags = flags });
 }
 
-/* Another sandbox's is not there. */
+/* Finds a watcher of this sandbox. Those of other sandboxes are not found. */
 static FsWatcher *find_watcher(ConnectCall *call, const char *id) {
         FsWatchers *all = fs_watchers_of(connect_request(call)->api);
         FsWatcher *w = NULL;

@@ -8,7 +8,7 @@
 
 #define LIST_MAX 50000
 
-/* One call: whose, where. */
+/* One call: its user and its path. */
 
 static void filesystem_call_destroy(ConnectCall *call, void *state) {
         FsCall *c = state;
@@ -81,7 +81,7 @@ static void filesystem_begin(FsCall *c) {
         if (r < 0 && !fs_lost(c, r))
                 (void) connect_errno(c->call, r, error.text);
         else if (lookup)
-                c->lookup = lookup; /* else it is over already, and the call may be */
+                c->lookup = lookup; /* else the lookup is over, and the call may be freed */
 }
 
 void fs_call(ConnectCall *call, const FsAsked *asked) {
@@ -102,13 +102,13 @@ void fs_call(ConnectCall *call, const FsAsked *asked) {
                 filesystem_begin(c);
 }
 
-/* Those with one answer. */
+/* Operations with a single answer. */
 
 typedef struct FsKind {
         FileOperation operation;
         uint32_t flags;
-        bool makes; /* directories on the way, which are the user's */
-        /* Whether it has failed, and the answer says so. path is where. */
+        bool makes; /* creates missing parents, owned by the user */
+        /* Returns true if the operation has failed, and then has answered. path: where it failed. */
         bool (*failed)(FsCall *c, int error, const char *path, uint64_t count);
         void (*answer)(FsCall *c); /* with its entries */
 } FsKind;
@@ -149,7 +149,7 @@ static void filesystem_ask(ConnectCall *call, const FsKind *kind, const char *pa
         fs_call(call, &(FsAsked) { .path = path, .target = target, .ready = filesystem_ready, .depth = depth, .kind = kind });
 }
 
-/* The one that was asked for. The answers of Stat, MakeDir and Move differ in name only. */
+/* Answers with the requested entry. The answers of Stat, MakeDir and Move differ only in their names. */
 static void filesystem_answer_entry(FsCall *c) {
         Filesystem__StatResponse m = FILESYSTEM__STAT_RESPONSE__INIT;
 

@@ -8,7 +8,7 @@
 #include "base/macro.h"
 
 enum {
-        STATE_BODY, /* of a part; or what is before the first */
+        STATE_BODY, /* of a part, or the text before the first part */
         STATE_DELIMITER,
         STATE_DASH,
         STATE_LINE_FEED,
@@ -16,8 +16,8 @@ enum {
         STATE_ENDED,
 };
 
-/* A parameter of a header: ; name=value, ; name="value". What a quoted one has behind a backslash is itself, unless that is a name of a file that only looks so
- * (C:\x): only quotes and backslashes are ever escaped. 1: found, 0: not there. */
+/* Finds a parameter of a header: ; name=value, ; name="value". In quotes, a backslash only escapes a quote
+ * or a backslash: in a file name such as C:\x it is an ordinary character. 1: found, 0: not found. */
 static int find_parameter(const char *text, const char *name, char *ret, size_t size) {
         const size_t length = strlen(name);
         const char *p = text;
@@ -67,7 +67,7 @@ int multipart_init(Multipart *m, const char *content_type) {
         return 0;
 }
 
-/* Browsers write quotes and line ends of a file's name like this, and nothing else. */
+/* In file names, browsers encode only quotes and line ends, in this way. */
 static void unescape_filename(char *text) {
         static const struct {
                 const char *code;
@@ -107,7 +107,7 @@ static int take_header(Multipart *m) {
         return 0;
 }
 
-/* One line; an empty one ends them. 1: they have ended. */
+/* Reads one header line. Returns 1 after the empty line that ends the headers. */
 static int multipart_read_headers(Multipart *m, const char *data, size_t size, size_t *used) {
         while (*used < size) {
                 char c = data[(*used)++];
@@ -143,11 +143,12 @@ static void begin_headers(Multipart *m) {
 static int multipart_begin_part(Multipart *m) {
         m->state = STATE_BODY;
         m->in_part = true;
-        m->matched = m->imagined = 2; /* the line end of the headers will do for a delimiter that follows at once */
+        m->matched = m->imagined = 2; /* the line end after the headers may begin a delimiter */
         return MULTIPART_PART;
 }
 
-/* What was taken for a delimiter and is none. Its first byte is a CR, which it has only once: so nothing of it can begin another. */
+/* Gives back bytes that looked like a delimiter. A delimiter begins with a CR and has no other, so no part
+ * of them can begin another one. */
 static void give_back(Multipart *m) {
         if (m->in_part) {
                 m->owed_from = m->imagined;
@@ -188,7 +189,7 @@ static int multipart_read_body(Multipart *m, const char *data, size_t size, size
         return MULTIPART_MORE;
 }
 
-/* Behind a delimiter: "--", or the end of the line. */
+/* After a delimiter: "--", or the end of the line. */
 static int read_delimiter_end(Multipart *m, char c) {
         if (m->state == STATE_DASH) {
                 m->state = STATE_ENDED;

@@ -9,8 +9,8 @@
 
 typedef struct Input {
         ConnectCall *call;
-        Execution *writing; /* to it, now; NULL: nothing is under way */
-        char execution[EXECUTION_ID_MAX]; /* of a stream; "": none was named */
+        Execution *writing; /* the process being written to; NULL: none */
+        char execution[EXECUTION_ID_MAX]; /* of a stream; "": not named yet */
         size_t size;
         bool stream;
 } Input;
@@ -39,7 +39,7 @@ static Input *process_input_of(ConnectCall *c, bool stream) {
         return in;
 }
 
-/* A message of a stream is no answer: more may come. */
+/* A message of a stream is not answered: more may come. */
 static void taken(Input *in) {
         Process__SendInputResponse m = PROCESS__SEND_INPUT_RESPONSE__INIT;
 
@@ -67,12 +67,12 @@ static void process_input_on_written(Execution *x, int r, size_t written, void *
 
         in->writing = NULL;
         if (r < 0 || written < in->size)
-                process_input_refuse(in->call, x, r < 0 ? r : -EPIPE); /* it has ended before it has read all */
+                process_input_refuse(in->call, x, r < 0 ? r : -EPIPE); /* ended before it has read everything */
         else
                 taken(in);
 }
 
-/* It may be over before the call returns. */
+/* The call may be over when this returns. */
 static void write_input(Input *in, Execution *x, const ProtobufCBinaryData *data) {
         int r;
 

@@ -18,7 +18,7 @@ typedef struct Start {
         EnvdLookup *lookup;
         ExecutionSpec spec;
         Strv env;  /* the request's */
-        char *cwd; /* as it was said */
+        char *cwd; /* as requested */
 } Start;
 
 static void start_free(Start *s) {
@@ -85,7 +85,8 @@ static int process_start_read_texts(Start *s, const Process__StartRequest *m, Er
         return !s->cwd || (m->tag && !s->spec.tag) ? -ENOMEM : 0;
 }
 
-/* Clients send a time by themselves, and expect no refusal of it: what is beyond a ceiling is lowered, and ends as a time that was asked for would. */
+/* Clients send a timeout by default and do not expect a refusal. So a timeout beyond the limit is lowered,
+ * and it ends the process like a requested one. */
 static int process_start_read_time(Start *s, Error *reterr) {
         const ApiRequest *q = connect_request(s->call);
         TimeAsked asked = { .lower = true };
@@ -110,7 +111,8 @@ static int process_start_read_request(Start *s, const Process__StartRequest *m, 
         return process_start_read_time(s, reterr);
 }
 
-/* What everything inside is told. What the sandbox was made with says it better, and is laid over it by the core: so only what it does not have is said here. */
+/* Adds a default variable, unless the sandbox's own environment has it. The core adds that environment
+ * later. */
 static int push_default(Start *s, const char *name, const char *value) {
         const Sandbox *sb = connect_request(s->call)->sandbox;
         _cleanup_free_ char *text = NULL;
@@ -175,13 +177,13 @@ static void process_start_run(Start *s, const EnvdUser *user) {
                 return;
         }
         api_about(q, q->sandbox, x);
-        connect_unbound(c); /* PID 1 sees to the deadline, whoever still listens */
+        connect_unbound(c); /* PID 1 enforces the deadline, even if no client listens */
         connect_set_state(c, NULL, NULL);
         start_free(s);
         (void) process_stream(c, x, /* from_now= */ false);
 }
 
-/* Its sandbox may have gone while we looked. */
+/* The sandbox may have ended during the lookup. */
 static bool find_sandbox_again(ConnectCall *c) {
         ApiRequest *q = connect_request(c);
 
@@ -222,5 +224,5 @@ void process_start(ConnectCall *c, const ProtobufCMessage *request) {
         if (r < 0)
                 (void) connect_errno(c, r, error.text);
         else if (lookup)
-                s->lookup = lookup; /* else s may be gone already */
+                s->lookup = lookup; /* else s may be freed already */
 }

@@ -44,7 +44,7 @@ static void process_stream_destroy(ConnectCall *c, void *state) {
         free(s);
 }
 
-/* Events. Both methods' answers look the same. */
+/* Events. The answers of both methods have the same layout. */
 
 static int process_stream_send_event(ProcessStream *s, Process__ProcessEvent *event) {
         Process__StartResponse m = PROCESS__START_RESPONSE__INIT;
@@ -75,7 +75,7 @@ static ssize_t process_stream_send_data(Feed *f, ExecutionStream stream, const u
         output.output_case = s->pty              ? PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_PTY :
                              stream == STREAM_STDOUT ? PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_STDOUT :
                                                        PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_STDERR;
-        output.stdout = (ProtobufCBinaryData) { size, (uint8_t *) (uintptr_t) data }; /* the three share their place */
+        output.stdout = (ProtobufCBinaryData) { size, (uint8_t *) (uintptr_t) data }; /* a union with stderr and pty */
         event.event_case = PROCESS__PROCESS_EVENT__EVENT_DATA;
         event.data = &output;
         r = process_stream_send_event(s, &event);
@@ -98,7 +98,7 @@ static int send_end(ProcessStream *s) {
         return r < 0 ? r : connect_end(s->call);
 }
 
-/* It has never run. */
+/* The process was never started. */
 static void tell_failure(ProcessStream *s) {
         if (s->cwd_error == ENOENT)
                 (void) connect_error(s->call, CONNECT_INVALID_ARGUMENT, "cwd '%s' does not exist", s->cwd ? s->cwd : "");
@@ -107,7 +107,7 @@ static void tell_failure(ProcessStream *s) {
                                 "error starting process '%s': %s", s->command ? s->command : "", s->message ? s->message : "it could not be started");
 }
 
-/* All of its output has been said. */
+/* All output has been sent. */
 static int process_stream_tell_end(Feed *f, void *userdata) {
         ProcessStream *s = userdata;
 
@@ -143,7 +143,7 @@ static bool process_stream_is_full(const Feed *f, void *userdata) {
 static void process_stream_pump(ProcessStream *s) {
         int r = feed_pump(&s->feed);
 
-        if (r < 0 && r != -ESHUTDOWN) /* else its deadline has passed, or its connection is broken off */
+        if (r < 0 && r != -ESHUTDOWN) /* ESHUTDOWN: the deadline has passed, or the connection is broken off */
                 (void) connect_errno(s->call, r, "the output cannot be read");
         if (r < 0)
                 stream_release(s);

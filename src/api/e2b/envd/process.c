@@ -77,13 +77,13 @@ void process_status_text(const Execution *x, char ret[static PROCESS_TEXT_MAX]) 
                 (void) snprintf(ret, PROCESS_TEXT_MAX, "signal: signal %d", x->signal);
 }
 
-/* List. The messages point into the executions, and are gone before anything of them changes. */
+/* List. The messages point into the executions, and are freed before an execution can change. */
 
 typedef struct Listed {
         Process__ProcessInfo info;
         Process__ProcessConfig config;
         Process__ProcessConfig__EnvsEntry *envs, **env_pointers;
-        char *names; /* of the envs, one after the other */
+        char *names; /* names of the variables, one after the other */
 } Listed;
 
 static void listed_done(Listed *l) {
@@ -92,7 +92,7 @@ static void listed_done(Listed *l) {
         free(l->names);
 }
 
-/* "NAME=value" as two texts: the name is copied, the value is where it was. */
+/* Splits "NAME=value": the name is copied, the value is not. */
 static int list_env(Listed *l, const Strv *env) {
         size_t size = 0;
         char *p;

@@ -78,7 +78,7 @@ static void e2b_create_body_done(E2bCreateBody *b) {
         json_decref(b->iam);
 }
 
-/* What cannot be, before anything is looked up. */
+/* Checks that need no lookup. */
 
 static int e2b_create_refuse(ApiRequest *q, const char *text) {
         return e2b_error(q, 400, "%s", text);
@@ -120,7 +120,8 @@ static int e2b_create_check_network(ApiRequest *q, const E2bCreateBody *b) {
 }
 
 static int e2b_create_check(ApiRequest *q, const E2bCreateBody *b) {
-        if (b->mcp && !json_is_object(b->mcp)) /* the client itself starts the gateway inside, where its template has one, and says so where it has none */
+        /* The client itself starts the gateway inside, if the template has one, and reports it if not. */
+        if (b->mcp && !json_is_object(b->mcp))
                 return e2b_create_refuse(q, "mcp: must be an object");
         if (b->iam)
                 return e2b_create_refuse(q, "iam: this server issues no identity tokens");
@@ -161,7 +162,7 @@ static int add_mounts(ApiRequest *q, const E2bCreateBody *b, SandboxSpec *spec, 
         return 0;
 }
 
-/* A new one, of a template. */
+/* The spec of a new sandbox from a template. */
 static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, JsonComplaints *c) {
         const E2bConfig *settings = &q->manager->settings->e2b;
         Error error = { 0 };
@@ -173,13 +174,13 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
                 r = api_make_profile(q, spec, c);
         if (r < 0 || json_has_complaints(c))
                 return r;
-        if (!spec->profile && t->cpu_milli) /* a profile is the operator's word */
+        if (!spec->profile && t->cpu_milli) /* a profile of the operator overrides it */
                 spec->limits.cpu_milli = t->cpu_milli;
         if (!spec->profile && t->memory_bytes)
                 spec->limits.memory_bytes = t->memory_bytes;
         spec->persistent |= trees_have_disks(q->manager, NULL);
         if (!spec->profile) {
-                spec->limits.exec_timeout_usec = 0; /* a command says by itself how long it may take */
+                spec->limits.exec_timeout_usec = 0; /* each command brings its own time limit */
                 if (spec->persistent)
                         spec->limits.disk_bytes = allowance_disk(q->manager, &q->who, settings->disk_bytes);
                 allowance_lower(q->manager, &q->who, spec);
@@ -187,11 +188,12 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
         r = template_apply(q->manager, spec, /* user_given= */ false, /* workdir_given= */ spec->workdir != NULL, &error);
         if (r < 0 && r != -ENOMEM)
                 return json_complain(c, "templateID", "%s", error.text);
-        spec->sudo = true; /* E2B promises it, whatever the template stands on */
+        spec->sudo = true; /* E2B's API promises sudo, whatever the base */
         return r >= 0 && !spec->workdir ? shape_text_set(&spec->workdir, WORKDIR) : r;
 }
 
-/* One more of what was once, with its environment; what it was called and for how long it lived were another's words. */
+/* The spec of a new sandbox from a snapshot, with the snapshot's environment. Name and lifetime are not
+ * taken over: they belonged to another caller's request. */
 static int snapshot_again(const ApiRequest *q, const Snapshot *n, SandboxSpec *spec, JsonComplaints *c) {
         SandboxSpec base = { .hub_fd = -EBADF };
         const Profile *p;
@@ -206,7 +208,7 @@ static int snapshot_again(const ApiRequest *q, const Snapshot *n, SandboxSpec *s
         if (r >= 0)
                 r = shape_text_set(&spec->metadata, NULL);
         p = spec->profile ? profile_find(q->manager->settings, spec->profile) : NULL;
-        if (r >= 0 && !(p && p->policy)) /* a profile's is the operator's word */
+        if (r >= 0 && !(p && p->policy)) /* a profile's policy is the operator's */
                 r = shape_text_set(&spec->policy, NULL);
         return r < 0 ? r : allowance_take_policy(q->manager, &q->who, spec);
 }
@@ -215,7 +217,8 @@ static bool has_gate(const ApiRequest *q) {
         return q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_EGRESS);
 }
 
-/* All of them stand at the gate, so that it can be said later what they reach. A profile's policy is the operator's word: it stays where nothing is said. */
+/* Every sandbox gets a gate, so that its network can be changed later. A profile's policy is the operator's:
+ * it stays unless the request says something. */
 static int set_network(ApiRequest *q, const E2bCreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
         E2bInternet internet = b->internet == E2B_OFF ? E2B_INTERNET_NONE : q->manager->settings->e2b.internet;
         _cleanup_json_ json_t *network = NULL;

@@ -28,7 +28,7 @@ static json_t *e2b_fork_error_json(const Error *error) {
         return json_pack("{s:{s:i, s:s}}", "error", "code", (int) status, "message", error->text[0] ? error->text : message);
 }
 
-/* One answer for each, in order. */
+/* Answers with one result per copy, in order. */
 static void e2b_fork_on_forked(Sandbox *const *list, const Error *errors, size_t n, void *userdata) {
         ApiRequest *q = userdata;
         ApiForking *k = q->state;

@@ -27,11 +27,11 @@ typedef struct E2bListFilter {
         E2bListPair pairs[PAIRS_MAX];
         size_t n_pairs;
         bool running, paused;
-        usec_t started_after; /* in milliseconds, as it is told; 0: always */
+        usec_t started_after; /* in milliseconds, as in the answers; 0: always */
         const char *template_id;
         bool ascending;
         uint64_t limit;
-        ApiPlace after; /* its id is "": from the first */
+        ApiPlace after; /* id "": from the first */
 } E2bListFilter;
 
 static void e2b_list_filter_done(E2bListFilter *f) {
@@ -41,7 +41,8 @@ static void e2b_list_filter_done(E2bListFilter *f) {
         }
 }
 
-/* Metadata: "k=v&k=v", whose parts are encoded once, and the whole once more; the query's own encoding is off already. */
+/* Metadata: "k=v&k=v". The parts are percent-encoded, and so is the whole. The encoding of the query itself
+ * has been removed before. */
 
 static char *e2b_list_unescape(const char *text, size_t size) {
         char *ret = malloc(size + 1);
@@ -90,7 +91,7 @@ static int read_metadata(ApiRequest *q, E2bListFilter *f) {
         return r;
 }
 
-/* The rest of the query. */
+/* The other parameters of the query. */
 
 static int read_states(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "state");
@@ -124,7 +125,7 @@ static int e2b_list_parse_time(const char *text, usec_t *ret) {
         if (*p == '.')
                 for (p++; *p >= '0' && *p <= '9'; p++, unit /= 10)
                         usec += (usec_t) (*p - '0') * unit;
-        if (*p == '+' || *p == '-' || *p == ' ') { /* a plus that nobody has encoded */
+        if (*p == '+' || *p == '-' || *p == ' ') { /* ' ': a plus that was not encoded */
                 if (sscanf(p, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) < 3 || p[used])
                         return -EINVAL;
         } else if (strcmp(p, "Z") != 0 && strcmp(p, "z") != 0)
@@ -201,7 +202,7 @@ static bool e2b_list_is_there(const Sandbox *sb) {
         return !sb->pooled && sb->status != SANDBOX_INITIALIZING && !sandbox_is_ending(sb);
 }
 
-/* Made for a build, or to look into a volume: nobody has asked for those. */
+/* Whether the sandbox serves a build, or reads a volume. Clients have not asked for those. */
 static bool is_helper(const Sandbox *sb) {
         static const char *const marks[] = { "{\"templateBuild\":", "{\"volumeFiles\":" };
 
@@ -236,7 +237,7 @@ static int by_start_down(const void *a, const void *b) {
         return by_start(b, a);
 }
 
-/* Told on a page before. */
+/* Whether the sandbox was on an earlier page. */
 static bool is_past(const E2bListFilter *f, const Sandbox *sb) {
         int order;
 
@@ -300,7 +301,7 @@ void e2b_sandbox_list_v2(ApiRequest *q) {
                 e2b_list_answer(q, &f);
 }
 
-/* The first generation knows those that run, and all of them at once. */
+/* The first generation lists only running sandboxes, and all of them at once. */
 void e2b_sandbox_list(ApiRequest *q) {
         _cleanup_(e2b_list_filter_done) E2bListFilter f = { .request = q, .running = true, .limit = UINT32_MAX };
 

@@ -14,7 +14,7 @@
 typedef enum E2bLogsLevel { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARN, LEVEL_ERROR, _LEVEL_MAX } E2bLogsLevel;
 static const char *const levels[_LEVEL_MAX] = { "debug", "info", "warn", "error" };
 
-/* Those that are no ordinary part of a life. */
+/* Events that are not an ordinary part of a sandbox's life. */
 static const struct {
         const char *type;
         E2bLogsLevel level;
@@ -57,7 +57,7 @@ static int e2b_logs_add(const StoreEvent *event, void *userdata) {
         entry = json_pack("{s:o, s:o, s:s, s:o}", "timestamp", json_time(event->at), "message", json_sprintf("%s%s%s", event->type, *text ? " " : "", text), "level",
                         levels[level], "fields", fields);
         if (!entry)
-                return 0; /* a text that is none */
+                return 0; /* its text is not valid */
         if (k->backward && json_array_size(k->entries) >= k->limit)
                 (void) json_array_remove(k->entries, json_array_size(k->entries) - 1);
         if (k->backward)
@@ -87,7 +87,8 @@ static int e2b_logs_load(ApiRequest *q, const Sandbox *sb, E2bLogsQuery *k) {
         return r;
 }
 
-/* A line of the first generation is a JSON text, as the service's own logger writes it: E2B's CLI parses it and wants a level there. */
+/* A line of the first generation is JSON text, as the service's own logger writes it. E2B's CLI parses it,
+ * and expects a level in it. */
 static json_t *e2b_logs_line(const json_t *entry) {
         _cleanup_json_ json_t *line = json_pack("{s:O, s:O, s:s}", "level", json_object_get(entry, "level"), "message", json_object_get(entry, "message"), "logger", "sandbox");
         _cleanup_free_ char *text = NULL;
@@ -98,7 +99,7 @@ static json_t *e2b_logs_line(const json_t *entry) {
         return text ? json_pack("{s:O, s:s}", "timestamp", json_object_get(entry, "timestamp"), "line", text) : NULL;
 }
 
-/* The first generation has them twice: as lines, and as entries. */
+/* The first generation returns everything twice: as lines and as entries. */
 void e2b_sandbox_logs(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
         E2bLogsQuery k = { .to = USEC_INFINITY, .limit = LIMIT_MAX };

@@ -19,7 +19,7 @@ static int cores_of(const Sandbox *sb) {
         return milli > 0 ? (int) ((milli + 999) / 1000) : get_nprocs();
 }
 
-/* What is cached is part of what is used, and not told apart here. */
+/* Cache memory is part of the used memory, and is not reported separately. */
 static json_t *moment_json(const Sandbox *sb, const ObserveMoment *m) {
         int cores = cores_of(sb);
 
@@ -49,7 +49,7 @@ static bool look_now(Sandbox *sb, ObserveMoment *ret) {
         return true;
 }
 
-/* In whole seconds; a bound is part of the range. */
+/* A time in whole seconds. Bounds are inclusive. */
 static int read_second(ApiRequest *q, const char *name, usec_t missing, usec_t *ret) {
         const char *text = http_query(q->http, name);
         uint64_t seconds;

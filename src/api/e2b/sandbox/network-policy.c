@@ -98,7 +98,7 @@ static IpRange half(const IpRange *r, bool upper) {
         return h;
 }
 
-/* What of it is not allowed again. */
+/* Adds the parts of a denied range that are not allowed again. */
 static void put_rest(json_t *list, const IpRange *denied, const Lists *l) {
         for (size_t i = 0; i < l->n_allowed; i++) {
                 const IpRange *a = l->allowed + i;
@@ -153,7 +153,7 @@ static json_t *network_policy_print(const Lists *l) {
         return json_pack("{s:s, s:b, s:o, s:o}", "mode", "egress", "requireTls", 0, "allow", allow, "deny", deny);
 }
 
-/* What this server has nothing for. An empty one asks for nothing. */
+/* Refuses options that this server does not support. An empty option is accepted. */
 static int check_others(const json_t *network, Error *reterr) {
         const json_t *proxy = json_object_get(network, "egressProxy"), *rules = json_object_get(network, "rules");
 

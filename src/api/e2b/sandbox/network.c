@@ -31,7 +31,7 @@ static void e2b_network_body_done(NetworkBody *b) {
         json_decref(b->rules);
 }
 
-/* The rest of what was said at its creation (its public traffic, its host) is not this call's business. */
+/* Replaces the rules. Other network options from the creation (public traffic, host) stay. */
 static json_t *e2b_network_merge(const json_t *before, const NetworkBody *b) {
         static const char *const ours[] = { "allowOut", "denyOut", "egressProxy", "rules" };
         json_t *j = before ? json_copy((json_t *) (uintptr_t) before) : json_object();
@@ -73,7 +73,8 @@ static void e2b_network_on_set(Sandbox *sb, const Error *error, void *userdata) 
         (void) e2b_done(q, error ? error->code : 0, error ? error->text : NULL);
 }
 
-/* One that another surface has made stays that: with a record it would have this one's rules, and ports that are everybody's. */
+/* A sandbox of another surface gets no record. With a record, it would follow the rules of this surface, and
+ * its ports would be public. */
 static int e2b_network_remember(Sandbox *sb, const NetworkBody *b) {
         const E2bRecord *before = sb->spec.dialect ? e2b_record(sb) : NULL;
         _cleanup_json_ json_t *network = NULL;

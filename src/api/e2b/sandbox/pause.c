@@ -43,12 +43,13 @@ typedef struct WakeBody {
 
 static const ShapeField wake_fields[] = {
         { "timeout",   SHAPE_CUSTOM, offsetof(WakeBody, timeout),    SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds) },
-        { "memory", SHAPE_CUSTOM,    offsetof(WakeBody, memory),     SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag) }, /* what is there decides: nothing else could be woken */
+        /* "memory" is ignored: the sandbox is woken from what exists. */
+        { "memory", SHAPE_CUSTOM,    offsetof(WakeBody, memory),     SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag) },
         { "autoPause", SHAPE_CUSTOM, offsetof(WakeBody, auto_pause), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag)    },
 };
 static const Shape wake_shape = SHAPE_BODY(wake_fields);
 
-/* The time is set before it wakes, and counts from then on: it never runs for longer than was said. */
+/* The timeout is set before the sandbox wakes, and counts from then on, so it never runs for longer. */
 static void on_awake(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         Error failure = { 0 };
@@ -82,7 +83,7 @@ static void on_paused_wake(Sandbox *sb, const Error *error, void *userdata) {
                 sandbox_resume(sb, on_awake, userdata);
 }
 
-/* A pause that is under way comes first: nothing of the sandbox answers already. */
+/* If a pause is in progress, it must end first: the sandbox does not answer any more. */
 static void pause_wake_later(ApiRequest *q, Sandbox *sb, usec_t timeout) {
         Error error = { 0 };
         int r = sandbox_set_timeout(sb, timeout, &error);
@@ -112,7 +113,7 @@ static void connect(ApiRequest *q, int64_t seconds) {
                 pause_wake_later(q, sb, timeout);
                 return;
         }
-        if (sb->expires_at != 0 && sb->expires_at < clock_wall_usec() + timeout) /* never less than it had */
+        if (sb->expires_at != 0 && sb->expires_at < clock_wall_usec() + timeout) /* never shortens the remaining time */
                 r = sandbox_set_timeout(sb, timeout, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
@@ -124,7 +125,7 @@ static int64_t usual_timeout(const ApiRequest *q) {
         return (int64_t) (q->manager->settings->e2b.timeout_usec / USEC_PER_SEC);
 }
 
-/* The first generation must say for how long. */
+/* In the first generation the timeout is mandatory. */
 void e2b_sandbox_connect(ApiRequest *q) {
         connect(q, 0);
 }
@@ -144,7 +145,7 @@ void e2b_sandbox_resume(ApiRequest *q) {
                 (void) e2b_error(q, 409, "Sandbox %s is already running", sb->id);
                 return;
         }
-        if (body.auto_pause != E2B_UNSAID) /* is written with the time */
+        if (body.auto_pause != E2B_UNSAID) /* stored together with the timeout */
                 sb->spec.on_timeout = body.auto_pause == E2B_OFF ? ON_TIMEOUT_KILL : sb->spec.on_timeout == ON_TIMEOUT_PARK ? ON_TIMEOUT_PARK : ON_TIMEOUT_PAUSE;
         pause_wake(q, sb, timeout);
 }

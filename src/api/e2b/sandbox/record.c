@@ -16,7 +16,7 @@ void e2b_record_done(E2bRecord *r) {
         *r = (E2bRecord) { 0 };
 }
 
-/* What is one word and a bool. */
+/* Options that are a word with a bool. */
 static const struct {
         const char *name;
         size_t offset;
@@ -66,7 +66,7 @@ static void e2b_record_free(void *record) {
 }
 
 const E2bRecord *e2b_record(const Sandbox *sb) {
-        Sandbox *keeper = (Sandbox *) (uintptr_t) sb; /* to the caller it is the same as before */
+        Sandbox *keeper = (Sandbox *) (uintptr_t) sb; /* only fills a cache: unchanged for the caller */
         E2bRecord *r;
 
         if (sb->dialect)

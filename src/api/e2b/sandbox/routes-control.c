@@ -7,7 +7,7 @@
 #define USE(name)  MAY_MANAGE, .handle = name, E2B_JSON, E2B_ROUTE
 #define SEE(name)  MAY_SEE, .handle = name, E2B_ROUTE
 #define READ(name) MAY_READ, .handle = name, E2B_ROUTE
-#define DROP(name) MAY_MANAGE, .handle = name, E2B_JSON, E2B_ROUTE /* some send a body with it */
+#define DROP(name) MAY_MANAGE, .handle = name, E2B_JSON, E2B_ROUTE /* some clients send a body */
 
 const ApiRoute e2b_control_routes[] = {
         { "POST",   "/sandboxes",            USE(e2b_sandbox_create) },

@@ -9,7 +9,7 @@
 #include "config/config.h"
 
 #define MB_SHIFT  20
-#define FAR_AWAY  ((usec_t) 253402300799 * USEC_PER_SEC) /* the last second of 9999: the dialect has no word for "never" */
+#define FAR_AWAY  ((usec_t) 253402300799 * USEC_PER_SEC) /* end of the year 9999: the dialect cannot say "never" */
 
 static void e2b_sandbox_json_put(json_t *o, const char *key, json_t *value) {
         (void) json_object_set_new_nocheck(o, key, value);
@@ -28,7 +28,7 @@ static json_t *token_json(const Sandbox *sb, const Api *api, void (*make)(const 
         return json_string(token);
 }
 
-/* A template's name, without its tag; a snapshot has none. */
+/* The name of the template without its tag. A snapshot has none. */
 static json_t *alias_json(const Sandbox *sb, const E2bRecord *record) {
         size_t n = strcspn(record->template_id, ":");
 
@@ -116,7 +116,7 @@ json_t *e2b_detail_json(const Sandbox *sb, const Api *api, const Principal *who)
         return o;
 }
 
-/* "<id>-<clientID>", as it was once written. */
+/* Parses the old form of ids, "<id>-<clientID>". */
 static bool shorten(const char *id, char ret[static SANDBOX_ID_LENGTH + 1]) {
         if (strcspn(id, "-") != SANDBOX_ID_LENGTH || id[SANDBOX_ID_LENGTH] != '-')
                 return false;
@@ -125,7 +125,7 @@ static bool shorten(const char *id, char ret[static SANDBOX_ID_LENGTH + 1]) {
         return true;
 }
 
-/* Who is being made or taken down is not there for those who speak this. */
+/* Clients of this surface do not see sandboxes that are being created or deleted. */
 Sandbox *e2b_find_sandbox(ApiRequest *q, const char *id) {
         char short_id[SANDBOX_ID_LENGTH + 1];
         Sandbox *sb = manager_find(q->manager, &q->who, shorten(id, short_id) ? short_id : id);

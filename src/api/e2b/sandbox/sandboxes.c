@@ -20,7 +20,8 @@ static void e2b_sandbox_on_killed(Sandbox *sb, const Error *error, void *userdat
         (void) e2b_done(userdata, error ? error->code : 0, error ? error->text : NULL);
 }
 
-/* Nobody finds it from here on. The answer comes when nothing of it is left: what it had, a volume or a name, is free for the next call. */
+/* The sandbox is not found from now on. The answer is sent when everything is removed, so that its volumes
+ * and its name are free for the next call. */
 void e2b_sandbox_kill(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
 
@@ -34,11 +35,11 @@ void e2b_sandbox_timeout(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
         int64_t seconds = 0;
         Error error = { 0 };
-        usec_t timeout = 1; /* may be shortened to nothing: it ends now */
+        usec_t timeout = 1; /* 0 is allowed: the sandbox ends now */
 
         if (!sb || e2b_read_field(q, "timeout", SHAPE_MANDATORY, SHAPE_PARSE(e2b_field_seconds), &seconds) < 0)
                 return;
-        if (e2b_is_paused(sb)) { /* its time stands still */
+        if (e2b_is_paused(sb)) { /* its timeout is stopped */
                 (void) e2b_error(q, 404, "Sandbox \"%s\" is paused: connect to it, which takes a timeout", sb->id);
                 return;
         }

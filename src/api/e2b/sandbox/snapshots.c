@@ -12,7 +12,7 @@
 #include "state/state.h"
 
 #define TAG       ":default"
-#define TEAM      "team" /* of a key without tenant */
+#define TEAM      "team" /* of a key without a tenant */
 #define LIMIT_MAX 100
 
 static const char *team_of(const Snapshot *n) {
@@ -25,7 +25,7 @@ static json_t *e2b_snapshots_json(const Snapshot *n) {
         return json_pack("{s:o, s:[o]}", "snapshotID", json_sprintf("%s/%s" TAG, team_of(n), n->tree.name), "names", json_sprintf("%s/%s", team_of(n), n->tree.name));
 }
 
-/* "id", "id:default", "name", "team/name", "team/name:default". */
+/* Accepts "id", "id:default", "name", "team/name" and "team/name:default". */
 Snapshot *e2b_snapshot_find(ApiRequest *q, const char *template_id) {
         State *s = q->api->rooms.state;
         const char *slash = strchr(template_id, '/'), *name = slash ? slash + 1 : template_id, *tag = strchr(name, ':');
@@ -39,7 +39,7 @@ Snapshot *e2b_snapshot_find(ApiRequest *q, const char *template_id) {
         return snapshot_find(s, &q->who, plain);
 }
 
-/* Requests that wait. What they have asked for goes on without them. */
+/* Requests that wait. The snapshot continues without them. */
 static void e2b_snapshots_forget(ApiRequest *q, bool answered) {
         state_forget_caller(q->api->rooms.state, q);
 }
@@ -68,7 +68,7 @@ static void e2b_snapshots_on_taken(HeldTree *n, const Error *error, void *userda
                 (void) api_answer(q, 201, e2b_snapshots_json((const Snapshot *) n));
 }
 
-/* Nobody else's tag is known here. */
+/* Only the tag "default" exists here. */
 static int e2b_snapshots_check_name(ApiRequest *q, char *name) {
         size_t n = name ? strlen(name) : 0;
         Error error = { 0 };
@@ -107,7 +107,7 @@ typedef struct E2bSnapshotsPage {
         const char *sandbox;
         char name[SNAPSHOT_NAME_MAX + 1]; /* "": any */
         uint64_t limit;
-        ApiPlace after; /* its id is "": from the first */
+        ApiPlace after; /* id "": from the first */
 } E2bSnapshotsPage;
 
 static void e2b_snapshots_read_name(ApiRequest *q, E2bSnapshotsPage *p) {

@@ -11,12 +11,12 @@
 #include "api/e2b/e2b.h"
 #include "base/log.h"
 
-#define TIMEOUT_MIN (300 * USEC_PER_SEC) /* that a sandbox has when it was woken, as E2B gives it */
+#define TIMEOUT_MIN (300 * USEC_PER_SEC) /* the minimum after waking, as in E2B */
 
 typedef struct Wake {
         ApiRequest *q;
         SandboxWatch watch;
-        sd_event_source *defer; /* looks again when the core is through with what it tells */
+        sd_event_source *defer; /* looks again after the core has called all its watchers */
         bool asked, failed, starter;
 } Wake;
 
@@ -26,7 +26,7 @@ bool e2b_is_awake(const Sandbox *sb) {
 
 bool e2b_may_wake(const Sandbox *sb, const E2bRecord *record) {
         if (sandbox_is_unloading(sb) || sb->parked)
-                return sandbox_is_booting(sb); /* somebody has said so already */
+                return sandbox_is_booting(sb); /* another request has started it already */
         if (sb->status == SANDBOX_PAUSED)
                 return sb->activity == ACTIVITY_THAWING || record->auto_resume;
         return sb->activity == ACTIVITY_FREEZING && record->auto_resume;
@@ -51,7 +51,7 @@ static void wake_fail(Wake *w) {
         (void) e2b_proxy_missing(q, q->sandbox_id);
 }
 
-/* Its time was over, or nearly. */
+/* The timeout has passed, or nearly, so the sandbox gets more time. */
 static void give_time(Sandbox *sb) {
         usec_t timeout = MAX_OF(sb->spec.timeout_usec, TIMEOUT_MIN);
         Error error = { 0 };

@@ -47,7 +47,7 @@ static int add_tag(Strv *list, const char *text, Error *reterr) {
         return r < 0 ? r : strv_push(list, tag);
 }
 
-/* That of the name first; "default" where there is none at all. */
+/* The tag in the name comes first. Without any tag, "default" is used. */
 static int gather_tags(const RequestBody *b, const E2bName *name, Strv *ret, Error *reterr) {
         int r = name->tagged ? add_tag(ret, name->name.tag, reterr) : 0;
 
@@ -116,14 +116,15 @@ void e2b_template_request(ApiRequest *q) {
                 (void) e2b_errno(q, r, error.text);
 }
 
-/* POST /templates, /templates/{id}, /templates/{id}/builds/{buildID}: what comes between these is an image, pushed by docker to a registry of the service's. */
+/* POST /templates, /templates/{id}, /templates/{id}/builds/{buildID}. Between these calls, docker would push
+ * an image to a registry of E2B's service. */
 void e2b_template_request_docker(ApiRequest *q) {
         (void) e2b_error(q, 400, "builds out of a Dockerfile that docker pushes are not taken here: build with the SDK (Template().fromDockerfile()), or with `cove template build`");
 }
 
 /* POST /v2/templates/{id}/builds/{buildID} */
 
-/* E2B's own images are what "base" is here. */
+/* E2B's own images stand for "base". */
 static bool is_base_image(const char *image) {
         static const char *const names[] = { "e2bdev/base", "e2bdev/code-interpreter" };
         static const char *const hosts[] = { "docker.io/", "index.docker.io/", "registry-1.docker.io/" };
@@ -140,7 +141,7 @@ static bool is_base_image(const char *image) {
         return false;
 }
 
-/* fromTemplate by our name. Has answered when it is negative. */
+/* Replaces fromTemplate by our name. Negative: has answered. */
 static int settle_base(ApiRequest *q, json_t *root) {
         const char *image = json_string_value(json_object_get(root, "fromImage")), *text = json_string_value(json_object_get(root, "fromTemplate"));
         E2bTemplate t = { 0 };
@@ -162,7 +163,7 @@ static int settle_base(ApiRequest *q, json_t *root) {
         return r;
 }
 
-/* fromImageRegistry as "user:password". */
+/* Returns fromImageRegistry as "user:password". */
 static int read_auth(const json_t *root, char **ret, Error *reterr) {
         const json_t *j = json_object_get(root, "fromImageRegistry");
         const char *type = json_string_value(json_object_get(j, "type")), *user = NULL, *password = NULL;
@@ -173,7 +174,7 @@ static int read_auth(const json_t *root, char **ret, Error *reterr) {
                 user = json_string_value(json_object_get(j, "username"));
                 password = json_string_value(json_object_get(j, "password"));
         } else if (type && strcmp(type, "gcp") == 0) {
-                user = "_json_key"; /* as that registry wants it */
+                user = "_json_key"; /* the user name that this registry expects */
                 password = json_string_value(json_object_get(j, "serviceAccountJson"));
         } else if (type && strcmp(type, "aws") == 0)
                 return error_set(reterr, -EINVAL, "fromImageRegistry: keys of AWS are not taken here: get a password by `aws ecr get-login-password`, and give it with the user 'AWS'");
@@ -193,7 +194,7 @@ static bool has_archive(const BuildRequest *b, const char *hash) {
         return false;
 }
 
-/* Files that the steps name, as they came. */
+/* Takes the uploaded files that the steps name. */
 static int take_archives(ApiRequest *q, const Plan *plan, BuildRequest *ret, Error *reterr) {
         const PlanStage *s = plan->stages;
 
@@ -232,7 +233,7 @@ static int templates_build_make_request(ApiRequest *q, json_t *root, BuildReques
         return r < 0 ? r : take_archives(q, plan, ret, reterr);
 }
 
-/* Of the caller, and of this template; has answered when it is NULL. */
+/* The build of the caller and of this template. NULL: has answered. */
 static BuildRecord *templates_build_record_of(ApiRequest *q, bool own) {
         Builds *builds = e2b_builds(q);
         BuildRecord *k = builds ? build_record_find(builds, q->parameters[1]) : NULL;
@@ -260,7 +261,7 @@ void e2b_template_start(ApiRequest *q) {
                 return;
         text = http_body(q->http, &size);
         root = json_loadb(text, size, 0, NULL);
-        secret_wipe((void *) (uintptr_t) text, size); /* a registry's password may be in it */
+        secret_wipe((void *) (uintptr_t) text, size); /* it may contain a registry's password */
         if (!json_is_object(root)) {
                 (void) e2b_error(q, 400, "the body must be a JSON object");
                 return;
@@ -276,7 +277,7 @@ void e2b_template_start(ApiRequest *q) {
                 (void) e2b_empty(q, 202);
 }
 
-/* The same for who only wants to look: templates-status.c. */
+/* The same for read access, for templates-status.c. */
 BuildRecord *e2b_build_need(ApiRequest *q) {
         return templates_build_record_of(q, /* own= */ false);
 }

@@ -20,7 +20,8 @@ int e2b_upload_open(ApiRequest *q, const char *hash) {
         return e2b_uploads_open(e2b_uploads_of(q->api), e2b_own_tenant(q), hash);
 }
 
-/* GET /templates/{id}/files/{hash}: the link says whose, which and until when; nothing else may be sent by it. */
+/* GET /templates/{id}/files/{hash}. The link contains tenant, hash and expiry, and permits only this
+ * upload. */
 
 static void sign_link(ApiRequest *q, const char *tenant, const char *hash, uint64_t expires, char ret[static E2B_SIGNATURE_SIZE]) {
         char text[ACCESS_NAME_MAX + STEPS_HASH + 32];
@@ -62,7 +63,7 @@ static void templates_files_upload_destroy(ApiRequest *q, bool answered) {
         u->spool = spool_unref(u->spool);
 }
 
-/* -EPERM: it was not we who made that link. -ESTALE: its time is over. */
+/* -EPERM: the signature of the link is not ours. -ESTALE: the link has expired. */
 static int check_link(ApiRequest *q) {
         const char *tenant = http_query(q->http, "team"), *given = http_query(q->http, "signature"), *until = http_query(q->http, "expires");
         char wanted[E2B_SIGNATURE_SIZE];
@@ -127,6 +128,6 @@ ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size) {
                         spool_write(u->spool, data, size, &error);
         if (r >= 0)
                 return (ssize_t) size;
-        u->spool = spool_unref(u->spool); /* now: whoever was refused need not hang up */
+        u->spool = spool_unref(u->spool); /* at once: the client may keep the connection open */
         return e2b_errno(q, r, error.text);
 }

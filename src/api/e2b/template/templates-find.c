@@ -10,7 +10,7 @@
 #include "core/secret.h"
 #include "core/template.h"
 
-#define TEAM "team" /* of those who belong to no tenant */
+#define TEAM "team" /* for callers without a tenant */
 
 const char *e2b_own_tenant(const ApiRequest *q) {
         return q->who.tenant ? q->who.tenant : "";
@@ -45,7 +45,7 @@ bool e2b_is_uuid(const char *text) {
         return true;
 }
 
-/* Without what is around it, in small letters. */
+/* Removes surrounding blanks, and lowers all letters. */
 static int templates_find_clean(const char *text, char *ret, size_t size) {
         size_t n;
 
@@ -94,7 +94,7 @@ int e2b_tag_parse(const char *text, char ret[static TEMPLATE_TAG_MAX + 1], Error
         return error_set(reterr, -EINVAL, "invalid tag '%.100s': letters, digits, '_', '.', '-', and no UUID", text);
 }
 
-/* Twenty of [a-z0-9], as the sandboxes' are. */
+/* Twenty characters of [a-z0-9], like ids of sandboxes. */
 void e2b_template_id(const char *tenant, const char *name, char ret[static E2B_TEMPLATE_ID_MAX]) {
         static const char digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
         _cleanup_free_ char *text = NULL;
@@ -109,7 +109,7 @@ void e2b_template_id(const char *tenant, const char *name, char ret[static E2B_T
         ret[E2B_TEMPLATE_ID_MAX - 1] = '\0';
 }
 
-/* Which there is. His own go before everybody's, a name before an id. */
+/* The lookup. The caller's own templates come before common ones, and a name before an id. */
 
 typedef struct TemplatesFindSearch {
         const char *own, *name; /* NULL: by id */
@@ -144,7 +144,7 @@ static int on_record(BuildRecord *k, void *userdata) {
         return 0;
 }
 
-/* Those the daemon was started with, and "base", which is one of them. */
+/* Templates that the daemon was started with; "base" is one of them. */
 static bool find_spawners(ApiRequest *q, const TemplatesFindSearch *s) {
         static const char *const always[] = { "base", "host", "code-interpreter-v1" };
         const Strv *list = q->manager->config.templates;

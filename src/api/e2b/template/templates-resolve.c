@@ -10,7 +10,7 @@
 #include "core/template.h"
 #include "state/state.h"
 
-/* What programs say without having made it. */
+/* Names that clients use without having built such a template. */
 static const char *const base_names[] = { "base", "code-interpreter-v1" };
 
 void e2b_template_done(E2bTemplate *t) {
@@ -40,7 +40,7 @@ static int templates_resolve_set(E2bTemplate *t, const char *name, const BuildRe
         return t->name ? 0 : -ENOMEM;
 }
 
-/* A build by its id: what it made, whatever is called so now. */
+/* For the id of a build: the template that it has made, whatever has the name by now. */
 static int by_build(ApiRequest *q, const char *id, E2bTemplate *ret) {
         const BuildRecord *k = q->api->rooms.builds ? build_record_find(q->api->rooms.builds, id) : NULL;
 

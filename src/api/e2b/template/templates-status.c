@@ -11,7 +11,7 @@
 #define ENTRIES_MAX 100
 #define MESSAGE_MAX 400
 
-/* What went wrong begins with where: "steps:3: RUN: …". */
+/* An error begins with its place: "steps:3: RUN: …". */
 static json_t *reason_json(const BuildRecord *k) {
         const char *text = k->error ? k->error : "failed", *colon;
         unsigned number = 0;
@@ -37,7 +37,7 @@ typedef struct Entries {
         json_t *list, *lines;
 } Entries;
 
-/* FROM is 1, then what nobody wrote, then the steps from 1 on. */
+/* FROM is 1, then come hidden steps, then the caller's steps from 1 on. */
 static void print_step(unsigned n, char ret[static 16]) {
         if (n <= 1 + STEPS_HIDDEN)
                 (void) snprintf(ret, 16, "base");
@@ -52,7 +52,7 @@ static void templates_status_on_line(const BuildLine *line, const char *text, si
 
         print_step(line->step, step);
         message = json_utf8(text, size);
-        if (!message) /* what is no text is shown as far as it is one */
+        if (!message) /* if it is not UTF-8 */
                 message = json_sprintf("(%zu bytes that are no text)", size);
         (void) json_array_append_new(e->list, json_pack("{s:o, s:o, s:s, s:s}", "timestamp", json_time(line->at), "message", message, "level", "info", "step", step));
 }
@@ -63,7 +63,7 @@ static bool wants_info(ApiRequest *q) {
         return !level || strcmp(level, "debug") == 0 || strcmp(level, "info") == 0;
 }
 
-/* GET …/status: at most a hundred lines at a time. */
+/* GET …/status: at most a hundred lines per call. */
 void e2b_template_status(ApiRequest *q) {
         BuildRecord *k = e2b_build_need(q);
         Entries e = { .record = k };
@@ -83,7 +83,7 @@ void e2b_template_status(ApiRequest *q) {
         (void) api_answer(q, 200, j);
 }
 
-/* GET …/logs: from the cursor (milliseconds) on, or the last ones before it. */
+/* GET …/logs: lines from the cursor (milliseconds) on, or the last ones before it. */
 
 typedef struct LogPage {
         Entries entries;

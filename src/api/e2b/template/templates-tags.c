@@ -29,7 +29,7 @@ static const ShapeField remove_fields[] = {
 };
 static const Shape remove_shape = SHAPE_BODY(remove_fields);
 
-/* In small letters, each once. Has answered when it is negative. */
+/* Lowers the tags, and removes duplicates. Negative: has answered. */
 static int read_tags(ApiRequest *q, const Strv *from, Strv *ret) {
         Error error = { 0 };
         int r = from->n > 0 ? 0 : error_set(&error, -EINVAL, "At least one tag is required");
@@ -87,7 +87,7 @@ void e2b_tags_assign(ApiRequest *q) {
         (void) api_answer(q, 201, json_pack("{s:o, s:s}", "tags", templates_tags_strings(&tags), "buildID", build));
 }
 
-/* DELETE /templates/tags: those that are not there are as good as removed. */
+/* DELETE /templates/tags: missing tags are no error. */
 void e2b_tags_remove(ApiRequest *q) {
         _cleanup_(templates_tags_body_done) TagsBody b = { .tags = STRV_INIT(BUILD_TAGS_MAX) };
         _cleanup_(strv_done) Strv tags = STRV_INIT(BUILD_TAGS_MAX);
@@ -146,7 +146,7 @@ void e2b_tags_list(ApiRequest *q) {
         }
         if (q->api->rooms.images)
                 (void) images_each(q->api->rooms.images, t.tenant, on_tag, &l);
-        if (t.spawners) { /* it is what it is */
+        if (t.spawners) { /* a template of the spawner: its only tag is the default one */
                 char build[BUILD_ID_LENGTH + 1];
 
                 e2b_build_of(q, &t, "", build);

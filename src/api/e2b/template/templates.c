@@ -12,10 +12,10 @@
 #define LIST_MAX     100
 #define BUILDS_SHOWN 100
 
-/* What is known of one, whatever it was made by. */
+/* What is known of a template, whichever builds have made it. */
 typedef struct TemplatesSum {
         E2bFound t;
-        char digest[DIGEST_LENGTH + 1]; /* of its default tag, else of the newest; "": nothing was made yet */
+        char digest[DIGEST_LENGTH + 1]; /* of its default tag, else of the newest; "": nothing built yet */
         bool has_default;
         usec_t created_at, updated_at, digest_at;
         uint64_t bytes;
@@ -49,7 +49,7 @@ static int sum_record(BuildRecord *k, void *userdata) {
         return 0;
 }
 
-/* What sandboxes of it get. */
+/* The resources that its sandboxes get. */
 static void resources(ApiRequest *q, const BuildRecord *k, unsigned *ret_cpus, uint64_t *ret_memory, uint64_t *ret_disk) {
         SandboxSpec spec = { 0 };
         uint32_t cpu;
@@ -97,7 +97,7 @@ static json_t *template_json(ApiRequest *q, const TemplatesSum *s) {
                         "aliases", templates_names_json(q, &s->t, /* team= */ false));
 }
 
-/* GET /templates, /v2/templates: by name, his own and everybody's. */
+/* GET /templates, /v2/templates: by name, the caller's own and the common ones. */
 
 typedef struct TemplatesLister {
         ApiRequest *q;
@@ -251,7 +251,8 @@ static bool has_tenants(const ApiRequest *q) {
         return access_tenants(q->manager->access, &tenants) > 0;
 }
 
-/* What is nobody's is there for every tenant. Where there is none, nobody else sees it, and nothing has to be done to keep it from others. */
+/* A template without a tenant is visible to all tenants. If there are no tenants, no other caller sees it,
+ * and hiding it needs nothing. */
 void e2b_template_patch(ApiRequest *q) {
         PatchBody b = { 0 };
         E2bFound t;
@@ -266,7 +267,8 @@ void e2b_template_patch(ApiRequest *q) {
                 (void) api_answer(q, 200, json_pack("{s:o}", "names", templates_names_json(q, &t, /* team= */ true)));
 }
 
-/* DELETE /templates/{id}: all of its tags, and what is under way for it. What stands on it stays as it is. */
+/* DELETE /templates/{id}: removes all its tags, and cancels its builds. Sandboxes and templates based on it
+ * stay. */
 
 static int collect_tag(const TemplateInfo *info, void *userdata) {
         Strv *list = ((void **) userdata)[0];

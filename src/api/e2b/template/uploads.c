@@ -18,7 +18,7 @@
 #define OF          "of-"
 #define KEPT_SECS   (7 * 24 * 3600)
 #define KEPT_FILES  1000
-#define KEPT_FACTOR 4 /* times what one build may send */
+#define KEPT_FACTOR 4 /* times the maximum of one build */
 #define PATH_SIZE   (sizeof(OF) + ACCESS_NAME_MAX + STEPS_HASH + 2)
 
 typedef struct KeptUpload {
@@ -120,7 +120,8 @@ int e2b_uploads_open(E2bUploads *u, const char *tenant, const char *hash) {
         kept_upload_free(f);
         if (fd < 0)
                 return -errno;
-        (void) utimensat(u->dirfd, path, /* times= */ NULL, AT_SYMLINK_NOFOLLOW); /* it is of use: the youngest, also after a restart */
+        /* Marks it as the most recently used, also for the time after a restart. */
+        (void) utimensat(u->dirfd, path, /* times= */ NULL, AT_SYMLINK_NOFOLLOW);
         (void) kept_upload_add(u, tenant, path, bytes, time(NULL));
         return fd;
 }
@@ -169,7 +170,7 @@ static int kept_upload_compare(const KeptUpload *a, const KeptUpload *b) {
         return a->used_at < b->used_at ? -1 : a->used_at > b->used_at;
 }
 
-/* In the order of their use, which is that of the table and of the ledger. */
+/* Sorts the table, and the charges in the ledger, in the order of last use. */
 static void uploads_sort(E2bUploads *u) {
         HASH_SORT(u->files, kept_upload_compare);
         for (KeptUpload *f = u->files; f; f = f->hh.next) {
@@ -192,7 +193,7 @@ static int uploads_load(E2bUploads *u) {
                 if (strncmp(e->d_name, OF, strlen(OF)) == 0 && strlen(e->d_name) <= strlen(OF) + ACCESS_NAME_MAX)
                         r = uploads_load_tenant(u, e->d_name);
                 else if (steps_hash_is_valid(e->d_name))
-                        (void) unlinkat(u->dirfd, e->d_name, 0); /* by an earlier version, which did not write down whose it is */
+                        (void) unlinkat(u->dirfd, e->d_name, 0); /* of an earlier version, which recorded no tenant */
         if (r >= 0)
                 uploads_sort(u);
         return r;

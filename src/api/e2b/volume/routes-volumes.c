@@ -8,7 +8,7 @@
 const ApiRoute e2b_volume_routes[] = {
         { "GET",    "/volumes",          MAY_SEE,    .handle = e2b_volume_list, E2B_ROUTE },
         { "POST",   "/volumes",          MAY_MANAGE, .handle = e2b_volume_make, E2B_JSON, E2B_ROUTE },
-        { "GET",    "/volumes/{volume}", MAY_MANAGE, .handle = e2b_volume_get, E2B_ROUTE }, /* its token comes with it */
+        { "GET",    "/volumes/{volume}", MAY_MANAGE, .handle = e2b_volume_get, E2B_ROUTE }, /* returns its token */
         { "DELETE", "/volumes/{volume}", MAY_MANAGE, .handle = e2b_volume_remove, E2B_JSON, E2B_ROUTE },
 
         { "GET",    CONTENT "/path",     MAY_READ,   .handle = e2b_volume_stat, BY_TOKEN },

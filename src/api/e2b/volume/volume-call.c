@@ -41,7 +41,7 @@ void e2b_volume_fail(ApiRequest *q, int r, const char *path) {
         unsigned status;
 
         if (r == -ENOTDIR)
-                r = -ENOENT; /* a part of it is no directory: there is no such path */
+                r = -ENOENT; /* a part of the path is no directory, so the path does not exist */
         status = api_errno_status(r, &words);
         if (r == -EDQUOT)
                 status = 507;
@@ -70,7 +70,8 @@ static const char *bearer(ApiRequest *q) {
         return h && strncasecmp(h, scheme, strlen(scheme)) == 0 ? h + strlen(scheme) : NULL;
 }
 
-/* The token is derived from the volume's id: who has none does not learn whether there is such a volume. */
+/* The token is derived from the volume's id. So a caller without it does not learn whether the volume
+ * exists. */
 int e2b_volume_identify(ApiRequest *q) {
         char wanted[E2B_VOLUME_TOKEN_SIZE];
 
@@ -177,7 +178,7 @@ static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, con
         }
         (void) sandbox_set_timeout(sb, IDLE_USEC, NULL);
         r = fileop_start(sb, &k->request, k->handlers, k, &k->op, &why);
-        if (r < 0) { /* it ends at this very moment, most likely */
+        if (r < 0) { /* most likely the sandbox is just ending */
                 (void) http_add_header(k->q->http, "Retry-After", "1");
                 (void) e2b_volume_refuse(k->q, 503, why.text);
                 return;
@@ -190,7 +191,8 @@ static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, con
 
 void e2b_volume_begin(VolumeCall *k, const FileOpHandlers *handlers) {
         const Volume *v = volume_find(k->q->api->rooms.state, &principal_daemon, k->q->parameters[0]);
-        const Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = v && *v->tree.tenant ? v->tree.tenant : NULL }; /* what this sandbox may is our own word */
+        /* The daemon itself sets the limits of this sandbox. */
+        const Principal who = { .kind = PRINCIPAL_ADMIN, .tenant = v && *v->tree.tenant ? v->tree.tenant : NULL };
         Acquisition *a = NULL;
         SandboxSpec spec = { 0 };
         Error error = { 0 };

@@ -12,7 +12,7 @@
 #include "api/e2b/volume/volumes.h"
 #include "base/fd.h"
 
-#define OWNER       1000 /* who is "user" in sandboxes */
+#define OWNER       1000 /* uid and gid of "user" in sandboxes */
 #define DIR_MODE    0755
 #define FILE_MODE   0644
 #define MODE_MAX    07777
@@ -35,7 +35,7 @@ json_t *e2b_volume_entry(const FileEntry *e, const char *path) {
                         "mode", (int) (e->mode & MODE_MAX),
                         "uid", (json_int_t) e->uid,
                         "gid", (json_int_t) e->gid,
-                        "atime", mtime, /* reading leaves no trace there */
+                        "atime", mtime, /* access times are not recorded there */
                         "mtime", mtime,
                         "ctime", json_time((uint64_t) (e->ctime_nsec > 0 ? e->ctime_nsec : 0) / 1000 + (e->ctime_nsec <= 0)));
 
@@ -61,7 +61,7 @@ static void answer_entry(VolumeCall *k, unsigned status, int error) {
                 (void) api_answer(k->q, status, e2b_volume_entry(&k->entry, k->path));
 }
 
-/* ?uid=, ?gid=, ?mode=, ?force= of what is made. */
+/* Reads ?uid=, ?gid=, ?mode= and ?force= for new files. */
 static int read_making(VolumeCall *k, uint32_t mode, bool *ret_force) {
         uint64_t uid = OWNER, gid = OWNER, bits = mode;
 
@@ -92,7 +92,7 @@ void e2b_volume_stat(ApiRequest *q) {
 
 /* PATCH …/path */
 
-/* 1: it is there; 0: it is not; -EINVAL. */
+/* Returns 1 if present, 0 if absent, or -EINVAL. */
 static int volume_files_read_number(const json_t *body, const char *name, json_int_t max, uint32_t *ret) {
         const json_t *v = json_object_get(body, name);
 
@@ -130,7 +130,7 @@ void e2b_volume_change(ApiRequest *q) {
                 (void) e2b_volume_refuse(q, 400, "the body must be {uid, gid, mode}: numbers, up to 65535, and of a mode up to 4095");
                 return;
         }
-        if (n == 0) /* nothing to change: as it is */
+        if (n == 0) /* nothing to change: only returns the entry */
                 k->request.operation = FILE_STAT;
         e2b_volume_begin(k, &handlers);
 }
@@ -247,7 +247,7 @@ void e2b_volume_read(ApiRequest *q) {
                 e2b_volume_begin(k, &handlers);
 }
 
-/* PUT …/file: what comes before the sandbox is there waits. */
+/* PUT …/file: data that arrives before the sandbox is ready waits. */
 
 static void volume_files_on_writable(FileOp *op, void *userdata) {
         VolumeCall *k = userdata;

@@ -112,7 +112,7 @@ void e2b_volume_get(ApiRequest *q) {
                 (void) api_answer(q, 200, e2b_volumes_json(q, (const Volume *) v, /* token= */ true));
 }
 
-/* DELETE /volumes/{id}: the sandbox through which its files are seen goes first. */
+/* DELETE /volumes/{id}: first deletes the sandbox that gives access to its files. */
 
 static void e2b_volumes_on_removed(HeldTree *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
@@ -142,7 +142,8 @@ static void on_helper_gone(Sandbox *sb, const Error *error, void *userdata) {
         Volume *v = e2b_volumes_of(q, s);
 
         q->state = sandbox_unref(q->state);
-        q->destroy = e2b_volumes_forget; /* no sandbox is waited for any more, also when another request has removed the volume */
+        /* No sandbox is awaited any more, even if another request has removed the volume. */
+        q->destroy = e2b_volumes_forget;
         if (v)
                 remove_it(q, s, v);
 }

@@ -10,7 +10,7 @@
 #define LIST_MAX     1000
 #define TEXT_MAX     1000
 
-/* They are about everybody's sandboxes: also where a route needs another right, this one is needed. */
+/* Alerts concern all tenants. So this right is required, whatever right the route itself needs. */
 static Alerts *alerts_of(ApiRequest *q) {
         if (!principal_may(&q->who, MAY_OVERSEE)) {
                 (void) api_error(q, 403, "forbidden", "use a key that belongs to no tenant", "alerts are about all tenants");
@@ -93,7 +93,7 @@ static void alert_acknowledge(ApiRequest *q) {
         shape_done(&native_acknowledge_shape, &b);
 }
 
-/* Trying a channel: the answer comes when the channel has answered. */
+/* Test of a channel: the answer is sent after the channel has responded. */
 
 typedef struct TestBody {
         char *channel;

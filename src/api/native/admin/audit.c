@@ -21,7 +21,7 @@ static Audit *native_audit_room(ApiRequest *q) {
         return native_room(q, q->api->rooms.audit, "this daemon keeps no audit log");
 }
 
-/* Records, one a line. */
+/* Records, one per line. */
 
 typedef struct NativeAuditListing {
         ApiRequest *q;
@@ -29,10 +29,10 @@ typedef struct NativeAuditListing {
         AuditFilter filter;
         AuditFollower follower;
         bool follow;
-        uint64_t left;          /* records that may still be told */
-        const char *line;       /* being told */
+        uint64_t left;          /* records that may still be sent */
+        const char *line;       /* the line being sent */
         size_t size, sent;
-        sd_event_source *defer; /* goes on after a slice without anything to tell */
+        sd_event_source *defer; /* continues after a slice without a match */
 } NativeAuditListing;
 
 static void listing_destroy(ApiRequest *q, bool answered) {
@@ -54,7 +54,7 @@ static int native_audit_on_defer(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-/* Puts as much of the line as fits, with its newline. */
+/* Writes as much of the line as fits, and its newline. */
 static size_t native_audit_put_line(NativeAuditListing *l, char *buffer, size_t size) {
         size_t n = MIN_OF(size, l->size - l->sent);
 
@@ -67,7 +67,7 @@ static size_t native_audit_put_line(NativeAuditListing *l, char *buffer, size_t 
         return n;
 }
 
-/* 1: there is a line to tell. */
+/* Returns 1 if there is a line to send. */
 static int native_audit_next_line(NativeAuditListing *l, size_t *budget) {
         const char *line;
         size_t size;
@@ -84,7 +84,7 @@ static int native_audit_next_line(NativeAuditListing *l, size_t *budget) {
         return r;
 }
 
-/* Nothing for now: wait for the next slice, or for the next record. */
+/* No line for now: waits for the next slice, or for the next record. */
 static ssize_t native_audit_rest(NativeAuditListing *l, int r) {
         if (r == -EAGAIN)
                 return sd_event_source_set_enabled(l->defer, SD_EVENT_ONESHOT);
@@ -130,7 +130,7 @@ static int read_filter(ApiRequest *q, Audit *audit, NativeAuditListing *l) {
         l->left = limit;
         l->filter = (AuditFilter) {
                 .after = cursor,
-                .last = l->follow ? 0 : head.seq, /* this very call is the next one */
+                .last = l->follow ? 0 : head.seq, /* the record of this call comes later, and is left out */
                 .sandbox = http_query(q->http, "sandbox"),
                 .actor = http_query(q->http, "actor"),
         };
@@ -181,7 +181,7 @@ static void native_audit_list(ApiRequest *q) {
         (void) http_answer_stream(q->http, 200, "application/x-ndjson", UINT64_MAX, listing_next, l);
 }
 
-/* Is the chain whole? */
+/* Verification of the chain. */
 
 typedef struct NativeAuditCheck {
         ApiSlices slices;
@@ -197,7 +197,7 @@ static void check_destroy(ApiRequest *q, bool answered) {
 
 typedef struct NativeVerdict {
         const AuditVerdict *verdict;
-        const AuditVerdict *problem; /* NULL: the chain is whole */
+        const AuditVerdict *problem; /* NULL: the chain is intact */
         bool failing;
 } NativeVerdict;
 

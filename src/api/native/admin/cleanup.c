@@ -13,7 +13,7 @@
 #define HISTORY_MAX     1000
 #define AGE_MAX         (10 * 365 * 86400ULL)
 
-/* A request that waits for the reaper. */
+/* Requests that wait for the reaper. */
 
 static void native_cleanup_forget(ApiRequest *q, bool answered) {
         reaper_forget(q->api->rooms.reaper, q);
@@ -106,7 +106,7 @@ static void native_cleanup_on_report(const CleanupReport *p, void *userdata) {
         (void) api_show(userdata, 200, p);
 }
 
-/* An audit that could not be made has no answer. */
+/* If the audit failed, there is no report to answer with. */
 static void on_audited(const CleanupReport *p, void *userdata) {
         if (p->error[0])
                 (void) api_error(userdata, 503, "unavailable", "try again in a moment", "%s", p->error);
@@ -157,7 +157,7 @@ static void native_audit(ApiRequest *q) {
 
 /* The cleaners themselves */
 
-SHAPE_SHOWN(layer_show_kind, LayerStatus, l, json_text_or_null(cleanup_kind_name(l->kind))); /* those that run by themselves */
+SHAPE_SHOWN(layer_show_kind, LayerStatus, l, json_text_or_null(cleanup_kind_name(l->kind))); /* the periodic cleaners */
 SHAPE_SHOWN(layer_show_enabled, LayerStatus, l, json_boolean(l->interval > 0));
 SHAPE_SHOWN(layer_show_next, LayerStatus, l, l->interval > 0 ? json_number((double) l->next_in / (double) USEC_PER_SEC) : json_null());
 

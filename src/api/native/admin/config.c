@@ -14,7 +14,7 @@ static Reload *need_reload(ApiRequest *q) {
 
 typedef struct NativeConfigState {
         ReloadStatus status;
-        const ReloadStatus *failed; /* NULL: it has not */
+        const ReloadStatus *failed; /* NULL: the last reload succeeded */
         json_t *settings;
 } NativeConfigState;
 
@@ -85,7 +85,7 @@ static void native_config_get(ApiRequest *q) {
         json_decref(c.settings);
 }
 
-/* One entry for each complaint, by where it is in the file. */
+/* One entry per complaint, with its place in the file. */
 static int answer_complaints(ApiRequest *q, const ReloadStatus *s) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
 

@@ -27,7 +27,7 @@ static void shrinking_destroy(ApiRequest *q, bool answered) {
                 tree_call_forget(s->call);
 }
 
-/* The provider tells the new size by itself, maybe a moment later. */
+/* The provider reports the new size separately, maybe a moment later. */
 static void on_shrunk(const TreeAnswer *answer, const Error *error, void *userdata) {
         NativeShrinking *s = userdata;
         ProviderRoom room = s->q->manager->provider->room;

@@ -9,7 +9,7 @@
 #include "core/provider.h"
 #include "wire/guard.h"
 
-/* Asked for often: as text. */
+/* Requested often, so it is made as text. */
 static void native_healthz(ApiRequest *q) {
         const char *status = q->manager->stopping ? "stopping" : q->manager->recovering ? "recovering" : "ok";
         char text[64];
@@ -32,7 +32,7 @@ static json_t *capabilities_json(const Provider *p) {
         return list;
 }
 
-/* What sandboxes that live here had to do without. */
+/* Guards that running sandboxes have to do without. */
 static json_t *guards_missing_json(const Manager *m) {
         const Sandbox *sb, *next;
         GuardSet missing = 0;

@@ -30,7 +30,7 @@ static const Shape native_key_shape = SHAPE_FIELDS(
         { "profile", SHAPE_TEXT,  offsetof(KeyBody, profile), SHAPE_NULLABLE, .min = 1, .max = ACCESS_NAME_MAX },
         { "loosen", SHAPE_BOOL,   offsetof(KeyBody, loosen), SHAPE_NULLABLE });
 
-/* The secret is shown this once. */
+/* The secret is returned only here. */
 typedef struct NativeKeyMade {
         const Key *key;
         char secret[ACCESS_KEY_LENGTH + 1];

@@ -44,7 +44,7 @@ static void native_prometheus(ApiRequest *q) {
         (void) http_answer_take(q->http, 200, PROMETHEUS_TYPE, text, size);
 }
 
-/* A part that does not work, while the rest does. */
+/* Reports that secrets do not work while the rest does. */
 static void add_vault(ApiRequest *q, json_t *health) {
         Error why = { 0 };
 
@@ -106,7 +106,7 @@ static void native_metrics(ApiRequest *q) {
                 (void) api_answer(q, 200, body);
 }
 
-/* The last day, unless said otherwise. */
+/* The default is the last day. */
 static int native_metrics_read_range(ApiRequest *q, usec_t *ret_from, usec_t *ret_to) {
         usec_t from = 0, to = 0;
         int r = native_query_time(q, "to", &to);

@@ -9,7 +9,7 @@
 
 SHAPE_SHOWN(pool_show_rate, PoolStats, s, isnan(s->hit_rate) ? json_null() : json_real(round(s->hit_rate * 10000) / 10000));
 
-/* What is summed up is what is told of each. */
+/* The totals have the same fields as each pool. */
 #define OF(member) offsetof(PoolStats, member)
 static const Shape pool_counts_shape = SHAPE_FIELDS(
         { "idle", SHAPE_UINT32, OF(idle) }, { "preparing", SHAPE_UINT32, OF(preparing) },
@@ -27,7 +27,7 @@ static const Shape pool_config_shape = SHAPE_FIELDS(
         { "evictionInterval", SHAPE_UINT64, OF(config.eviction_interval_usec), .unit = SHAPE_MILLISECONDS },
         { "adaptive",         SHAPE_BOOL,   OF(config.adaptive) });
 
-/* What was never measured is null. */
+/* Values that were never measured are null. */
 static const Shape pool_shape = SHAPE_FIELDS(
         { "template",   SHAPE_CHARS,  SHAPE_AT(PoolStats, config.template_name), .flags = SHAPE_ALWAYS },
         { "profile",    SHAPE_CHARS,  SHAPE_AT(PoolStats, config.profile) },

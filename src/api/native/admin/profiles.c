@@ -9,10 +9,10 @@
 typedef struct NativeProfile {
         const Profile *profile;
         uint64_t live;
-        bool live_is_known; /* how many live is everybody's business but a tenant's, who would learn of others by it */
+        bool live_is_known; /* not for tenants: they would learn about others */
 } NativeProfile;
 
-/* Names only: who wrote the config may have put a secret there. */
+/* Names only, because the values in the configuration may be secrets. */
 static json_t *profile_show_env(const ShapeField *f, const void *object) {
         const Strv *env = shape_at(f, object);
         json_t *list = json_array();

@@ -81,7 +81,7 @@ static void native_quarantine_remove(ApiRequest *q) {
         native_begun(q, quarantine_remove(q->manager, thing, native_quarantine_on_removed, q, &error), &error);
 }
 
-/* What has become of it: a disk is that of a sandbox. */
+/* The result: a disk becomes a sandbox. */
 typedef struct NativeRestored {
         QuarantineKind kind;
         const char *id;
@@ -103,7 +103,7 @@ static int native_quarantine_restore_as(ApiRequest *q, Quarantined *thing, Sandb
         return quarantine_restore(q->manager, thing, spec, &sb, reterr);
 }
 
-/* The body is that of a create: what it was, nobody knows. */
+/* The body is that of a creation, because the original settings of the object are unknown. */
 static void native_quarantine_restore(ApiRequest *q) {
         Quarantined *thing = quarantined_of(q);
         _cleanup_(native_create_done) CreateBody b;
@@ -117,7 +117,7 @@ static void native_quarantine_restore(ApiRequest *q) {
         if (!thing || api_read_checked(q, &b, native_create_check) < 0)
                 return;
         kind = thing->kind;
-        memcpy(id, thing->name, sizeof(id)); /* it is gone when it is restored */
+        memcpy(id, thing->name, sizeof(id)); /* restoring frees the object */
         r = native_quarantine_restore_as(q, thing, &b.spec, &error);
         if (r == -EINVAL || r == -EEXIST)
                 (void) api_error(q, 409, r == -EEXIST ? "exists" : "not_restorable", NULL, "%s", error.text);

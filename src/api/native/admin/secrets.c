@@ -19,7 +19,7 @@ static void native_secrets_body_done(NativeSecretsBody *b) {
         vault_wipe(b->value, b->size);
 }
 
-/* Copied, and wiped where it was. */
+/* Copies the value, and wipes the original. */
 static int native_secrets_field_value(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
         NativeSecretsBody *b = target;
@@ -44,7 +44,7 @@ static bool is_json(const ApiRequest *q) {
         const char *type = http_header(q->http, "Content-Type");
 
         return !type || strncasecmp(type, "application/json", strlen("application/json")) == 0 ||
-               strncasecmp(type, "application/x-www-form-urlencoded", strlen("application/x-www-form-urlencoded")) == 0; /* curl -d says so */
+               strncasecmp(type, "application/x-www-form-urlencoded", strlen("application/x-www-form-urlencoded")) == 0; /* curl -d sends it */
 }
 
 static int native_secrets_read_body(ApiRequest *q, NativeSecretsBody *ret) {
@@ -154,7 +154,7 @@ static void native_secret_delete(ApiRequest *q) {
 static const Shape native_secrets_deleted_answer = SHAPE_FIELDS(
         { "deleted", SHAPE_BOOL, 0, .json = SHAPE_SHOW(native_show_true) });
 
-/* Everybody's: what is left to somebody who has lost the key. */
+/* Deletes the secrets of all tenants. Nothing else helps an operator who has lost the vault's key. */
 static void native_secret_delete_all(ApiRequest *q) {
         Vault *v = native_secrets_vault_of(q);
         Error error = { 0 };

@@ -91,7 +91,8 @@ static const Tenant *tenants_find(ApiRequest *q) {
         return t;
 }
 
-/* Replaces all quotas: what is not named has no limit. The profile stays unless another is named, or "": a forgotten word must not open what was closed. */
+/* Replaces all quotas: an omitted quota means no limit. The profile stays unless the request names another,
+ * or "": an omission must not remove a restriction. */
 static void native_tenant_put(ApiRequest *q) {
         const char *name = q->parameters[0];
         const Tenant *before = access_tenant(q->manager->access, name);
@@ -115,7 +116,7 @@ static void native_tenant_put(ApiRequest *q) {
                 (void) api_errno(q, r, error.text);
                 return;
         }
-        admission_wake(q->manager->admission); /* there may be room for who waits */
+        admission_wake(q->manager->admission); /* requests that wait may fit by now */
         trees_set_quota(q->manager, name);
         (void) api_show(q, status, &(NativeTenant[]) { tenants_show(q->manager, access_tenant(q->manager->access, name)) });
 }
@@ -150,7 +151,7 @@ static void native_tenant_delete(ApiRequest *q) {
                 return;
         }
         r = access_tenant_remove(q->manager->access, q->parameters[0], &error);
-        if (r >= 0 && q->api->rooms.builds) /* whoever gets the name next must not inherit */
+        if (r >= 0 && q->api->rooms.builds) /* a later tenant of the same name must not inherit them */
                 build_records_forget(q->api->rooms.builds, q->parameters[0], /* name= */ NULL);
         native_answer_deleted(q, q->parameters[0], r, error.text);
 }

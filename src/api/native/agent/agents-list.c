@@ -17,7 +17,7 @@
 #define LIMIT_MAX     1000
 #define TYPE_MAX      64
 
-/* A list, the newest first. A cursor is the serial of the last one that was told. */
+/* The list, newest first. A cursor is the serial of the last entry returned. */
 
 typedef struct AgentsListPage {
         NativePage page;
@@ -49,7 +49,7 @@ void native_agent_list(ApiRequest *q) {
         f.agent_type = agents_list_lower(http_query(q->http, "agentType"), type);
         if (p.agents && native_query_bits(q, "status", &job_status_names, /* or_nothing= */ true, &f.statuses) >= 0 && native_page_begin(&p.page) >= 0) {
                 f.before = p.page.from;
-                f.limit = (unsigned) p.page.limit + 1; /* one more, to know whether there is */
+                f.limit = (unsigned) p.page.limit + 1; /* one more, to detect a next page */
                 r = agents_each(p.agents, &f, put_job, &p, &next);
                 if (!p.page.more && next > 0)
                         native_page_go_on(&p.page, next);
@@ -71,7 +71,7 @@ void native_agent_get(ApiRequest *q) {
                 (void) agent_answer(q, 200, q->parameters[0]);
 }
 
-/* Output: all of it while the sandbox's record is there; then what the execution remembers. */
+/* Output: all of it while the sandbox's record exists; after that, what the agent execution has stored. */
 
 static int base64_value(char c) {
         static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -130,7 +130,7 @@ void native_agent_logs(ApiRequest *q) {
         if (!a)
                 return;
         if (r < 0) {
-                (void) agent_answer(q, 200, q->parameters[0]); /* which says why not */
+                (void) agent_answer(q, 200, q->parameters[0]); /* reports the failed lookup */
                 return;
         }
         if (stream && strcmp(stream, "stdout") != 0 && strcmp(stream, "stderr") != 0) {
@@ -146,7 +146,7 @@ void native_agent_logs(ApiRequest *q) {
                 answer_remembered(q, stream && strcmp(stream, "stderr") == 0 ? &j.err : &j.out);
 }
 
-/* What can be asked. */
+/* Actions on an execution. */
 
 static void agents_list_ask(ApiRequest *q, int (*function)(Agents *a, const Principal *who, const char *id, Error *reterr)) {
         Agents *a = agent_room(q);

@@ -38,7 +38,7 @@ typedef struct AgentsExecuteBody {
         bool async, capture_files, keep_sandbox;
 } AgentsExecuteBody;
 
-/* Fields that have a form of their own. */
+/* Fields with their own syntax. */
 
 static int field_context(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         AgentsExecuteBody *b = target;
@@ -48,7 +48,7 @@ static int field_context(const ShapeField *f, json_t *v, const char *name, void 
         return b->context ? 0 : -ENOMEM;
 }
 
-/* A list is taken as it is, a string by the shell. */
+/* A list is run as it is, a string by the shell. */
 static int field_command(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         AgentsExecuteBody *b = target;
         const char *script = json_string_value(v);
@@ -133,7 +133,7 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
 
 /* Waiting. */
 
-/* Of an execution that is named by the beginning of its id, the whole id takes the parameter's place. */
+/* Completes an abbreviated id in the parameter. */
 static int agent_complete_parameter(ApiRequest *q, Agents *a) {
         char id[JOB_ID_LENGTH + 1];
         Error error = { 0 };
@@ -144,7 +144,7 @@ static int agent_complete_parameter(ApiRequest *q, Agents *a) {
                 return 0;
         r = agents_complete_id(a, &q->who, q->parameters[0], id, &error);
         if (r == -ENOENT)
-                return 0; /* whole already, or nobody's: who looks for it tells */
+                return 0; /* not abbreviated, or unknown: the later lookup reports it */
         whole = r < 0 ? NULL : strdup(id);
         if (!whole)
                 return api_errno(q, r < 0 ? r : -ENOMEM, error.text), -EINVAL;
@@ -235,7 +235,7 @@ static AgentRequest agents_make_request(ApiRequest *q, const AgentsExecuteBody *
         };
 }
 
-/* RFC 7240: preferences in a list, each with parameters that we have none of. */
+/* RFC 7240: a list of preferences, each with parameters, which are ignored. */
 static bool prefers_async(ApiRequest *q) {
         static const char word[] = "respond-async";
         const char *p = http_header(q->http, "Prefer");
@@ -280,7 +280,7 @@ static void answer_submitted(ApiRequest *q, const char *id, bool async) {
         native_add_location(q, "agents/executions", id);
         if (async)
                 (void) agent_answer(q, 202, id);
-        else if (ended) /* of a key that is known */
+        else if (ended) /* the idempotency key belongs to an execution that has ended */
                 (void) agent_answer(q, 200, id);
         else
                 (void) agent_answer_end(q, id, USEC_INFINITY);

@@ -18,7 +18,7 @@ static Artifacts *native_artifacts_room(ApiRequest *q) {
         return native_room(q, q->api->rooms.artifacts, "this daemon keeps no artifacts");
 }
 
-/* Of another tenant: it is not there. */
+/* An artifact of another tenant is not found. */
 static int native_artifacts_find(ApiRequest *q, Artifacts *artifacts, Artifact *ret) {
         int r = artifacts_find(artifacts, q->parameters[0], ret);
 
@@ -82,7 +82,7 @@ static void native_artifacts_download_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-/* What a sandbox wrote is nothing that a browser should run as ours. */
+/* The content is untrusted: a browser must not run it as ours. */
 static int native_artifacts_add_headers(ApiRequest *q, const Artifact *a) {
         int r = http_add_header(q->http, "X-Content-Type-Options", "nosniff");
 
@@ -130,7 +130,7 @@ static void native_artifact_get(ApiRequest *q) {
                 free(a);
                 return;
         }
-        artifact_done(a); /* its texts are not needed, the rest stays */
+        artifact_done(a); /* only its texts are freed; the other fields stay valid */
         q->state = a;
         q->destroy = native_artifacts_download_destroy;
         r = artifacts_open(artifacts, q->parameters[0], native_artifacts_on_opened, q, &error);

@@ -20,8 +20,8 @@
 
 #define PIECE_MAX       ((size_t) 64 << 10)
 #define BACKLOG_MAX     ((size_t) 256 << 10)
-#define INPUT_QUEUE_MAX ((size_t) 1 << 20) /* of what the command has not taken; then the socket waits */
-#define INPUT_COST      ((size_t) 128)     /* of one message, whatever its size */
+#define INPUT_QUEUE_MAX ((size_t) 1 << 20) /* input that the command has not taken; beyond, the socket is paused */
+#define INPUT_COST      ((size_t) 128)     /* overhead counted for each message */
 #define TEXT_MAX        ((size_t) 32 << 20)
 
 typedef struct Attach {
@@ -30,7 +30,7 @@ typedef struct Attach {
         Ws *ws; /* NULL before the upgrade, and after the close */
         Feed feed;
         ExecEnd end;
-        size_t turn; /* bytes given to the socket in this one */
+        size_t turn; /* bytes given to the socket in this turn of the loop */
         size_t input_queued;
         bool bind;
         bool input_refused; /* and told so */
@@ -92,7 +92,7 @@ static ssize_t attach_send_piece(Feed *f, ExecutionStream stream, const uint8_t 
         return ws_send(a->ws, /* text= */ false, frame, size + 1) < 0 ? -ENOMEM : (ssize_t) size;
 }
 
-/* As much as the socket may be given in one turn; then it asks for more. */
+/* Limits the data given to the socket in one turn. It then asks for more. */
 static bool attach_is_full(const Feed *f, void *userdata) {
         const Attach *a = userdata;
 
@@ -139,7 +139,8 @@ static void refuse_input(Attach *a, int r) {
                         r == -ENOBUFS ? "Too much input is waiting for the command" : "The command has no open stdin");
 }
 
-/* Only the piece that fills the queue is asked about: when the kernel has taken it, it has taken those before it. */
+/* Only the piece that fills the queue has a callback: once the kernel has taken it, it has taken all before
+ * it. */
 static void attach_on_input(Attach *a, const void *data, size_t size) {
         bool full = a->input_queued + size + INPUT_COST >= INPUT_QUEUE_MAX;
         int r;
@@ -148,7 +149,7 @@ static void attach_on_input(Attach *a, const void *data, size_t size) {
                 return;
         a->input_queued += size + INPUT_COST;
         if (full)
-                ws_pause(a->ws, true); /* first: all may be taken before the call returns */
+                ws_pause(a->ws, true); /* first, because everything may be taken before the call returns */
         r = execution_write(a->feed.execution, data, size, full ? attach_on_written : NULL, a);
         if (r < 0) {
                 a->input_queued -= size + INPUT_COST;

@@ -66,7 +66,7 @@ static const Shape native_context_ended_answer = SHAPE_FIELDS(
 
 static const Shape native_interrupted_answer = SHAPE_FIELDS({ "interrupted", SHAPE_BOOL, 0 });
 
-/* -EPIPE: it died while it was begun. */
+/* -EPIPE: the interpreter died during its start. */
 static void contexts_answer_failure(ApiRequest *q, int r, const char *text) {
         static const struct {
                 int error;
@@ -101,7 +101,7 @@ static void native_context_list(ApiRequest *q) {
         native_page_show(&p, r);
 }
 
-/* Waiting for one to begin. */
+/* Waits for a context to start. */
 
 static void contexts_on_begun(Context *x, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
@@ -197,7 +197,7 @@ static void native_context_interrupt(ApiRequest *q) {
                 (void) api_show(q, 200, &(const bool) { context_interrupt(x) > 0 });
 }
 
-/* {cid} may be a language: its default context then, begun if need be. */
+/* {cid} may be a language: then its default context is used, and started if necessary. */
 static void native_context_run(ApiRequest *q) {
         static const char *const types[] = { "application/json", "application/x-ndjson", "text/event-stream" };
         int type = accept_choose(http_header(q->http, "Accept"), types, ELEMENTSOF(types));

@@ -11,7 +11,7 @@ static void native_exec_get(ApiRequest *q) {
         (void) api_show(q, 200, q->execution);
 }
 
-/* The table keeps the order in which they were added: the oldest first. */
+/* The table is in order of creation, the oldest first. */
 static void native_exec_list(ApiRequest *q) {
         _cleanup_page_ NativePage p = NATIVE_ALL(q);
         unsigned statuses;

@@ -12,23 +12,24 @@
 #include "base/text.h"
 #include "core/feed.h"
 
-#define OUTPUT_MAX ((uint64_t) 8 << 20)  /* of one stream, in an answer */
-#define PIECE      ((size_t) 12 << 10)   /* of a stream, made into text at once; whole groups of base64 */
-#define WHOLE_MAX  ((uint64_t) 32 << 10) /* of output, in an answer that is built before it goes out */
+#define OUTPUT_MAX ((uint64_t) 8 << 20)  /* of one stream in an answer */
+#define PIECE      ((size_t) 12 << 10)   /* bytes encoded at once; a multiple of base64's groups */
+#define WHOLE_MAX  ((uint64_t) 32 << 10) /* of output in an answer that is built before it is sent */
 #define TEXT_MAX   ((size_t) 64 << 20)   /* the execution object: its command may be long */
 
-/* An answer under way: the execution object, to which both streams are added from the journals, a piece at a time, as the client reads. */
+/* An answer in progress: the execution object, with both streams added from the journals, piece by piece as
+ * the client reads. */
 typedef struct ExecResult {
-        ApiSlices looking; /* before it is told */
+        ApiSlices looking; /* reads both streams before anything is sent */
         Feed feed;
         bool gone;              /* the journals were removed to make room */
-        bool text[_STREAM_MAX]; /* all of it is UTF-8, but for a character that our own cut has torn; else base64 */
+        bool text[_STREAM_MAX]; /* UTF-8, except a character that our limit has cut; else base64 */
         bool cut[_STREAM_MAX];
-        bool looked;            /* at both streams, so that it is known how they are told */
-        ExecutionStream stream; /* being looked at, or told */
-        bool begun;             /* … and its name has been */
+        bool looked;            /* both streams were read, so their encoding is known */
+        ExecutionStream stream; /* being read or sent */
+        bool begun;             /* … and its name was sent */
         bool over;
-        Text ready; /* not sent yet, from `sent` on */
+        Text ready; /* to be sent, from `sent` on */
         size_t sent;
 } ExecResult;
 
@@ -38,12 +39,13 @@ static void exec_result_done(ExecResult *s) {
         text_done(&s->ready);
 }
 
-/* Whether nothing follows the n bytes that were read where `size` were asked for. */
+/* Whether the n bytes that were read, of `size` requested, are the last. */
 static bool exec_result_is_last(const ExecResult *s, size_t n, size_t size) {
         return n < size || s->feed.journals[s->stream].offset + n >= s->feed.journals[s->stream].limit;
 }
 
-/* Reads through the streams before any of them is told: how one is told depends on its last byte. 1: there is more to look at. */
+/* Reads both streams before anything is sent, because the encoding of a stream may depend on its last byte.
+ * Returns 1 if there is more to read. */
 static int exec_result_look(ExecResult *s) {
         FeedJournal *j = &s->feed.journals[s->stream];
         char piece[FEED_PIECE_MAX];
@@ -81,7 +83,7 @@ static int exec_result_open(ExecResult *s, Execution *x) {
         return s->gone ? 0 : r;
 }
 
-/* The execution object, which is left open where streams follow. */
+/* Writes the execution object. It is left open if streams follow. */
 static int exec_result_put_object(ExecResult *s, const Execution *x, bool with_output) {
         _cleanup_json_ json_t *object = api_execution_json(x);
         bool cut = with_output && (x->journals[STREAM_STDOUT].bytes > OUTPUT_MAX || x->journals[STREAM_STDERR].bytes > OUTPUT_MAX);
@@ -121,7 +123,8 @@ static void exec_result_begin_stream(ExecResult *s) {
                 text_format(&s->ready, "null,\"%sBase64\":\"", name);
 }
 
-/* How much of a piece is told now; what is left comes again, with more behind it. */
+/* Writes a piece, and returns how much of it was used. The rest is read again, together with what follows
+ * it. */
 static size_t exec_result_put_piece(ExecResult *s, const char *piece, size_t n) {
         bool last = exec_result_is_last(s, n, PIECE), cut;
         size_t take = n;
@@ -213,9 +216,10 @@ static int answer_now(ApiRequest *q, Execution *x, bool with_output) {
                 q->answered = true;
                 return http_answer_take(q->http, 200, "application/json", TAKE_PTR(s.ready.data), s.ready.size);
         }
-        if (s.ready.size > HTTP_SMALL_MAX && api_hold(q, s.ready.size, &error) < 0) /* a whole one is held by http_answer_take() */
+        /* A whole answer is held by http_answer_take(). */
+        if (s.ready.size > HTTP_SMALL_MAX && api_hold(q, s.ready.size, &error) < 0)
                 return api_errno(q, -ENOBUFS, error.text);
-        api_let_go(q, /* answered= */ true); /* of the wait, which is over */
+        api_let_go(q, /* answered= */ true); /* the wait, which is over */
         kept = api_keep_state(q, sizeof(*kept), exec_result_destroy);
         if (!kept)
                 return -ENOMEM;
@@ -225,7 +229,7 @@ static int answer_now(ApiRequest *q, Execution *x, bool with_output) {
         return r < 0 ? api_errno(q, r, "cannot read the output") : 0;
 }
 
-/* A request that waits. */
+/* Requests that wait for the end. */
 
 typedef struct ExecResultWaiter {
         ApiWait wait;

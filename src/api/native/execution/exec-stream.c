@@ -17,9 +17,9 @@
 #include "api/native/execution/exec.h"
 #include "base/text.h"
 
-#define PIECE_MAX      ((size_t) 32 << 10) /* of a journal, in one event */
-#define BATCH_SIZE     ((size_t) 128 << 10) /* of text, before it is passed on */
-#define TEXT_MAX       ((size_t) 32 << 20)  /* an exit event names the command, which may be long */
+#define PIECE_MAX      ((size_t) 32 << 10) /* of a journal in one event */
+#define BATCH_SIZE     ((size_t) 128 << 10) /* bytes of text collected before they are passed on */
+#define TEXT_MAX       ((size_t) 32 << 20)  /* an exit event contains the command, which may be long */
 #define KEEPALIVE_USEC (15 * USEC_PER_SEC)
 
 typedef struct EventStream {
@@ -41,7 +41,7 @@ const char *const event_types[_EVENTS_MAX] = {
 
 static const char *const stream_names[_STREAM_MAX] = { "stdout", "stderr" };
 
-/* An event's id is the cursor behind it, so many bytes further on. */
+/* Begins an event. Its id is the cursor after it: `out` and `err` bytes further on. */
 static void begin_event(EventStream *s, const char *type, size_t out, size_t err) {
         const FeedJournal *j = s->feed.journals;
 
@@ -87,7 +87,7 @@ static int exec_stream_put_exit(Feed *f, void *userdata) {
         s->over = true;
         begin_event(s, "exit", 0, 0);
         text_put_string(&s->text, ",");
-        text_put(&s->text, s->end.text + 1, s->end.size - 2); /* the members, without their braces */
+        text_put(&s->text, s->end.text + 1, s->end.size - 2); /* the members without the braces */
         end_event(s);
         return 0;
 }
@@ -98,7 +98,7 @@ static bool exec_stream_is_full(const Feed *f, void *userdata) {
         return s->text.size >= BATCH_SIZE || s->text.error < 0;
 }
 
-/* A character that is not all there yet waits for its rest, unless there will be none. */
+/* An incomplete character waits for its rest, unless the stream has ended. */
 static ssize_t exec_stream_put_piece(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
         EventStream *s = userdata;
         bool cut, is_text;
@@ -138,7 +138,7 @@ static ssize_t exec_stream_next(HttpRequest *http, uint64_t position, void *buff
                 if (r < 0)
                         return r;
                 if (s->text.size == 0) {
-                        text_done(&s->text); /* there may be many who wait for long */
+                        text_done(&s->text); /* frees memory: many clients may wait for long */
                         return s->over ? HTTP_STREAM_END : 0;
                 }
         }
@@ -151,7 +151,7 @@ static void exec_stream_on_changed(Feed *f, void *userdata) {
         http_request_continue(s->q->http);
 }
 
-/* Proxies cut what is silent, and a client wants to know that we are there. */
+/* Proxies close silent connections, and the client sees that the daemon is alive. */
 static int exec_stream_on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
         EventStream *s = userdata;
 

@@ -22,7 +22,7 @@ typedef struct ExecBody {
         NativeUser user;
         TimeAsked time;
         bool stdin_open;
-        char *stdin_data; /* written, then closed; NULL: nothing is */
+        char *stdin_data; /* written, then stdin is closed; NULL: none */
         size_t stdin_size;
         bool pty;
         uint16_t columns, rows;
@@ -44,7 +44,7 @@ static int field_args(const ShapeField *f, json_t *v, const char *name, void *ta
         return shape_parse(f, v, name, target, c);
 }
 
-/* true: kept open for later; a string: all of it. */
+/* true: stdin stays open; a string: the whole input. */
 static int field_stdin(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ExecBody *b = target;
 
@@ -102,7 +102,7 @@ static bool has_complaint(const JsonComplaints *c, const char *field) {
         return false;
 }
 
-/* What no field can say alone. */
+/* Checks that concern several fields. */
 static int check_together(const ExecBody *b, JsonComplaints *c) {
         bool told = has_complaint(c, "command") || has_complaint(c, "script");
         int r = 0;

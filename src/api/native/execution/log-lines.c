@@ -62,7 +62,7 @@ static int log_lines_queue_add(const StoreEvent *row, void *userdata) {
                 return r;
         }
         if (strcmp(e.type, "status") == 0 && e.text && strcmp(e.text, ready_text) == 0)
-                memcpy(e.type, "ready", sizeof("ready")); /* the first time has a name of its own */
+                memcpy(e.type, "ready", sizeof("ready")); /* the first time has its own type */
         q->events[q->n++] = e;
         q->last_serial = row->serial;
         return 0;
@@ -106,7 +106,8 @@ static void log_lines_put_head(Text *t, uint64_t serial, int64_t nsec, const cha
         text_quote_string(t, execution);
 }
 
-/* A line is one line, and no command to a terminal, whatever is in it. What a progress bar has overwritten stands beside what came after it. */
+/* Writes text as a single line without control characters, which a terminal would obey. A progress bar is
+ * shown with everything that it has overwritten. */
 static void log_lines_put_plain(Text *t, const char *text, size_t size) {
         char *p;
 
@@ -150,7 +151,7 @@ static void log_lines_put(Text *t, const LogOutput *o, ExecutionStream stream, i
         text_put_string(t, "\n");
 }
 
-/* The clock of files is a few milliseconds behind ours. */
+/* The clock of files is a few milliseconds late, so the time is at least that of the start. */
 static int64_t written_at(const LogOutput *o, ExecutionStream stream) {
         int64_t started = (int64_t) o->started_at * NSEC_PER_USEC, written = 0;
         struct stat st;
@@ -160,14 +161,14 @@ static int64_t written_at(const LogOutput *o, ExecutionStream stream) {
         return MAX_OF(started, written);
 }
 
-/* Nothing will come behind what is there now. */
+/* Whether nothing can follow the data that exists. */
 static bool is_last(const LogOutput *o, ExecutionStream stream, size_t size) {
         const FeedJournal *j = o->feed.journals + stream;
 
         return feed_ended(&o->feed) || j->offset + size >= j->limit;
 }
 
-/* Whole lines; what is too long, or the end of what there will be, as it is. */
+/* Writes whole lines. A line that is too long, or the unfinished last line, is written as it is. */
 static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_json) {
         char piece[LOG_LINE_MAX];
         ssize_t n = feed_peek(&o->feed, stream, piece, sizeof(piece));
@@ -182,7 +183,7 @@ static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_jso
                 size_t size = end ? (size_t) (end - line) : (size_t) n - used;
 
                 if (!end && used > 0)
-                        break; /* comes again, with more behind it */
+                        break; /* is read again, with what follows it */
                 if (!end && size < sizeof(piece) && !is_last(o, stream, (size_t) n))
                         break;
                 log_lines_put(t, o, stream, at, line, size, as_json);
@@ -222,7 +223,7 @@ int log_output_open(const Execution *x, const LogSpan *span, const FeedReader *r
         r = feed_open(&o->feed, (Execution *) x, cursors, reader, userdata);
         if (r < 0) {
                 free(o);
-                return error_is_shortage(r) ? r : 0; /* removed to make room, or with its sandbox */
+                return error_is_shortage(r) ? r : 0; /* else removed, to make room or with its sandbox */
         }
         feed_rest(&o->feed);
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)

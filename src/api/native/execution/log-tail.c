@@ -15,7 +15,7 @@
 #include "base/fd.h"
 
 #define BLOCK  ((size_t) 64 << 10)
-#define BUDGET ((uint64_t) 32 << 20) /* bytes of journals that one request may look through */
+#define BUDGET ((uint64_t) 32 << 20) /* bytes of journals that one request may read */
 
 static int add_part(LogTail *t, const char *id) {
         LogPart part = { 0 };
@@ -49,7 +49,8 @@ static LogPart *current_part(LogTail *t) {
         return t->parts.items + t->n_begun - 1;
 }
 
-/* One block backwards: t->left lines from the end is where it begins. 1: not found yet. */
+/* Goes back by one block, and looks for the place from which t->left lines follow. Returns 1 if it is not
+ * found yet. */
 static int count_block(LogTail *t, const Execution *x) {
         uint64_t *from = current_part(t)->span.from + t->n_streams, start = t->end > BLOCK ? t->end - BLOCK : 0;
         char block[BLOCK];
@@ -87,7 +88,7 @@ static void open_stream(LogTail *t, const Execution *x) {
                 t->fd = fd_close(t->fd);
 }
 
-/* The next part: of what runs, then of what has ended. 1: there is one. */
+/* Starts the next part: of running executions, then of ended ones. Returns 1 if there is one. */
 static int log_tail_next_part(LogTail *t, const LogQueue *q) {
         int r = 0;
 
@@ -104,7 +105,7 @@ static int log_tail_next_part(LogTail *t, const LogQueue *q) {
         if (r < 0)
                 return r;
         t->n_begun++;
-        t->n_streams = _STREAM_MAX; /* stderr is told after stdout, so it is the first from behind */
+        t->n_streams = _STREAM_MAX; /* stderr is shown after stdout, so it comes first backwards */
         return 1;
 }
 
@@ -119,7 +120,7 @@ int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb) {
                         r = x ? count_block(t, x) : 0;
                         if (r <= 0)
                                 t->fd = fd_close(t->fd);
-                        r = r == 0 ? 1 : r; /* there is the next stream */
+                        r = r == 0 ? 1 : r; /* continues with the next stream */
                 } else if (t->n_streams > 0) {
                         t->n_streams--;
                         open_stream(t, x);

@@ -15,7 +15,7 @@
 #include "base/fd.h"
 
 #define BATCH_SIZE ((size_t) 64 << 10)
-#define LAST_SIZE  ((size_t) 256 << 10) /* of what is taken when the sandbox goes */
+#define LAST_SIZE  ((size_t) 256 << 10) /* bytes taken over when the sandbox ends */
 #define TEXT_MAX   ((size_t) 1 << 20)
 
 typedef struct LogStream {
@@ -23,13 +23,13 @@ typedef struct LogStream {
         SandboxWatch watch;
         bool follow, as_json;
         bool ended;        /* nothing will be added */
-        bool told_running; /* those that run have been opened; again and again while we follow */
+        bool told_running; /* the running executions were opened; when following, repeatedly */
         usec_t since;
         LogTail tail;
-        ApiSlices looking; /* for the tail, before anything is told */
+        ApiSlices looking; /* finds the tail before anything is sent */
         LogQueue queue;
-        LogOutput *running;  /* behind the history */
-        LogOutput *draining; /* of the execution whose end comes next */
+        LogOutput *running;  /* sent after the history */
+        LogOutput *draining; /* of the execution whose end is the next event */
         Text text;
         size_t sent;
 } LogStream;
@@ -44,13 +44,14 @@ static void native_logs_on_feed(Feed *f, void *userdata) {
 static int native_logs_slice(ApiRequest *q);
 static int native_logs_fill(LogStream *s, size_t enough);
 
-/* The rows and the journals go with the sandbox: what they say is taken while they are there. Of output that is more than our memory is for, one
- * execution's is held open; a reader who is further behind loses the rest, and is told so. */
+/* The rows and journals are removed with the sandbox, so their content is taken over now. If it exceeds our
+ * memory limit, the output of one execution is kept open; a reader that is further behind loses the rest,
+ * and is told so. */
 static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         LogStream *s = userdata;
 
         if (sandbox_status_is_ended(sb->status)) {
-                s->tail.budget = 0; /* it goes, too */
+                s->tail.budget = 0; /* ends the search: the journals are being removed */
                 while (!s->q->answered && native_logs_slice(s->q) > 0)
                         ;
                 api_slices_stop(&s->looking);
@@ -93,8 +94,9 @@ static uint64_t output_size(const Execution *x, ExecutionStream stream) {
         return fd < 0 ? 0 : execution_output_size(x, stream, fd);
 }
 
-/* What was chosen of it, once; else all. A journal that grows faster than it is told would keep its reader for ever, so
- * all is what there is at this moment, unless we follow. */
+/* The span of an execution's output: the part selected for the tail, once, else all. "All" means what exists
+ * at this moment, unless we follow: a journal that grows faster than it is sent would keep the request
+ * forever. */
 static LogSpan take_span(LogStream *s, const Execution *x) {
         LogSpan span = { 0 };
 
@@ -120,7 +122,8 @@ static int native_logs_open_output(LogStream *s, const Execution *x, LogOutput *
         return log_output_open(x, &span, &reader, s, ret);
 }
 
-/* The output of the execution whose end is the next event: what was followed, or all of it. */
+/* Opens the output of the execution whose end is the next event: what remains if it was followed, else
+ * all. */
 static int begin_draining(LogStream *s, const LogEvent *e) {
         Sandbox *sb = sandbox_unless_gone(s->q->about);
         Execution *x;
@@ -140,7 +143,7 @@ static bool native_logs_is_end(const LogEvent *e) {
         return e->execution && strcmp(e->type, "exec.exit") == 0;
 }
 
-/* 1: something is in the text. */
+/* Returns 1 if something was added to the text. */
 static int put_next_event(LogStream *s) {
         LogEvent *e = s->queue.events + s->queue.first;
         int r;
@@ -166,7 +169,7 @@ static int put_next_event(LogStream *s) {
         return 1;
 }
 
-/* Those that run now; when we follow, also those that have begun since we looked last. */
+/* Opens running executions; when following, also those that were started since the last call. */
 static int open_running(LogStream *s) {
         Sandbox *sb = sandbox_unless_gone(s->q->about);
         const Execution *x;
@@ -253,7 +256,7 @@ static int native_logs_slice(ApiRequest *q) {
         return r < 0 ? api_errno(q, r, "cannot read the output") : native_logs_answer(s);
 }
 
-/* What was asked for. */
+/* The parameters of the request. */
 
 static int read_format(ApiRequest *q, bool *ret_json) {
         static const char *const types[] = { "text/plain", "application/x-ndjson" };

@@ -17,7 +17,7 @@
 typedef struct OutputQuery {
         ExecutionStream stream;
         uint64_t from;
-        int follow; /* 0: no, 1: yes, -1: nothing was said */
+        int follow; /* 0: no, 1: yes, -1: not given */
 } OutputQuery;
 
 static int native_output_read_stream(ApiRequest *q, ExecutionStream *ret) {
@@ -83,7 +83,7 @@ static int native_output_add_headers(ApiRequest *q, const Execution *x, uint64_t
         return r;
 }
 
-/* Up to so many bytes; UINT64_MAX: to its end. */
+/* Sends the bytes before `to`; UINT64_MAX: to the end of the stream. */
 static int raw_answer_stream(ApiRequest *q, Execution *x, const OutputQuery *o, uint64_t to) {
         static const FeedReader reader = { .changed = raw_changed };
         uint64_t from[_STREAM_MAX] = { FEED_SKIP, FEED_SKIP };
@@ -104,7 +104,7 @@ static int raw_answer_stream(ApiRequest *q, Execution *x, const OutputQuery *o, 
         return http_answer_stream(q->http, 200, RAW_TYPE, to == UINT64_MAX ? to : to - o->from, raw_next, s);
 }
 
-/* What is there at this moment has a size, so that the kernel can send it, if nothing has to be hidden. */
+/* The present content has a known size. So the kernel can send it, unless secrets have to be hidden. */
 static int raw_answer_now(ApiRequest *q, Execution *x, const OutputQuery *o) {
         _cleanup_close_ int fd = execution_open_output(x, o->stream);
         uint64_t size;
@@ -135,7 +135,7 @@ static void raw_answer(ApiRequest *q, Execution *x, const OutputQuery *o) {
 
 /* Events. */
 
-/* "out:err", as the ids of events have it. */
+/* Parses "out:err", as in the ids of events. */
 static int parse_cursors(const char *text, uint64_t ret[static _STREAM_MAX]) {
         const char *colon = strchr(text, ':');
         char first[24];

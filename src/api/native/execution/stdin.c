@@ -10,15 +10,15 @@
 
 #define PIECE_MAX ((size_t) 256 << 10)
 
-/* When a command ends, its pipe is heard of before its end. */
+/* When a command ends, the closed pipe is noticed before the end is reported. */
 #define END_USEC (250 * USEC_PER_MSEC)
 
 typedef struct StdinWriter {
         ApiRequest *q;
-        Execution *execution; /* NULL: it has ended */
+        Execution *execution; /* NULL: the command has ended */
         ExecutionWatch watch;
         size_t received, written;
-        bool in_flight; /* a piece is */
+        bool in_flight; /* a piece is being written */
         bool in_call;   /* within execution_write() */
         bool body_over;
         int error;
@@ -75,7 +75,8 @@ static int stdin_on_patience(sd_event_source *source, uint64_t usec, void *userd
         return 0;
 }
 
-/* Nobody reads any more: it has closed its stdin, or it has ended, which we hear in a moment. */
+/* The pipe has no reader: the command has closed its stdin, or has ended, which will be reported in a
+ * moment. */
 static void stdin_await_end(StdinWriter *w) {
         if (w->patience)
                 return;
@@ -84,7 +85,7 @@ static void stdin_await_end(StdinWriter *w) {
                 stdin_answer_error(w);
 }
 
-/* After something has happened: answer, or take more of the body. */
+/* Continues after any event: answers, or takes more of the body. */
 static void proceed(StdinWriter *w) {
         if (w->q->answered || w->in_call)
                 return;

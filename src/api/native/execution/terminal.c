@@ -5,7 +5,7 @@
 
 #include "api/native/execution/exec.h"
 
-/* A login shell reads the profile, which is what people expect of a terminal; bash where there is one. */
+/* A login shell, which reads the profile as users of a terminal expect: bash if there is one. */
 static const char default_command[] = "[ -x /bin/bash ] && exec /bin/bash -l; exec /bin/sh -l";
 
 static int set_size(ApiRequest *q, ExecutionSpec *spec) {
@@ -56,7 +56,7 @@ static int native_terminal_set_command(ApiRequest *q, ExecutionSpec *spec) {
 void native_terminal(ApiRequest *q) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { .env = STRV_INIT(SANDBOX_ENV_MAX), .has_timeout = true };
         AttachOptions options = { .start = true };
-        TimeAsked time = { .open = true }; /* nobody says one, and people think */
+        TimeAsked time = { .open = true }; /* no time limit: users do not name one, and pause to think */
         Error error = { 0 };
         Execution *x;
         int r;

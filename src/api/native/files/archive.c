@@ -25,10 +25,10 @@ typedef struct NativeArchive {
         ApiRequest *q;
         FileOp *op;
         bool unpacks;
-        const char *type; /* of what is packed */
-        int in, out; /* our ends of its pipes; -EBADF: none, or closed */
+        const char *type; /* media type of the packed archive */
+        int in, out; /* our ends of the program's pipes; -EBADF: none, or closed */
         Helper *helper;
-        sd_event_source *ready; /* in can be written */
+        sd_event_source *ready; /* `in` is writable */
         ApiPipe packed;
 } NativeArchive;
 
@@ -45,7 +45,7 @@ static void archive_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-/* What went wrong, in its own words. */
+/* Reports the error in the program's own words. */
 static void archive_answer_failure(NativeArchive *a, const Error *error) {
         const FileErrorCode *code = file_error_code(-error->code);
 
@@ -87,7 +87,7 @@ ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size) {
                 return -ECANCELED;
         if (size == 0 || a->in < 0) {
                 stop_input(a);
-                return (ssize_t) size; /* what it does not read, nobody wants */
+                return (ssize_t) size; /* drops what the program does not read */
         }
         do
                 n = write(a->in, data, size);
@@ -151,7 +151,7 @@ static int start_program(NativeArchive *a, const char *const *argv) {
 }
 
 static void archive_start(ApiRequest *q, FileOperation operation, const char *type, const char *const *argv) {
-        static const FileOpHandlers handlers = { 0 }; /* the program hears it all */
+        static const FileOpHandlers handlers = { 0 }; /* the program gets the worker's messages */
         Error error = { 0 };
         FileRequest g;
         NativeArchive *a;

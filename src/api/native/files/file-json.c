@@ -25,7 +25,7 @@ static const char *type_name(uint32_t mode) {
         return "device";
 }
 
-/* A name need not be text. Then it is shown as far as it is, and told exactly beside that. */
+/* A name need not be UTF-8. Then it is shown with replacements, and exactly in a second field. */
 void file_put_path(Text *t, const char *name, const char *path) {
         size_t size = strlen(path);
         bool cut;

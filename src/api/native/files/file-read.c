@@ -41,7 +41,7 @@ static void file_read_answer_whole(FileReader *f) {
                 (void) api_error(f->q, 416, "beyond_end", NULL, "%s: has %" PRIu64 " bytes", f->path, f->entry.size);
 }
 
-/* Files of /proc and /sys have no size and yet something to say. */
+/* Files of /proc and /sys have size 0, but content. */
 
 static ssize_t reader_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         FileReader *f = userdata;

@@ -33,7 +33,7 @@ static void file_write_on_entry(FileOp *op, const FileEntry *entry, int fd, void
         w->entry = *entry;
 }
 
-/* Also in the middle of the body, when the disk is full. The count is 1 when a file was replaced. */
+/* May come in the middle of the body, if the disk is full. The count is 1 if a file was replaced. */
 static void file_write_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FileWriter *w = userdata;
 

@@ -61,7 +61,7 @@ int file_request_query(ApiRequest *q, FileOperation operation, FileRequest *ret)
         return file_request(q, operation, "path", http_query(q->http, "path"), &user, ret);
 }
 
-/* One operation under way. */
+/* One operation in progress. */
 
 typedef struct FileCall {
         ApiRequest *q;
@@ -72,7 +72,7 @@ typedef struct FileCall {
 
         /* list */
         Text text;
-        Error error; /* why it was given up */
+        Error error; /* why it was aborted */
         uint64_t n_entries, limit;
 } FileCall;
 
@@ -163,7 +163,7 @@ static void native_file_delete(ApiRequest *q) {
         files_call_start(q, &g, &handlers, /* ret= */ NULL);
 }
 
-/* Lists. One more entry is asked for than is shown, to know whether there are more. */
+/* Lists. Requests one more entry than it returns, to detect whether there are more. */
 
 static void files_on_listed(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FileCall *c = userdata;
@@ -176,7 +176,7 @@ static void files_on_listed(FileOp *op, const FileEntry *entry, int fd, void *us
         file_put_entry(&c->text, entry, c->path);
         if (c->text.room > HTTP_SMALL_MAX && c->text.room != c->q->answer.amount && api_hold(c->q, c->text.room, &c->error) < 0) {
                 text_done(&c->text);
-                c->text.error = -ENOBUFS; /* nothing more goes in */
+                c->text.error = -ENOBUFS; /* refuses further entries */
         }
 }
 

@@ -59,7 +59,7 @@ ssize_t native_spool_data(ApiRequest *q, const void *data, size_t size) {
         }
         r = spool_write(b->spool, data, size, &error);
         if (r < 0) {
-                b->spool = spool_unref(b->spool); /* now: whoever was refused need not hang up */
+                b->spool = spool_unref(b->spool); /* at once: the client may keep the connection open */
                 (void) api_errno(q, r, error.text);
                 return r;
         }

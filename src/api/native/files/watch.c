@@ -20,7 +20,7 @@
 typedef struct Watcher {
         ApiRequest *q;
         FileOp *op;
-        Text text; /* what is to be sent */
+        Text text; /* to be sent */
         bool stands, paused, over;
         sd_event_source *keepalive;
         char path[FILE_PATH_BYTES];
@@ -102,7 +102,7 @@ static int watch_on_keepalive(sd_event_source *source, uint64_t usec, void *user
         return 0;
 }
 
-/* Once when the watch stands, and once more when the sandbox goes away. */
+/* Called when the watch is established, and when the sandbox ends. */
 static void watch_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Watcher *w = userdata;
         ApiRequest *q = w->q;

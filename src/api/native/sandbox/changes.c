@@ -26,7 +26,7 @@
 
 typedef struct NativeChanges {
         ApiRequest *q;
-        char *tenant; /* whose sandbox it is */
+        char *tenant; /* of the sandbox */
         TreeCall *call; /* NULL: it has ended */
         const char *type;
         ApiPipe pipe;
@@ -76,7 +76,7 @@ static int native_changes_add_path(const char *name, const char *value, void *us
         return 0;
 }
 
-/* What it stands on: a layer, or a template that the spawner was started with. */
+/* The base: a layer, or a template that the spawner was started with. */
 static int native_changes_start(NativeChanges *c, const Sandbox *sb, Error *reterr) {
         static const TreeRunEvents events = { .done = native_changes_on_done };
         const TreeRef refs[] = {

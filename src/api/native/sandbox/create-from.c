@@ -16,7 +16,7 @@ static void inherit_text(char **said, char **base) {
         *base = NULL;
 }
 
-/* All that a snapshot keeps and that was not said. */
+/* Takes over all numbers that a snapshot stores and the request omits. */
 static void inherit_numbers(SandboxSpec *spec, const SandboxSpec *base) {
         for (size_t i = 0; i < sandbox_spec_shape.n_fields; i++) {
                 const ShapeField *f = sandbox_spec_shape.fields + i;
@@ -26,7 +26,7 @@ static void inherit_numbers(SandboxSpec *spec, const SandboxSpec *base) {
         }
 }
 
-/* Name by name: what is said wins. */
+/* Adds variables by name. The request's own values win. */
 static int inherit_env(Strv *said, const Strv *base) {
         int r = 0;
 
@@ -44,7 +44,7 @@ static int inherit_env(Strv *said, const Strv *base) {
 
 static void inherit_policy(CreateBody *b, SandboxSpec *base) {
         if (b->policy || b->network || b->spec.profile) {
-                b->spec.network = 0; /* whatever they will say */
+                b->spec.network = 0; /* these fields of the request decide */
                 return;
         }
         inherit_text(&b->spec.policy, &base->policy);
@@ -62,7 +62,7 @@ static void inherit_volumes(SandboxSpec *spec, SandboxSpec *base) {
         base->n_volumes = 0;
 }
 
-/* What it stands on is not to be chosen. */
+/* The base cannot be chosen. */
 static int inherit_template(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
         SandboxSpec *spec = &b->spec;
 
@@ -89,7 +89,7 @@ static int create_from_inherit(const ApiRequest *q, CreateBody *b, SandboxSpec *
         inherit_policy(b, base);
         if (!spec->profile) {
                 spec->limits = base->limits;
-                b->inherits_profile = true; /* all that it says is there already */
+                b->inherits_profile = true; /* the spec contains the effects of the profile already */
                 inherit_text(&spec->profile, &base->profile);
         }
         r = b->inherits_policy ? allowance_take_policy(q->manager, &q->who, spec) : 0;
@@ -136,7 +136,7 @@ int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         if (!b->spec.snapshot && !b->of && !b->from)
                 return 0;
         r = create_from_find_base(q, b, &base, c);
-        if (r >= 0 && !q->who.tenant) /* whoever it belongs to */
+        if (r >= 0 && !q->who.tenant) /* an admin's copy belongs to the tenant of the base */
                 r = shape_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
         if (r >= 0)
                 r = create_from_inherit(q, b, &base, c);

@@ -10,7 +10,8 @@
 #include "api/native/sandbox/sandbox.h"
 #include "core/admission.h"
 
-/* 404 would say that something is gone for good, and nothing was asked for that could be. */
+/* 404 would mean that a requested object does not exist, but a creation requests none. So only these errors
+ * are reported as they are. */
 void native_create_failed(ApiRequest *q, int r, const char *text) {
         static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EOPNOTSUPP, EAGAIN, ECANCELED,
                                     ENAMETOOLONG, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT, ENOKEY, EKEYREJECTED,
@@ -24,7 +25,7 @@ void native_create_failed(ApiRequest *q, int r, const char *text) {
         (void) api_error(q, 500, "internal", NULL, "the sandbox could not be made: %s", text && *text ? text : strerror(-r));
 }
 
-/* Told when there was no room in time, and when to come again. */
+/* Reports that no place became free in time, and when to try again. */
 void native_create_full(ApiRequest *q, const Error *error) {
         char seconds[16];
 

@@ -33,11 +33,11 @@ static int add_given(ApiRequest *q, SandboxSpec *spec, json_t *item, size_t i, J
         (void) snprintf(field, sizeof(field), "volumes.%zu", i);
         r = shape_read(item, field, &given_shape, &g, c);
         if (r < 0 || !g.name || !g.path)
-                return r; /* it was said what is wrong */
+                return r; /* the complaint is recorded */
         return api_make_volume(q, spec, field, g.name, g.path, g.read_only, c);
 }
 
-/* Those that came with a snapshot or from another sandbox may be gone meanwhile. */
+/* Volumes of the snapshot or the other sandbox may have been removed since. */
 static int check_inherited(ApiRequest *q, const SandboxSpec *spec, JsonComplaints *c) {
         State *s = q->api->rooms.state;
 
@@ -62,7 +62,7 @@ int native_create_volumes(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
                 return json_complain(c, "volumes", "must be a list of {name, path, readOnly}");
         if (json_array_size(b->volumes) > SANDBOX_VOLUMES_MAX)
                 return json_complain(c, "volumes", "%zu are more than %d", json_array_size(b->volumes), SANDBOX_VOLUMES_MAX);
-        sandbox_volumes_done(&b->spec); /* those that came with a snapshot: who says some says all */
+        sandbox_volumes_done(&b->spec); /* a list in the request replaces the inherited one */
         json_array_foreach(b->volumes, i, item) {
                 r = add_given(q, &b->spec, item, i, c);
                 if (r < 0)

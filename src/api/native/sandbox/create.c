@@ -17,7 +17,7 @@
 #include "core/profile.h"
 #include "core/template.h"
 
-#define WORKDIR_MAX  1023 /* what the spawner takes */
+#define WORKDIR_MAX  1023 /* the spawner's limit */
 #define WAIT_MAX     86400.0
 
 void native_create_init(CreateBody *b) {
@@ -33,9 +33,10 @@ void native_create_done(CreateBody *b) {
         json_decref(b->volumes);
 }
 
-/* Fields that have a form of their own. */
+/* Fields with their own syntax. */
 
-/* A word that stands in a path where ids and names do: its sandbox could not be asked for by name. */
+/* Whether a path of the API has this word in the place of an id: a sandbox with this name could not be
+ * requested. */
 static bool native_create_is_reserved(const char *text) {
         static const char before[] = "/api/sandbox/";
 
@@ -84,7 +85,7 @@ static int field_workdir(const ShapeField *f, json_t *v, const char *name, void 
         int r;
 
         if (!text || strlen(text) != json_string_length(v) || strlen(text) > f->max)
-                return shape_parse(f, v, name, target, c); /* which says why not */
+                return shape_parse(f, v, name, target, c); /* reports what is wrong */
         r = path_normalize(text, &path);
         if (r == -ENOMEM)
                 return r;
@@ -95,7 +96,7 @@ static int field_workdir(const ShapeField *f, json_t *v, const char *name, void 
         return 0;
 }
 
-/* What it may say depends on the rest. */
+/* A field that is parsed later, because it depends on others. */
 static int field_later(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         json_t **at = (json_t **) (void *) ((char *) target + f->offset);
 
@@ -106,7 +107,8 @@ static int field_later(const ShapeField *f, json_t *v, const char *name, void *t
 
 #define SPEC(field) offsetof(CreateBody, spec.field)
 #define BODY(field) offsetof(CreateBody, field)
-/* All that may be said of a sandbox; a fork says the same of each. The rest of the spec says for itself what callers may write. */
+/* All fields of a new sandbox; a fork accepts the same ones for each copy. The shape of the spec defines
+ * which of its other fields callers may set. */
 #define CREATE_FIELDS \
         { "name",        SHAPE_TEXT,   SPEC(name),       SHAPE_NULLABLE, 1, SANDBOX_NAME_MAX, .json = SHAPE_PARSE(native_create_field_name) }, \
         { "agentType",   SHAPE_TEXT,   SPEC(agent_type), SHAPE_NULLABLE, 0, SANDBOX_TEXT_MAX, .json = SHAPE_PARSE(field_lower) }, \
@@ -126,9 +128,9 @@ const Shape native_fork_shape = SHAPE_FIELDS(
         { "names", SHAPE_STRV,   offsetof(ForkBody, names), SHAPE_NULLABLE, .max = FORK_MAX           },
         CREATE_FIELDS);
 
-/* What the fields cannot know. */
+/* Checks that concern several fields. */
 
-/* What the caller has said counts against a profile, also where it says no. */
+/* Restores the caller's values over those of the profile, even if they are false. */
 static void native_create_restore(SandboxSpec *spec, const SandboxSpec *said) {
         static const char *const names[] = { "persistent", "critical", "sudo" };
 
@@ -149,14 +151,15 @@ static int check_template(ApiRequest *q, CreateBody *b, const SandboxSpec *said,
         if (!b->spec.template_name)
                 return -ENOMEM;
         r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
-        if (sandbox_spec_said(said, "sudo")) /* a word against the template's counts; a template that needs a disk has one */
+        /* The request overrides the template. A template that needs a disk has one anyway. */
+        if (sandbox_spec_said(said, "sudo"))
                 b->spec.sudo = said->sudo;
         return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
 }
 
 int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
         CreateBody *b = target;
-        const SandboxSpec said = b->spec; /* its numbers; the texts stay the body's */
+        const SandboxSpec said = b->spec; /* for its numbers; its texts are the body's */
         int r;
 
         b->spec.tenant = strdup(q->who.tenant ? q->who.tenant : "");

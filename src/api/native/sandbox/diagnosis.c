@@ -43,7 +43,7 @@ static void native_sandbox_health(ApiRequest *q) {
                 (void) api_errno(q, k, NULL);
 }
 
-/* What cannot be told is null. */
+/* Unknown values are null. */
 
 static json_t *diagnosis_show_flags(const ShapeField *f, const void *object) {
         const Diagnosis *d = object;

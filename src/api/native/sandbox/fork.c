@@ -52,7 +52,7 @@ static void native_fork_on_forked(Sandbox *const *list, size_t n, const Error *e
                 native_create_failed(q, error->code, error->text);
 }
 
-/* One spec for each; the last takes what is there. */
+/* Makes one spec per copy. */
 static int native_fork_make_specs(CreateBody *b, const Strv *names, SandboxSpec *specs, size_t n) {
         int r = 0;
 

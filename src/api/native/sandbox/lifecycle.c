@@ -88,7 +88,7 @@ static void native_sandbox_timeout(ApiRequest *q) {
                 (void) api_error(q, 400, "invalid", "make it with \"persistent\": true (cove create --persistent)", "onTimeout: the sandbox's disk goes with its processes: it cannot be parked");
                 return;
         }
-        sb->spec.on_timeout = body.on_timeout; /* is written with the time */
+        sb->spec.on_timeout = body.on_timeout; /* stored together with the timeout */
         r = sandbox_set_timeout(sb, body.timeout_usec, &error);
         if (r < 0) {
                 sb->spec.on_timeout = before;

@@ -24,7 +24,7 @@ typedef struct NativeListFilter {
         const char *name, *task_id;
         char *agent_type;
         bool has_metadata;
-        bool pooled; /* those that are nobody's yet too */
+        bool pooled; /* includes pooled sandboxes, which have no owner yet */
 } NativeListFilter;
 
 static void native_list_filter_done(NativeListFilter *f) {
@@ -62,7 +62,7 @@ static bool native_list_text_is(const char *have, const char *wanted) {
         return !wanted || strcmp(have ? have : "", wanted) == 0;
 }
 
-/* A value that is no string is compared as JSON: metadata.retries=3 */
+/* A value that is not a string is compared as JSON: metadata.retries=3. */
 static int compare_metadata(const char *name, const char *value, void *userdata) {
         json_t *v, *metadata = userdata;
         char *text;
@@ -110,7 +110,8 @@ static bool filter_is_empty(const NativeListFilter *f) {
         return !f->request->who.tenant && f->statuses == 0 && !f->name && !f->task_id && !f->agent_type && !f->has_metadata;
 }
 
-/* All that fit, in order, or as many as are wanted. The table is in order already, unless somebody has set the clock back. */
+/* Collects the matching sandboxes, in order, up to the wanted number. The table is in order already, unless
+ * the clock was set back. */
 static int native_list_collect(Manager *m, const NativeListFilter *f, size_t wanted, Sandbox ***ret, size_t *ret_n) {
         _cleanup_free_ Sandbox **list = calloc(MIN_OF((size_t) HASH_COUNT(m->sandboxes), wanted) + 1, sizeof(*list));
         Sandbox *sb, *next;
@@ -134,7 +135,8 @@ static int native_list_collect(Manager *m, const NativeListFilter *f, size_t wan
         return 0;
 }
 
-/* One after the other as text: a thousand of them as objects at once would take several times as long. */
+/* Writes one after the other as text: to hold a thousand of them as objects would take several times as
+ * long. */
 static int page_text(Sandbox **list, size_t first, size_t end, Text *t) {
         text_put_string(t, "[");
         for (size_t i = first; i < end; i++) {
@@ -158,7 +160,7 @@ static int native_list_add_headers(ApiRequest *q, Sandbox **list, size_t n, size
         return api_page_next(q, list[end - 1]->created_at, list[end - 1]->id);
 }
 
-/* A page that is not whole is none. */
+/* An incomplete page is not sent. */
 static void native_list_answer_page(ApiRequest *q, Sandbox **list, size_t n, size_t first, size_t limit, size_t total) {
         size_t end = n - first > limit ? first + limit : n;
         _cleanup_text_ Text t = TEXT_INIT(PAGE_MAX);
@@ -174,7 +176,7 @@ static void native_list_answer_page(ApiRequest *q, Sandbox **list, size_t n, siz
         (void) http_answer_take(q->http, 200, "application/json", TAKE_PTR(t.data), t.size);
 }
 
-/* Of everything that an empty filter shows. */
+/* The number of sandboxes that an empty filter matches. */
 static size_t native_list_count(const Manager *m, const NativeListFilter *f) {
         TallySums pooled = tally_of_pooled(m);
         size_t n = HASH_COUNT(m->sandboxes);
@@ -197,7 +199,7 @@ void native_sandbox_list(ApiRequest *q) {
         has_cursor = api_page_cursor(q, &after);
         if (has_cursor < 0)
                 return;
-        /* The first page of everything, which is what most people ask for, does not look at the rest. */
+        /* The first page without a filter, which is the most common request, does not look at the rest. */
         if (!has_cursor && filter_is_empty(&filter) && !q->manager->out_of_order)
                 wanted = (size_t) limit + 1;
         if (native_list_collect(q->manager, &filter, wanted, &list, &n) < 0) {

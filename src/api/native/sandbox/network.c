@@ -28,7 +28,7 @@ static void native_network_body_done(PolicyBody *b) {
         json_decref(b->policy);
 }
 
-/* All of them go to one object: who reads policies, reads it as a whole. */
+/* Collects all fields in one object, because the parser of policies reads a whole one. */
 static int field_collect(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         PolicyBody *b = target;
 
@@ -60,7 +60,7 @@ static bool can_change(const char *field) {
         return false;
 }
 
-/* What there is without one. */
+/* The policy as JSON. A sandbox without one has an empty policy. */
 static json_t *policy_of(const char *text) {
         Policy nothing = { 0 };
         json_t *j;
@@ -73,7 +73,7 @@ static json_t *policy_of(const char *text) {
         return j;
 }
 
-/* What is built into a sandbox may be said again, and not otherwise. */
+/* A request may repeat what is built into the sandbox, but not change it. */
 static int check_built_in(const PolicyBody *b, const Policy *p, const Sandbox *sb, JsonComplaints *c) {
         _cleanup_json_ json_t *now = policy_of(sb->spec.policy), *wanted = policy_to_json(p);
         const char *field;
@@ -170,7 +170,7 @@ static void native_network_answer_check(ApiRequest *q, const JsonComplaints *c, 
         (void) api_show(q, 200, &(PolicyCheck) { valid, valid ? none : c->list, policy });
 }
 
-/* All complaints, or what it means. */
+/* Answers with all complaints, or with the meaning of the policy. */
 static void native_policy_check(ApiRequest *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_(policy_done) Policy p = { 0 };
@@ -210,7 +210,7 @@ static void native_policy_explain(ApiRequest *q) {
                 (void) api_answer(q, 200, j);
 }
 
-/* What became of it. */
+/* Denied and learned destinations. */
 
 static int native_network_add_denial(const NetworkDenial *d, void *userdata) {
         return native_page_add(userdata, d, d->number);

@@ -60,7 +60,7 @@ static const Shape native_preview_answer = SHAPE_FIELDS(
 static const Shape native_ports_answer = SHAPE_FIELDS(
         { "ports", SHAPE_LIST, SHAPE_AT(NativePage, list), .shape = &preview_port_shape, .json = SHAPE_MADE });
 
-/* expires: UINT64_MAX, no link is made. */
+/* expires: UINT64_MAX makes no link. */
 static void preview_make(const ApiRequest *q, uint16_t port, uint64_t expires, NativePreview *ret) {
         const char *id = q->sandbox->id;
         bool public = previews_is_public(previews_of(q->api), id, port), signed_ = !public && expires != UINT64_MAX;
@@ -75,7 +75,7 @@ static void preview_make(const ApiRequest *q, uint16_t port, uint64_t expires, N
         ret->expires_at = signed_ ? expires * USEC_PER_SEC : 0;
 }
 
-/* Who listens inside is asked first; then the answer is made. */
+/* Asks for the ports that are listened on inside, then answers. */
 typedef struct UrlCall UrlCall;
 typedef void (*UrlAnswer)(ApiRequest *q, const UrlCall *c);
 
@@ -99,7 +99,7 @@ static void on_ports(int error, const uint16_t *ports, size_t n, void *userdata)
         ApiRequest *q = userdata;
         UrlCall *c = q->state;
 
-        q->sandbox = sandbox_unless_gone(q->about); /* it may have gone while we waited */
+        q->sandbox = sandbox_unless_gone(q->about); /* it may have been removed during the wait */
         c->ports = ports;
         c->n = n;
         if (!q->sandbox)
@@ -119,7 +119,7 @@ static void ask_ports(ApiRequest *q, uint16_t port, uint64_t expires, UrlAnswer 
                 *c = (UrlCall) { .answer = answer, .port = port, .expires = expires };
                 q->state = c;
                 q->destroy = forget_call;
-                if (q->sandbox->status == SANDBOX_PAUSED && port != 0) { /* nobody inside can be asked */
+                if (q->sandbox->status == SANDBOX_PAUSED && port != 0) { /* a paused sandbox cannot be asked */
                         answer(q, c);
                         return;
                 }
@@ -169,7 +169,7 @@ static int native_previews_take_port(ApiRequest *q, uint16_t *ret) {
         return 0;
 }
 
-/* How long the link is good for: what was asked, else what is configured; 0 is for as long as the sandbox is there. */
+/* The validity of a link: as requested, else as configured. 0: as long as the sandbox exists. */
 static int take_expiry(ApiRequest *q, uint64_t *ret) {
         uint64_t seconds = q->manager->settings->previews.link_usec / USEC_PER_SEC;
 

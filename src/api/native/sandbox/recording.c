@@ -42,7 +42,7 @@ static void native_recording_content(ApiRequest *q) {
                 answer_file(q, recorder_open_blob(r, &q->who, q->parameters[0], q->parameters[1]), "application/octet-stream");
 }
 
-/* Not {id}: it may be gone. */
+/* Not {id}, because the sandbox may be gone. */
 const ApiRoute recording_routes[] = {
         { "GET", "/api/sandbox/{recorded}/recording",           MAY_READ, .handle = native_recording },
         { "GET", "/api/sandbox/{recorded}/recording/{content}", MAY_READ, .handle = native_recording_content },

@@ -81,7 +81,7 @@ static const Shape sandbox_network_answer = SHAPE_FIELDS(
         { "address", SHAPE_TEXT,   0,              .json = SHAPE_SHOW(sandbox_show_address)            },
         { "used",    SHAPE_OBJECT, 0,              .shape = &sandbox_used_answer                       });
 
-/* What was asked for, and then what has become of it. */
+/* First the spec as requested, then the state. */
 const Shape native_sandbox_answer = SHAPE_FIELDS(
         { "id",                SHAPE_CHARS,  SHAPE_AT(Sandbox, id),  .flags = SHAPE_ALWAYS },
         { NULL,                SHAPE_OBJECT, OF(spec),               SHAPE_BEARER, .shape = &sandbox_spec_shape },
@@ -123,7 +123,7 @@ static usec_t sandbox_json_duration(const Execution *x) {
         return now > x->started_at && x->started_at > 0 ? now - x->started_at : 0;
 }
 
-/* Of one that runs, the file tells. */
+/* While the execution runs, the size of the file counts. */
 static json_t *execution_show_bytes(const ShapeField *f, const void *object) {
         const Execution *x = object;
         ExecutionStream stream = f->offset == offsetof(Execution, journals[STREAM_STDOUT].bytes) ? STREAM_STDOUT : STREAM_STDERR;

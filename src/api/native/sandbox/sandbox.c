@@ -76,7 +76,7 @@ static usec_t sandbox_lifetime(const Sandbox *sb) {
         return to > from ? to - from : 0;
 }
 
-/* What the host cannot tell is null; what does not run uses nothing. */
+/* Values that the host cannot measure are null. A sandbox that does not run uses nothing. */
 static void native_sandbox_resources(ApiRequest *q) {
         SandboxResources r = { .lifetime = sandbox_lifetime(q->sandbox), .operations = q->sandbox->operations };
         SandboxUsage *u = &r.usage;

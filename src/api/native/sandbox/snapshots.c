@@ -11,7 +11,7 @@
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
 
-/* What a request has asked for goes on without it. */
+/* The snapshot continues without the request. */
 static void native_snapshots_forget(ApiRequest *q, bool answered) {
         state_forget_caller(q->api->rooms.state, q);
 }
@@ -92,7 +92,7 @@ static void native_snapshot_list(ApiRequest *q) {
         if (!s || native_page_begin(&p) < 0 || api_page_cursor(q, &after) < 0)
                 return;
         if (of && manager_resolve(q->manager, &q->who, of, &sb, /* reterr= */ NULL) >= 0)
-                of = sb->id; /* by its name as well, while it is there */
+                of = sb->id; /* accepts its name too, while it exists */
         for (n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL); n && r >= 0; n = snapshot_next(s, &q->who, of, n->tree.created_at, n->tree.id))
                 r = native_page_add_at(&p, n, n->tree.created_at, n->tree.id);
         native_page_answer(&p, r);
@@ -123,7 +123,7 @@ static void native_snapshot_delete(ApiRequest *q) {
                 native_begun(q, snapshot_remove(q->api->rooms.state, n, native_snapshots_on_removed, q, &error), &error);
 }
 
-/* POST …/verify: what is found is the answer. */
+/* POST …/verify: the findings are the answer. */
 
 typedef struct NativeSnapshotsCheck {
         const char *id;

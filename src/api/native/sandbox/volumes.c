@@ -68,7 +68,7 @@ static void native_volume_make(ApiRequest *q) {
         free(b.name);
 }
 
-/* GET: how full they are is asked of all at once. */
+/* GET: measures all volumes with one request to the provider. */
 
 static const Shape native_volume_page_answer = SHAPE_FIELDS(
         { "volumes",    SHAPE_LIST,  SHAPE_AT(NativePage, list), .shape = &native_volume_answer, .json = SHAPE_MADE },
@@ -87,7 +87,7 @@ static void native_volumes_answer_list(ApiRequest *q, State *s) {
         native_page_show(&p, r);
 }
 
-/* What cannot be measured now is shown as it was. */
+/* A volume that cannot be measured now is shown with its last size. */
 static void native_volumes_on_measured(HeldTree *none, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         Volume *v;

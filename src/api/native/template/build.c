@@ -32,7 +32,7 @@ static void build_body_done(BuildBody *b) {
         json_decref(b->policy);
 }
 
-/* What only policies can read. */
+/* Keeps any value: only policies can parse it. */
 static int field_any(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         json_t **place = (json_t **) (void *) ((char *) target + f->offset);
 
@@ -54,7 +54,7 @@ static const Shape build_shape = SHAPE_FIELDS(
         { "network",   SHAPE_CUSTOM, offsetof(BuildBody, network), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) },
         { "policy",    SHAPE_CUSTOM, offsetof(BuildBody, policy),  SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) });
 
-/* The network of a build is that of sandboxes: the same words, the same rules about who may say them. */
+/* The network of a build follows that of sandboxes: the same words, and the same rights to use them. */
 static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
         const Config *settings = q->manager->settings;
         const char *name = q->who.profile ? q->who.profile : settings->build.profile;
@@ -99,7 +99,7 @@ static void native_build_start(ApiRequest *q, BuildBody *b) {
         native_answer_making(q, k, r, &error);
 }
 
-/* By JSON: nothing but a text. */
+/* From JSON: only a text. */
 
 static void from_json(ApiRequest *q, Spool *body) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
@@ -129,7 +129,7 @@ static void from_json(ApiRequest *q, Spool *body) {
                 native_build_start(q, &b);
 }
 
-/* By query, and an archive with the files. */
+/* From a query, and an archive with the files. */
 
 static int take_query(const char *name, const char *value, void *userdata) {
         BuildBody *b = userdata;

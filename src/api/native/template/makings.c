@@ -31,7 +31,7 @@ static bool makings_has_ended(const Making *k) {
         return m.status != MAKING_RUNNING;
 }
 
-/* One, as callers see it. */
+/* One making as JSON. */
 
 SHAPE_SHOWN(making_show_errno, MakingInfo, m, json_integer(-m->error_code));
 
@@ -45,7 +45,7 @@ static const Shape making_progress_shape = SHAPE_FIELDS(
 
 typedef struct NativeMaking {
         MakingInfo info;
-        const MakingInfo *failed; /* NULL: it has not */
+        const MakingInfo *failed; /* NULL: it has not failed */
 } NativeMaking;
 
 #define OF(member) offsetof(NativeMaking, info.member)
@@ -109,7 +109,7 @@ static void native_making_list(ApiRequest *q) {
         native_page_done(&p.page);
 }
 
-/* Look, or wait for the end. */
+/* Shows a making, or waits for its end. */
 
 typedef struct Waiting {
         ApiWait wait;
@@ -150,7 +150,7 @@ static void native_making_get(ApiRequest *q) {
         making_watch(k, &w->watch);
 }
 
-/* Its log, from any byte. */
+/* The log of a making, from any byte on. */
 
 typedef struct MakingsLogStream {
         ApiRequest *q;

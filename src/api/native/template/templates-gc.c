@@ -11,7 +11,7 @@ typedef struct GcBody {
 static const Shape native_template_gc_shape = SHAPE_FIELDS(
         { "dryRun", SHAPE_BOOL, offsetof(GcBody, dry_run), 0 });
 
-/* What would go, and what there is. */
+/* Unused data and totals. */
 
 typedef struct WasteItem {
         const char *kind, *name;

@@ -27,7 +27,7 @@ void native_template_error(ApiRequest *q, int r, const Error *error) {
                 (void) api_errno(q, r, error->text);
 }
 
-/* One, as callers see it. */
+/* One template as JSON. */
 
 SHAPE_SHOWN(template_show_reference, TemplateInfo, t, json_sprintf("%s:%s", t->name, t->tag));
 SHAPE_SHOWN(template_show_base, Image, i, json_text_or_null(*i->layer ? NULL : i->base));
@@ -87,7 +87,7 @@ static const Shape native_template_details_answer = SHAPE_FIELDS(
         { "sandboxes",    SHAPE_STRV,   offsetof(NativeTemplate, users),   .json = SHAPE_MADE },
         { "sandboxCount", SHAPE_UINT64, offsetof(NativeTemplate, n_users) });
 
-/* Sandboxes that stand on it and have not ended. */
+/* Adds the sandboxes that are based on it and have not ended. */
 static void template_add_users(NativeTemplate *t, const Manager *m, const char *tenant) {
         for (const Sandbox *sb = m->sandboxes; sb; sb = sb->hh.next) {
                 if (!sb->spec.digest || sandbox_status_is_ended(sb->status) || strcmp(sb->spec.digest, t->info.image->digest) != 0)
@@ -105,7 +105,7 @@ static int templates_add(const TemplateInfo *info, void *userdata) {
         return native_page_add(userdata, info, 0);
 }
 
-/* An admin sees everybody's unless one tenant is named. */
+/* An admin sees the templates of all tenants, unless the request names one. */
 static void native_template_list(ApiRequest *q) {
         _cleanup_page_ NativePage p = NATIVE_PAGE(q, LIMIT_DEFAULT, LIMIT_MAX, .counts = true, .cursor_max = UINT32_MAX);
         Images *i = native_images(q);
@@ -169,7 +169,7 @@ static const Shape native_template_pull_shape = SHAPE_FIELDS(
         { "platform", SHAPE_TEXT,   offsetof(PullBody, platform), SHAPE_NULLABLE,  .min = 3, .max = 64 },
         { "auth",     SHAPE_OBJECT, offsetof(PullBody, auth),     SHAPE_NULLABLE,  .shape = &auth_shape });
 
-/* As cove-registry takes it. NULL: none was given, or no memory. */
+/* Credentials in the form that cove-registry takes. NULL: none given, or out of memory. */
 static char *auth_text(const AuthBody *a) {
         char *text = NULL;
         int n = -1;
