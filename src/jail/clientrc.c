@@ -95,6 +95,16 @@ static bool clientrc_npm_is_shown(const char *line, size_t n) {
         return false;
 }
 
+static bool clientrc_has_line(const char *text, const char *line, size_t n) {
+        for (size_t length; *text; text += length + (text[length] == '\n')) {
+                length = strcspn(text, "\n");
+                if (length == n && memcmp(text, line, n) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* Each line once: so the places together give the same, whether the first of them is the host's or the one that this has made. */
 void clientrc_filter_npm(char *ret, size_t size, const char *host) {
         bool has_authorities = false;
 
@@ -102,7 +112,7 @@ void clientrc_filter_npm(char *ret, size_t size, const char *host) {
         for (size_t n; *host; host += n + (host[n] == '\n')) {
                 host += strspn(host, " \t");
                 n = strcspn(host, "\n");
-                if (!clientrc_npm_is_shown(host, n))
+                if (!clientrc_npm_is_shown(host, n) || clientrc_has_line(ret, host, n))
                         continue;
                 clientrc_add(ret, size, host, n);
                 clientrc_add(ret, size, "\n", 1);

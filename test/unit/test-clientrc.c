@@ -61,6 +61,18 @@ TEST(npm_has_where_packages_come_from_and_nothing_else) {
         check_npm("  registry=https://me:secret@npm.example.org/\n@mine:_authToken=secret\n", AUTHORITIES);
 }
 
+/* What the jail has made of several places stands in the first of them, and is read again together with the others. */
+TEST(npm_of_what_was_made_is_the_same) {
+        char once[CLIENTRC_BYTES], places[2 * CLIENTRC_BYTES], again[CLIENTRC_BYTES];
+        static const char others[] = "fund=false\nregistry=https://npm.example.org/\n";
+
+        (void) snprintf(places, sizeof(places), "audit=false\n%s", others);
+        clientrc_filter_npm(once, sizeof(once), places);
+        (void) snprintf(places, sizeof(places), "%s%s", once, others);
+        clientrc_filter_npm(again, sizeof(again), places);
+        check_string("again", again, once);
+}
+
 TEST(npm_trusts_authorities_that_are_inside) {
         check_npm("cafile=/usr/share/own.pem\n", "cafile=/usr/share/own.pem\n");
         check_npm("cafile=/root/own.pem\n", AUTHORITIES);
