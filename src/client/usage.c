@@ -57,7 +57,7 @@ int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret
         if (i < argc && strcmp(argv[i], "--") == 0)
                 i++;
         else if (i < argc && v->options_until > 0 && v->options_until < v->operands_min && argv[i][0] == '-' && argv[i][1] != '\0')
-                return error_set(reterr, -EINVAL, "'%s' stands where the command begins: options go before '%s', and a command that begins with a dash behind --",
+                return error_set(reterr, -EINVAL, "'%s' is where the command should begin: put options before '%s', and -- before a command that begins with a dash",
                                 argv[i], argv[n]);
         for (; i < argc; i++)
                 argv[1 + n++] = argv[i];
