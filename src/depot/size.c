@@ -31,6 +31,7 @@
 #define STEP          (64 * MIB)
 #define STEP_MIN      (16 * MIB) /* less is not worth the effort */
 #define MARGIN_MAX    (4 * GIB)
+#define SHRINK_TRIES  4
 #define KEPT_MAX      (10 * GIB) /* left free on the disk below: a tenth of it, at most this much */
 
 static uint64_t round_up(uint64_t bytes) {
@@ -227,4 +228,26 @@ int depot_shrink(const Depot *d, uint64_t bytes, Error *reterr) {
         if (r >= 0 && fsync(d->image_fd) < 0)
                 r = -errno;
         return r < 0 ? resizing_failed(r, "shrink", reterr) : 0;
+}
+
+int depot_shrink_idle(const Depot *d, uint64_t *ret_bytes, Error *reterr) {
+        DepotRoom room;
+        uint64_t bytes;
+        int r = depot_measure(d, &room);
+
+        if (r < 0)
+                return error_set(reterr, r, "the depot lies on no image of its own: its size is that of the file system below");
+        bytes = depot_size_sufficient(d, &room);
+        for (int i = 0; i < SHRINK_TRIES && bytes < room.bytes; i++) {
+                r = depot_shrink(d, bytes, reterr);
+                if (r != -ENOSPC)
+                        break;
+                bytes += (room.bytes - bytes) / 2 / MIB * MIB;
+        }
+        if (r < 0)
+                return r;
+        if (reterr)
+                *reterr = (Error) { 0 }; /* of an attempt before the last */
+        *ret_bytes = MIN_OF(bytes, room.bytes);
+        return 0;
 }
