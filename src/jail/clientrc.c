@@ -143,30 +143,18 @@ static bool clientrc_npm_has_password(const char *text) {
         return false;
 }
 
-/* Opens the file for writing only to write something: on an overlay such an open copies the file. */
-static int clientrc_hide_one(int root, const char *path) {
-        _cleanup_close_ int in = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC), out = -EBADF;
-        char text[CLIENTRC_BYTES] = "", shown[CLIENTRC_BYTES];
+bool clientrc_npm_without_password(int root, const char *path, char ret[static CLIENTRC_BYTES]) {
+        _cleanup_close_ int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+        char text[CLIENTRC_BYTES] = "";
         struct stat st;
 
-        if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode))
-                return 0;
-        (void) fd_read_full(in, text, sizeof(text) - 1);
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        (void) fd_read_full(fd, text, sizeof(text) - 1);
         if (st.st_size < (off_t) sizeof(text) && !clientrc_npm_has_password(text))
-                return 0;
-        clientrc_filter_npm(shown, sizeof(shown), text);
-        out = openat(root, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
-        return out < 0 ? -errno : fd_write_all(out, shown, strlen(shown));
-}
-
-int clientrc_hide_npm(int root, const char **ret_path) {
-        int r = 0;
-
-        for (size_t i = 1; i < CLIENTRC_NPM_PLACES && r >= 0; i++) {
-                *ret_path = clientrc_npm_places[i];
-                r = clientrc_hide_one(root, *ret_path);
-        }
-        return r;
+                return false;
+        clientrc_filter_npm(ret, CLIENTRC_BYTES, text);
+        return true;
 }
 
 /* A file that other users of the host may not read, or one longer than any real one, counts as missing. */
