@@ -25,6 +25,7 @@
 typedef struct RegistryFile {
         const char *path;   /* of a directory: with a slash at its end */
         const char *suffix; /* of the names in it */
+        bool continues;     /* a line that begins further right than a setting goes on with it */
         const char *const *hosts, *const *http_proxy, *const *https_proxy;
 } RegistryFile;
 
@@ -35,15 +36,15 @@ static const char *const npm_registry[] = { "*registry", NULL };
 static const char *const npm_http[] = { "proxy", "http-proxy", NULL }, *const npm_https[] = { "https-proxy", "proxy", NULL };
 
 static const RegistryFile files[] = {
-        { "etc/apt/sources.list",    NULL,       one_line,     nothing,   nothing   },
-        { "etc/apt/sources.list.d/", ".list",    one_line,     nothing,   nothing   },
-        { "etc/apt/sources.list.d/", ".sources", deb822,       nothing,   nothing   },
-        { "etc/pip.conf",            NULL,       pip_index,    pip_proxy, pip_proxy },
-        { "etc/npmrc",               NULL,       npm_registry, npm_http,  npm_https },
-        { "usr/etc/npmrc",           NULL,       npm_registry, npm_http,  npm_https },
-        { "usr/local/etc/npmrc",     NULL,       npm_registry, npm_http,  npm_https },
-        { "etc/apt/apt.conf",        NULL,       nothing,      apt_http,  apt_https }, /* last: apt's proxy may be a cache for apt alone */
-        { "etc/apt/apt.conf.d/",     "",         nothing,      apt_http,  apt_https },
+        { "etc/apt/sources.list",    NULL,       false, one_line,     nothing,   nothing   },
+        { "etc/apt/sources.list.d/", ".list",    false, one_line,     nothing,   nothing   },
+        { "etc/apt/sources.list.d/", ".sources", true,  deb822,       nothing,   nothing   },
+        { "etc/pip.conf",            NULL,       true,  pip_index,    pip_proxy, pip_proxy },
+        { "etc/npmrc",               NULL,       false, npm_registry, npm_http,  npm_https },
+        { "usr/etc/npmrc",           NULL,       false, npm_registry, npm_http,  npm_https },
+        { "usr/local/etc/npmrc",     NULL,       false, npm_registry, npm_http,  npm_https },
+        { "etc/apt/apt.conf",        NULL,       false, nothing,      apt_http,  apt_https }, /* last: apt's proxy may be a cache for apt alone */
+        { "etc/apt/apt.conf.d/",     "",         false, nothing,      apt_http,  apt_https },
 };
 
 /* In the order of precedence. HTTP_PROXY is left out: a CGI program gets it from a request header, and no
@@ -70,19 +71,32 @@ static int registries_add(Strv *list, const char *text) {
         return r == -E2BIG ? 0 : r;
 }
 
+/* Returns the host in a URL. A password before it may have any letter but a slash. */
+static const char *url_place(const char *url, size_t size) {
+        const char *place = (const char *) memmem(url, size, "://", 3) + 3, *at;
+        size_t n = MIN_OF(strcspn(place, "/ \t\r\n\"'"), (size_t) (url + size - place));
+
+        at = memrchr(place, '@', n);
+        return at ? at + 1 : place;
+}
+
+/* Returns the size of a URL that a line begins with. */
+static size_t url_size(const char *url, size_t size) {
+        const char *place = url_place(url, size);
+
+        return MIN_OF((size_t) (place - url) + strcspn(place, " \t\r\n\"';,"), size);
+}
+
 /* "https://user:password@HOST:PORT/path" becomes "https://host:port"; a host that is neither a name nor an
  * address is left out. */
 static int add_url(Strv *list, const char *url, size_t size) {
-        const char *host = (const char *) memmem(url, size, "://", 3) + 3, *end = url + size, *at;
+        const char *host = url_place(url, size), *end = url + size;
         char text[HOST_MAX];
-        int n = (int) (host - url);
+        int n = (int) ((const char *) memmem(url, size, "://", 3) + 3 - url);
 
         for (const char *p = host; p < end; p++)
                 if (strchr("/?#", *p))
                         end = p;
-        at = memrchr(host, '@', (size_t) (end - host));
-        if (at)
-                host = at + 1;
         if (end == host || (size_t) (end - host) + (size_t) n >= sizeof(text))
                 return 0;
         (void) snprintf(text, sizeof(text), "%.*s%.*s", n, url, (int) (end - host), host);
@@ -103,7 +117,7 @@ static int add_urls(Strv *list, const char *line, size_t size) {
 
                 if (strncasecmp(p, "http://", 7) != 0 && strncasecmp(p, "https://", 8) != 0)
                         continue;
-                n = MIN_OF(strcspn(p, " \t\r\n\"';,"), (size_t) (end - p));
+                n = url_size(p, (size_t) (end - p));
                 r = add_url(list, p, n);
                 p += n - 1;
         }
@@ -118,8 +132,17 @@ static int proxy_take(char **proxy, const char *line, size_t size) {
                 return 0;
         while (value > line && !strchr(" \t\"'=", value[-1]))
                 value--;
-        *proxy = strndup(value, MIN_OF(strcspn(value, " \t\r\n\"';,"), (size_t) (end - value)));
+        *proxy = strndup(value, url_size(value, (size_t) (end - value)));
         return *proxy ? 0 : -ENOMEM;
+}
+
+/* pip takes "--index_url" for "index-url". */
+static bool registries_is_word(const char *text, size_t n, const char *word) {
+        size_t i = 0;
+
+        while (i < n && word[i] && (tolower((unsigned char) text[i]) == tolower((unsigned char) word[i]) || (text[i] == '_' && word[i] == '-')))
+                i++;
+        return i == n && !word[i];
 }
 
 static bool registries_is_key(const char *line, size_t size, const char *const *words) {
@@ -130,8 +153,7 @@ static bool registries_is_key(const char *line, size_t size, const char *const *
         for (; *words; words++) {
                 size_t length = strlen(*words) - (**words == '*');
 
-                if (**words == '*' ? n >= length && strncasecmp(line + n - length, *words + 1, length) == 0
-                                   : n == length && strncasecmp(line, *words, length) == 0)
+                if (**words == '*' ? n >= length && registries_is_word(line + n - length, length, *words + 1) : registries_is_word(line, n, *words))
                         return true;
         }
         return false;
@@ -141,8 +163,8 @@ static bool line_is_comment(const char *line) {
         return strchr("#;", *line) || strncmp(line, "//", 2) == 0;
 }
 
-/* A line that begins with a space goes on with the one before. */
-static int read_hosts(const char *text, const char *const *words, Strv *list) {
+static int read_hosts(const char *text, const RegistryFile *f, Strv *list) {
+        size_t indent = 0;
         bool wanted = false;
         int r = 0;
 
@@ -154,7 +176,10 @@ static int read_hosts(const char *text, const char *const *words, Strv *list) {
                 if (line >= text + n || line_is_comment(line))
                         continue;
                 size = (size_t) (text + n - line);
-                wanted = registries_is_key(line, size, words) || (wanted && line > text);
+                if (!wanted || !f->continues || (size_t) (line - text) <= indent) {
+                        wanted = registries_is_key(line, size, f->hosts);
+                        indent = (size_t) (line - text);
+                }
                 if (wanted)
                         r = add_urls(list, line, size);
         }
@@ -188,7 +213,7 @@ static int read_one(int root, const char *path, const RegistryFile *f, Registrie
                 return -ENOMEM;
         n = fd_read_full(fd, text, (size_t) st.st_size);
         text[n < 0 ? 0 : n] = '\0';
-        r = read_hosts(text, f->hosts, &ret->hosts);
+        r = read_hosts(text, f, &ret->hosts);
         if (r >= 0)
                 r = read_proxy(text, f->http_proxy, &ret->http_proxy);
         if (r >= 0)

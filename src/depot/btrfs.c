@@ -214,10 +214,14 @@ int btrfs_set_read_only(int fd) {
 
 int btrfs_resize(int fd, uint64_t bytes) {
         struct btrfs_ioctl_vol_args args = { .name = "1:max" };
+        int r;
 
         if (bytes > 0)
                 (void) snprintf(args.name, sizeof(args.name), "1:%llu", (unsigned long long) bytes);
-        return ioctl(fd, BTRFS_IOC_RESIZE, &args) < 0 ? -errno : ioctl(fd, BTRFS_IOC_SYNC) < 0 ? -errno : 0;
+        r = ioctl(fd, BTRFS_IOC_RESIZE, &args);
+        if (r > 0) /* BTRFS_ERROR_DEV_…: nothing was resized, for example because of a balance */
+                return -EBUSY;
+        return r < 0 || ioctl(fd, BTRFS_IOC_SYNC) < 0 ? -errno : 0;
 }
 
 int btrfs_size(int fd, uint64_t *ret) {

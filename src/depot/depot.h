@@ -83,6 +83,8 @@ uint64_t depot_size_sufficient(const Depot *d, const DepotRoom *room); /* the si
  * shrinking moves the data beyond the new end. */
 int depot_grow(const Depot *d, uint64_t bytes, Error *reterr);
 int depot_shrink(const Depot *d, uint64_t bytes, Error *reterr);
+/* Shrinks as far as the contents can be moved together, at most to depot_size_sufficient(). */
+int depot_shrink_idle(const Depot *d, uint64_t *ret_bytes, Error *reterr);
 
 /* Whether space is so short that making a tree must wait for the space of removed trees, which the kernel frees
  * gradually. */

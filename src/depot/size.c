@@ -31,6 +31,7 @@
 #define STEP          (64 * MIB)
 #define STEP_MIN      (16 * MIB) /* less is not worth the effort */
 #define MARGIN_MAX    (4 * GIB)
+#define SHRINK_TRIES  4
 #define KEPT_MAX      (10 * GIB) /* left free on the disk below: a tenth of it, at most this much */
 
 static uint64_t round_up(uint64_t bytes) {
@@ -86,22 +87,35 @@ static int size_lock(int image_fd) {
         return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? -EBUSY : TAKE_FD(fd);
 }
 
-static int cut(int image_fd, int loop_fd, uint64_t bytes) {
+/* Returns the number of bytes that were cut. The size of the file system is asked for and not computed: a cut into it
+ * would destroy it. */
+static int64_t size_cut_tail(int image_fd, int loop_fd, int top_fd) {
+        uint64_t bytes;
+        struct stat st;
+        int r = btrfs_size(top_fd, &bytes);
+
+        if (r < 0)
+                return r;
+        if (fstat(image_fd, &st) < 0)
+                return -errno;
+        if ((uint64_t) st.st_size <= bytes)
+                return 0;
         if (ftruncate(image_fd, (off_t) bytes) < 0)
                 return -errno;
-        return loop_take_size(loop_fd);
+        r = loop_take_size(loop_fd);
+        return r < 0 ? r : (int64_t) ((uint64_t) st.st_size - bytes);
 }
 
 void depot_size_settle(int image_fd, int loop_fd, int top_fd) {
         _cleanup_close_ int lock = size_lock(image_fd);
-        uint64_t bytes;
-        struct stat st;
+        int64_t n = lock < 0 ? 0 : size_cut_tail(image_fd, loop_fd, top_fd);
 
-        if (lock < 0 || fstat(image_fd, &st) < 0 || btrfs_size(top_fd, &bytes) < 0 || (uint64_t) st.st_size <= bytes)
-                return;
-        log_info("depot: the image has %lluM more than its file system, and gives them back", (unsigned long long) (((uint64_t) st.st_size - bytes) / MIB));
-        if (cut(image_fd, loop_fd, bytes) < 0)
+        if (n > 0)
+                log_info("depot: the image had %lluM more than its file system, and has given them back", (unsigned long long) n / MIB);
+        else if (n < 0) {
+                errno = (int) -n;
                 log_warning("depot: " DEPOT_IMAGE " cannot be cut: %m");
+        }
 }
 
 static uint64_t size_begin(const Depot *d) {
@@ -173,6 +187,12 @@ static int resizing_begin(const Depot *d, Resizing *ret, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "the depot's size is not known: %m") : 0;
 }
 
+static int resizing_failed(int r, const char *what, Error *reterr) {
+        if (r == -EBUSY)
+                return error_set(reterr, r, "the depot cannot %s: its file system is busy with another operation (btrfs balance status)", what);
+        return error_set(reterr, r, "the depot cannot %s: %m", what);
+}
+
 int depot_grow(const Depot *d, uint64_t bytes, Error *reterr) {
         _cleanup_(resizing_done) Resizing resizing;
         int r = resizing_begin(d, &resizing, reterr);
@@ -180,14 +200,16 @@ int depot_grow(const Depot *d, uint64_t bytes, Error *reterr) {
         if (r < 0 || bytes <= resizing.bytes)
                 return r;
         r = depot_size_reserve(d->image_fd, bytes, reterr);
-        if (r < 0) {
-                (void) cut(d->image_fd, resizing.loop, resizing.bytes);
-                return r;
+        if (r >= 0) {
+                r = fsync(d->image_fd) < 0 ? -errno : loop_take_size(resizing.loop);
+                if (r >= 0)
+                        r = btrfs_resize(d->fd, /* bytes= */ 0);
+                if (r < 0)
+                        (void) resizing_failed(r, "grow", reterr);
         }
-        r = fsync(d->image_fd) < 0 ? -errno : loop_take_size(resizing.loop);
-        if (r >= 0)
-                r = btrfs_resize(d->fd, /* bytes= */ 0);
-        return r < 0 ? error_set(reterr, r, "the depot cannot grow: %m") : 0;
+        if (r < 0)
+                (void) size_cut_tail(d->image_fd, resizing.loop, d->fd);
+        return r;
 }
 
 int depot_shrink(const Depot *d, uint64_t bytes, Error *reterr) {
@@ -202,8 +224,30 @@ int depot_shrink(const Depot *d, uint64_t bytes, Error *reterr) {
         if (r == -ENOSPC)
                 return error_set(reterr, r, "what is in the depot does not fit into %lluM", (unsigned long long) (bytes / MIB));
         if (r >= 0)
-                r = cut(d->image_fd, resizing.loop, bytes);
+                r = (int) MIN_OF(size_cut_tail(d->image_fd, resizing.loop, d->fd), 0);
         if (r >= 0 && fsync(d->image_fd) < 0)
                 r = -errno;
-        return r < 0 ? error_set(reterr, r, "the depot cannot shrink: %m") : 0;
+        return r < 0 ? resizing_failed(r, "shrink", reterr) : 0;
+}
+
+int depot_shrink_idle(const Depot *d, uint64_t *ret_bytes, Error *reterr) {
+        DepotRoom room;
+        uint64_t bytes;
+        int r = depot_measure(d, &room);
+
+        if (r < 0)
+                return error_set(reterr, r, "the depot lies on no image of its own: its size is that of the file system below");
+        bytes = depot_size_sufficient(d, &room);
+        for (int i = 0; i < SHRINK_TRIES && bytes < room.bytes; i++) {
+                r = depot_shrink(d, bytes, reterr);
+                if (r != -ENOSPC)
+                        break;
+                bytes += (room.bytes - bytes) / 2 / MIB * MIB;
+        }
+        if (r < 0)
+                return r;
+        if (reterr)
+                *reterr = (Error) { 0 }; /* of an attempt before the last */
+        *ret_bytes = MIN_OF(bytes, room.bytes);
+        return 0;
 }

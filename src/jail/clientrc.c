@@ -1,5 +1,6 @@
 #include "jail/clientrc.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -18,8 +19,9 @@ const char *const clientrc_npm_places[CLIENTRC_NPM_PLACES] = { CLIENTRC_NPM, "us
 
 #define CLIENTRC_APT_MAX ((size_t) 1 << 20)
 
+#define BLANKS      " \t\f\v"
 #define PIP_SECTION "[global]"
-#define PIP_SETTING "break-system-packages = true\n"
+#define PIP_SETTING "break-system-packages = true"
 #define NPM_AUTHORITIES "cafile=/etc/ssl/certs/ca-certificates.crt\n"
 
 static void clientrc_add(char *ret, size_t size, const char *text, size_t n) {
@@ -52,30 +54,85 @@ static bool clientrc_line_is_visible(const char *line, size_t n) {
         return false;
 }
 
+/* pip takes "--client_cert" for "client-cert". */
+static bool clientrc_pip_is(const char *line, size_t n, const char *name) {
+        const char *end = line + n;
+
+        if (n > 2 && strncmp(line, "--", 2) == 0)
+                line += 2;
+        for (; *name && line < end; name++, line++)
+                if (tolower((unsigned char) (*line == '_' ? '-' : *line)) != *name)
+                        return false;
+        line += strspn(line, BLANKS);
+        return !*name && line < end && strchr("=:", *line);
+}
+
 /* A proxy is for the host's own clients, not for those behind the gate, and its password may have a form that
  * is no URL. */
 static bool clientrc_pip_is_hosts(const char *line, size_t n) {
-        return clientrc_line_has_key(line, n, "proxy") || clientrc_line_has_key(line, n, "client-cert") ||
-               (clientrc_line_has_key(line, n, "cert") && !clientrc_line_is_visible(line, n));
+        return clientrc_pip_is(line, n, "proxy") || clientrc_pip_is(line, n, "client-cert") ||
+               (clientrc_pip_is(line, n, "cert") && !clientrc_line_is_visible(line, n));
 }
 
+static void clientrc_add_line(char *ret, size_t size, const char *before, const char *line, size_t n) {
+        clientrc_add(ret, size, before, strlen(before));
+        clientrc_add(ret, size, line, n);
+        clientrc_add(ret, size, "\n", 1);
+}
+
+/* A line of Python's configparser, without the blanks around it. */
+typedef struct PipLine {
+        const char *text;
+        size_t n, indent;
+} PipLine;
+
+/* Skips comments and empty lines. */
+static bool clientrc_next_pip(const char **host, PipLine *ret) {
+        while (**host) {
+                const char *begin = *host, *text = begin + strspn(begin, BLANKS), *end = begin + strcspn(begin, "\r\n");
+
+                *host = end + (*end != '\0');
+                if (text >= end || strchr("#;", *text))
+                        continue;
+                while (strchr(BLANKS, end[-1]))
+                        end--;
+                *ret = (PipLine) { text, (size_t) (end - text), (size_t) (text - begin) };
+                return true;
+        }
+        return false;
+}
+
+static bool clientrc_pip_decides(const char *host) {
+        for (PipLine line; clientrc_next_pip(&host, &line);)
+                if (clientrc_pip_is(line.text, line.n, "break-system-packages"))
+                        return true;
+        return false;
+}
+
+/* A line that begins further right than the setting before it goes on with that. All settings begin at the left here,
+ * since ours is among them. */
 void clientrc_filter_pip(char *ret, size_t size, const char *host) {
-        bool done = strstr(host, "break-system-packages") != NULL, dropped = false;
+        bool done = clientrc_pip_decides(host), in_setting = false, dropped = false;
+        size_t indent = 0;
 
         ret[0] = '\0';
-        for (size_t n; *host; host += n) {
-                n = strcspn(host, "\n");
-                n += host[n] == '\n';
-                dropped = (dropped && strchr(" \t", *host)) || clientrc_pip_is_hosts(host, n);
-                if (!dropped && !clientrc_line_has_password(host, n))
-                        clientrc_add(ret, size, host, n);
-                if (done || strncmp(host, PIP_SECTION, strlen(PIP_SECTION)) != 0)
+        for (PipLine line; clientrc_next_pip(&host, &line);) {
+                const bool goes_on = in_setting && line.indent > indent;
+
+                if (!goes_on) {
+                        indent = line.indent;
+                        in_setting = *line.text != '[';
+                        dropped = clientrc_pip_is_hosts(line.text, line.n);
+                }
+                if (!dropped && !clientrc_line_has_password(line.text, line.n))
+                        clientrc_add_line(ret, size, goes_on ? "    " : "", line.text, line.n);
+                if (done || in_setting || strncmp(line.text, PIP_SECTION, strlen(PIP_SECTION)) != 0)
                         continue;
-                clientrc_add(ret, size, "\n" PIP_SETTING, strlen("\n" PIP_SETTING));
+                clientrc_add_line(ret, size, "", PIP_SETTING, strlen(PIP_SETTING));
                 done = true;
         }
         if (!done)
-                clientrc_add(ret, size, "\n" PIP_SECTION "\n" PIP_SETTING, strlen("\n" PIP_SECTION "\n" PIP_SETTING));
+                clientrc_add_line(ret, size, PIP_SECTION "\n", PIP_SETTING, strlen(PIP_SETTING));
 }
 
 /* All other settings are the host's own: proxies, passwords, appearance. */
@@ -127,7 +184,7 @@ void clientrc_strip_passwords(char *text) {
                 char *host, *end;
 
                 at += strlen("://");
-                end = at + strcspn(at, "/?# \t\r\n");
+                end = at + strcspn(at, "/ \t\r\n"); /* apt takes any other letter for a part of the password */
                 host = memrchr(at, '@', (size_t) (end - at));
                 if (host)
                         memmove(at, host + 1, strlen(host + 1) + 1);
@@ -143,30 +200,18 @@ static bool clientrc_npm_has_password(const char *text) {
         return false;
 }
 
-/* Opens the file for writing only to write something: on an overlay such an open copies the file. */
-static int clientrc_hide_one(int root, const char *path) {
-        _cleanup_close_ int in = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC), out = -EBADF;
-        char text[CLIENTRC_BYTES] = "", shown[CLIENTRC_BYTES];
+bool clientrc_npm_without_password(int root, const char *path, char ret[static CLIENTRC_BYTES]) {
+        _cleanup_close_ int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+        char text[CLIENTRC_BYTES] = "";
         struct stat st;
 
-        if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode))
-                return 0;
-        (void) fd_read_full(in, text, sizeof(text) - 1);
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        (void) fd_read_full(fd, text, sizeof(text) - 1);
         if (st.st_size < (off_t) sizeof(text) && !clientrc_npm_has_password(text))
-                return 0;
-        clientrc_filter_npm(shown, sizeof(shown), text);
-        out = openat(root, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
-        return out < 0 ? -errno : fd_write_all(out, shown, strlen(shown));
-}
-
-int clientrc_hide_npm(int root, const char **ret_path) {
-        int r = 0;
-
-        for (size_t i = 1; i < CLIENTRC_NPM_PLACES && r >= 0; i++) {
-                *ret_path = clientrc_npm_places[i];
-                r = clientrc_hide_one(root, *ret_path);
-        }
-        return r;
+                return false;
+        clientrc_filter_npm(ret, CLIENTRC_BYTES, text);
+        return true;
 }
 
 /* A file that other users of the host may not read, or one longer than any real one, counts as missing. */

@@ -24,8 +24,8 @@ extern const char *const clientrc_npm_places[CLIENTRC_NPM_PLACES];
 void clientrc_read_npm(int root, char ret[static CLIENTRC_BYTES]);
 void clientrc_filter_npm(char *ret, size_t size, const char *host);
 
-/* Removes passwords from the other places below the sandbox's root, which come with /usr. ret_path: the last one that was examined. */
-int clientrc_hide_npm(int root, const char **ret_path);
+/* The other places come with /usr. Whether the one below the sandbox's root has a password; ret: its text without. */
+bool clientrc_npm_without_password(int root, const char *path, char ret[static CLIENTRC_BYTES]);
 
 /* apt's sources, a file or several in a directory: "https://user:password@host/" becomes "https://host/". */
 #define CLIENTRC_APT "etc/apt/sources.list"

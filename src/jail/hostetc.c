@@ -20,6 +20,7 @@
 #include "jail/tree.h"
 
 #define COPY_MAX (1024 * 1024)
+#define COVER_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
 /* Changes that the guest made in a former life stay. */
 static int hostetc_write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
@@ -295,13 +296,49 @@ static void empty_overrides(void) {
                 (void) truncate("/" FURNITURE_EMPTIED, 0);
 }
 
-/* Only in the first life: later, the files are the guest's. */
-static int hostetc_hide_passwords(const JailSpec *spec, bool lived_in, Error *reterr) {
-        _cleanup_close_ int root = lived_in ? -EBADF : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const char *path = "";
-        int r = lived_in ? 0 : root < 0 ? -errno : clientrc_hide_npm(root, &path);
+/* In memory that is covered again: a full disk must not keep a password visible. */
+static int hostetc_put_cover(const char *path, const char *text) {
+        static const FsOption options[] = { { "size", "64k" }, { "nr_inodes", "4" }, { "mode", "0755" } };
+        _cleanup_close_ int tree = tree_make("tmpfs", options, ELEMENTSOF(options), COVER_ATTRIBUTES), fd = -EBADF;
+        int r = tree < 0 ? tree : tree_attach(tree, AT_FDCWD, "/dev");
 
-        return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "/%s", path) : 0;
+        if (r < 0)
+                return r;
+        fd = open("/dev/npmrc", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+        r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+        fd = fd_close(fd); /* a file open for writing keeps its mount from becoming read-only */
+        if (r >= 0)
+                r = tree_bind("/dev/npmrc", path, COVER_ATTRIBUTES | MOUNT_ATTR_RDONLY, /* recursive= */ false);
+        return umount2("/dev", MNT_DETACH) < 0 && r >= 0 ? -errno : r;
+}
+
+static int hostetc_rewrite(const char *path, const char *text) {
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+
+        return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+}
+
+/* A file that no guest can write, since its owner has no id inside, is the host's in every life. Any other is
+ * rewritten in the first life; later, it is the guest's. The file is opened for writing only to write something: on
+ * an overlay such an open copies it. */
+static int hostetc_hide_passwords(const JailSpec *spec, bool lived_in, Error *reterr) {
+        for (size_t i = 1; i < CLIENTRC_NPM_PLACES; i++) {
+                char text[CLIENTRC_BYTES], path[64];
+                int r = 0;
+
+                (void) snprintf(path, sizeof(path), "/%s", clientrc_npm_places[i]);
+                if (!clientrc_npm_without_password(AT_FDCWD, path, text))
+                        continue;
+                if (access(path, W_OK) < 0)
+                        r = hostetc_put_cover(path, text);
+                else if (!lived_in) {
+                        r = hostetc_rewrite(path, text);
+                        r = jail_forgives(spec, r) ? 0 : r;
+                }
+                if (r < 0)
+                        return error_set(reterr, r, "%s", path);
+        }
+        return 0;
 }
 
 int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, const HostEtcSetting *setting, Error *reterr) {

@@ -20,6 +20,7 @@ struct TreeJob {
         TreeRequest request;
         uint32_t serial;
         bool written; /* PUBLISH: a program could write into the scratch */
+        bool stopped; /* shrinks the depot, and was killed because others need the space */
         int fds[TREE_RUN_FDS]; /* of a RUN */
         pid_t pid;  /* 0: queued */
         int fd;     /* receives its outcome */
@@ -51,7 +52,7 @@ void tree_jobs_resize(Spawner *s, uint64_t bytes);
 
 /* tree-room.c: the size of the depot. */
 void tree_room_begin(Spawner *s); /* call when the depot is open */
-void tree_room_resized(Spawner *s, const Error *error);
+void tree_room_resized(Spawner *s, const TreeJob *j, const Error *error);
 
 /* tree-host.c: the lower layers of a sandbox of the template "host", as one tree. Moves the caller to a new mount
  * namespace. */

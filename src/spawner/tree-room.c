@@ -67,8 +67,8 @@ static bool is_idle(Spawner *s, const DepotRoom *room, usec_t now) {
         return s->room_much_since > 0 && now - s->room_much_since >= s->options->shrink_usec;
 }
 
-static const TreeJob *find_resizing(const Spawner *s) {
-        for (const TreeJob *j = s->tree_jobs; j; j = j->next)
+static TreeJob *find_resizing(const Spawner *s) {
+        for (TreeJob *j = s->tree_jobs; j; j = j->next)
                 if (j->pid > 0 && (j->errand == ERRAND_RESIZE || (j->errand == ERRAND_REQUEST && j->request.operation == TREE_SHRINK)))
                         return j;
         return NULL;
@@ -76,11 +76,15 @@ static const TreeJob *find_resizing(const Spawner *s) {
 
 /* While others write, there is less and less to give back: the shrinking process is stopped, and the size stays
  * as it was. */
-static void room_guard_shrinking(Spawner *s, const TreeJob *resizing, const DepotRoom *room) {
-        bool shrinks = resizing->errand == ERRAND_REQUEST || resizing->request.bytes == 0;
+static bool shrinks(const TreeJob *resizing) {
+        return resizing->errand == ERRAND_REQUEST || resizing->request.bytes == 0;
+}
 
-        if (shrinks && room->bytes - room->used_bytes < room->margin_bytes / 2)
-                (void) kill(resizing->pid, SIGKILL); /* not reaped yet, so its pid is still its own */
+static void room_guard_shrinking(TreeJob *resizing, const DepotRoom *room) {
+        if (!shrinks(resizing) || room->bytes - room->used_bytes >= room->margin_bytes / 2)
+                return;
+        resizing->stopped = true;
+        (void) kill(resizing->pid, SIGKILL); /* not reaped yet, so its pid is still its own */
 }
 
 static void room_look(Spawner *s, const DepotRoom *room, usec_t now) {
@@ -107,7 +111,7 @@ static usec_t room_next_look(const DepotRoom *room) {
 }
 
 void tree_room_run_due(Spawner *s) {
-        const TreeJob *resizing;
+        TreeJob *resizing;
         DepotRoom room;
         usec_t now;
 
@@ -123,17 +127,22 @@ void tree_room_run_due(Spawner *s) {
         room_tell(s, &room);
         resizing = find_resizing(s);
         if (resizing)
-                room_guard_shrinking(s, resizing, &room);
+                room_guard_shrinking(resizing, &room);
         else if (now >= s->room_rest)
                 room_look(s, &room, now);
 }
 
-void tree_room_resized(Spawner *s, const Error *error) {
+/* The depot may grow as soon as it did not shrink: it was perhaps for that reason. */
+void tree_room_resized(Spawner *s, const TreeJob *j, const Error *error) {
         DepotRoom room;
 
         if (error->code < 0) {
-                log_warning("depot: %s", error->text);
-                s->room_rest = clock_usec() + REST_USEC;
+                if (j->stopped)
+                        log_info("depot: %s", error->text);
+                else
+                        log_warning("depot: %s", error->text);
+                if (!shrinks(j))
+                        s->room_rest = clock_usec() + REST_USEC;
                 return;
         }
         if (depot_measure(&s->depot, &room) < 0)

@@ -11,9 +11,6 @@
 #include "spawner/tree-job.h"
 #include "wire/channel.h"
 
-#define SHRINK_TRIES 4
-#define SHRINK_UNIT  (UINT64_C(1) << 20)
-
 typedef struct TreeWork {
         Spawner *s;
         const TreeJob *job;
@@ -63,25 +60,8 @@ static int tree_work_group(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_group(&w->s->depot, &t->group, t->n_refs > 0 ? t->refs : NULL, reterr);
 }
 
-/* Shrinks as far as the stored data can be moved together. */
 static int tree_work_shrink(TreeWork *w, const TreeRequest *t, Error *reterr) {
-        uint64_t bytes;
-        DepotRoom room;
-        int r = depot_measure(&w->s->depot, &room);
-
-        if (r < 0)
-                return error_set(reterr, r, "the depot lies on no image of its own: its size is that of the file system below");
-        bytes = depot_size_sufficient(&w->s->depot, &room);
-        for (int i = 0; i < SHRINK_TRIES && bytes < room.bytes; i++) {
-                r = depot_shrink(&w->s->depot, bytes, reterr);
-                if (r != -ENOSPC)
-                        break;
-                bytes += (room.bytes - bytes) / 2 / SHRINK_UNIT * SHRINK_UNIT;
-        }
-        if (r < 0)
-                return r;
-        w->outcome.bytes = MIN_OF(bytes, room.bytes);
-        return 0;
+        return depot_shrink_idle(&w->s->depot, &w->outcome.bytes, reterr);
 }
 
 static int tell_item(const TreeRef *ref, uint64_t bytes, void *userdata) {

@@ -234,7 +234,7 @@ static void trees_finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
                 s->depot_busy = false;
                 break;
         case ERRAND_RESIZE:
-                tree_room_resized(s, &o->error);
+                tree_room_resized(s, j, &o->error);
                 break;
         case ERRAND_REQUEST:
                 forget_written(s, j, o);
@@ -268,7 +268,10 @@ static bool job_hear(Spawner *s, TreeJob *j) {
 
                         depot_clean_after(&s->depot, j->pid);
                         s->sweep_again = j->errand == ERRAND_SWEEP && s->n_sweeps_died++ < SWEEPS_MAX;
-                        (void) error_set(&died.error, -EIO, "the process that worked on the tree died");
+                        if (j->stopped)
+                                (void) error_set(&died.error, -EBUSY, "the depot stays as large as it was, since it is being written to: try again later");
+                        else
+                                (void) error_set(&died.error, -EIO, "the process that worked on the tree died");
                         trees_finish(s, j, &died);
                         return true;
                 }

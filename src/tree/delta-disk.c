@@ -129,18 +129,23 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         return DISK_BEFORE;
 }
 
-/* Whether this is npm's settings file in /usr as the jail writes it, without passwords. */
-static bool is_npm_of_ours(int base, const char *path, const DeltaSide *now) {
-        char there[CLIENTRC_BYTES], before[CLIENTRC_BYTES], shown[CLIENTRC_BYTES];
-        _cleanup_close_ int now_fd = S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
-        _cleanup_close_ int base_fd = openat(base, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        ssize_t n = now_fd < 0 ? -1 : fd_read_full(now_fd, there, sizeof(there) - 1), m = base_fd < 0 ? -1 : fd_read_full(base_fd, before, sizeof(before) - 1);
+/* npm's settings in /usr as the jail shows them. False: they have no password, and are shown as they are. */
+static bool make_npm(int base, const char *path, DeltaSide *ret) {
+        static char text[CLIENTRC_BYTES];
 
-        if (n < 0 || m < 0)
+        *ret = (DeltaSide) { .dirfd = -EBADF, .text = text };
+        if (!clientrc_npm_without_password(base, path, text) || fstatat(base, path, &ret->st, AT_SYMLINK_NOFOLLOW) < 0)
                 return false;
-        there[n] = before[m] = '\0';
-        clientrc_filter_npm(shown, sizeof(shown), before);
-        return strcmp(there, shown) == 0;
+        ret->st.st_size = (off_t) strlen(text);
+        return true;
+}
+
+static bool has_text(const DeltaSide *now, const char *text) {
+        _cleanup_close_ int fd = S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
+        char there[CLIENTRC_BYTES];
+        ssize_t n = fd < 0 ? -1 : fd_read_full(fd, there, sizeof(there));
+
+        return n >= 0 && (size_t) n == strlen(text) && memcmp(there, text, (size_t) n) == 0;
 }
 
 static bool is_npm_place(const char *path) {
@@ -201,8 +206,8 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                 return DISK_NOTHING;
         if (now && is_place_of_ours(on_host, path, now))
                 return DISK_NOTHING;
-        if (on_host && now && is_npm_place(path) && is_npm_of_ours(base, path, now))
-                return DISK_NOTHING;
+        if (on_host && is_npm_place(path) && make_npm(base, path, ret))
+                return now && has_text(now, ret->text) ? DISK_NOTHING : DISK_BEFORE;
         if (now && strcmp(path, FURNITURE_DIVERSIONS) == 0 && is_diversions_of_ours(base, now))
                 return DISK_NOTHING;
         if (now && S_ISDIR(now->st.st_mode))

@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -325,6 +329,77 @@ static void try_again(void) {
         MUST(depot_shrink(&other, MIB, &error) == -ERANGE);
 }
 
+/* An operator's balance is paused in the middle, and then goes on. */
+static int balance(const char *what) {
+        char command[512];
+
+        (void) snprintf(command, sizeof(command), strcmp(what, "pause") == 0 ?
+                        "exec 2>&1 >/dev/null; for i in $(seq 100); do btrfs balance start --full-balance '%1$s/depot' & btrfs balance pause '%1$s/depot'; wait; "
+                        "btrfs balance status '%1$s/depot' | grep -q paused && exit; done; exit 1" :
+                        "btrfs balance cancel '%1$s/depot' >/dev/null", directory);
+        return system(command);
+}
+
+static void try_balance(void) {
+        Depot d = opened();
+        const TreeRef volume = ref(TREE_VOLUME, "v");
+        struct stat st;
+        uint64_t size;
+
+        MUST_DO(depot_make(&d, &volume, NULL, 0, NULL, &error));
+        {
+                _cleanup_close_ int fd = open_in(&d, TREE_VOLUME, "v");
+
+                MUST_DO(fill(fd, "data", 100 * MIB));
+        }
+        MUST_DO(depot_grow(&d, BYTES + 100 * MIB, &error));
+        MUST(balance("pause") == 0);
+        MUST(depot_shrink(&d, BYTES, &error) == -EBUSY && strstr(error.text, "balance"));
+        MUST(fstat(d.image_fd, &st) == 0 && (uint64_t) st.st_size == BYTES + 100 * MIB);
+        MUST(depot_grow(&d, BYTES + 200 * MIB, &error) == -EBUSY);
+        MUST(fstat(d.image_fd, &st) == 0 && (uint64_t) st.st_size == BYTES + 100 * MIB); /* nothing stays reserved in vain */
+        MUST(btrfs_size(d.fd, &size) == 0 && size == BYTES + 100 * MIB);
+        MUST(balance("cancel") == 0);
+        MUST_DO(depot_shrink(&d, BYTES, &error));
+        MUST(fstat(d.image_fd, &st) == 0 && (uint64_t) st.st_size == BYTES);
+}
+
+/* In place of the C library's: some shrinkings find no space for what they move. */
+static int n_without_space;
+
+int ioctl(int fd, unsigned long request, ...) {
+        va_list ap;
+        void *arg;
+
+        va_start(ap, request);
+        arg = va_arg(ap, void *);
+        va_end(ap);
+        if (request == BTRFS_IOC_RESIZE && n_without_space > 0) {
+                n_without_space--;
+                errno = ENOSPC;
+                return -1;
+        }
+        return (int) syscall(SYS_ioctl, fd, request, arg);
+}
+
+static void try_idle(void) {
+        Depot d = opened();
+        DepotRoom room;
+        uint64_t bytes = 0;
+
+        MUST_DO(depot_grow(&d, BYTES + 500 * MIB, &error));
+        MUST_DO(depot_measure(&d, &room));
+        n_without_space = 1;
+        error = (Error) { 0 };
+        MUST_DO(depot_shrink_idle(&d, &bytes, &error));
+        MUST(n_without_space == 0 && error.code == 0);
+        MUST(bytes > depot_size_sufficient(&d, &room) && bytes < room.bytes);
+        MUST_DO(depot_measure(&d, &room));
+        MUST(room.bytes == bytes);
+        n_without_space = 10;
+        MUST(depot_shrink_idle(&d, &bytes, &error) == -ENOSPC && error.code == -ENOSPC);
+}
+
 static void must_refuse(const char *why) {
         Depot d;
 
@@ -453,4 +528,6 @@ IN_NAMESPACE(sweep, true)
 IN_NAMESPACE(swap, true)
 IN_NAMESPACE(damaged, true)
 IN_NAMESPACE(again, true)
+IN_NAMESPACE(balance, true)
+IN_NAMESPACE(idle, true)
 IN_NAMESPACE(tricks, true)

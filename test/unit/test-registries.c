@@ -112,6 +112,38 @@ TEST(proxies_of_files) {
         check_result("removed", directory_remove(AT_FDCWD, directory, 8), 0);
 }
 
+/* A proxy is no registry, wherever it stands: sandboxes would reach everything through it. */
+TEST(settings_may_be_indented) {
+        static const char *const wanted[] = { "https://a.example", "https://b.example", "https://c.example", "https://npm.example", "https://scope.example" };
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        char directory[64];
+        _cleanup_close_ int root = make_root(directory);
+
+        put_file(root, "etc/pip.conf", 0644,
+                        "[global]\n  index_url = https://a.example/x\n  extra-index-url =\n    https://b.example/x\n    https://c.example\n"
+                        "  proxy = http://me:secret@pip.example:3128\n");
+        put_file(root, "etc/npmrc", 0644, "registry=https://npm.example/\n  https-proxy=http://npm.example:3129\n  @x:registry=https://scope.example/\n");
+        check_result("read", registries_read(root, NULL, &found), 0);
+        check_list("hosts", &found.hosts, wanted, ELEMENTSOF(wanted));
+        check_proxies(&found, "http://me:secret@pip.example:3128", "http://me:secret@pip.example:3128", NULL);
+        check_result("removed", directory_remove(AT_FDCWD, directory, 8), 0);
+}
+
+/* Nothing of them is shown as a part of a host's name. */
+TEST(passwords_of_any_letters) {
+        static const char *const wanted[] = { "https://a.example:8443", "https://b.example" };
+        _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
+        char directory[64];
+        _cleanup_close_ int root = make_root(directory);
+
+        put_file(root, "etc/apt/sources.list", 0644, "deb https://me:s?c#r,t;@a.example:8443/deb stable main\ndeb https://b.example/x@y stable main\n");
+        put_file(root, "etc/npmrc", 0644, "https-proxy=http://proxy.example:3130;x\nproxy=http://me:s,c;t@proxy.example:3129\n");
+        check_result("read", registries_read(root, NULL, &found), 0);
+        check_list("hosts", &found.hosts, wanted, ELEMENTSOF(wanted));
+        check_proxies(&found, "http://me:s,c;t@proxy.example:3129", "http://proxy.example:3130", NULL);
+        check_result("removed", directory_remove(AT_FDCWD, directory, 8), 0);
+}
+
 TEST(a_machine_without_any) {
         _cleanup_(registries_done) Registries found = REGISTRIES_INIT;
         char directory[64];
