@@ -609,6 +609,44 @@ TEST(too_many_rules) {
         check_true("complained", json_has_complaints(&c));
 }
 
+/* An approval of a registry's plain HTTP counts on as others do, for what the list permits. */
+TEST(packages_that_were_granted) {
+        static const struct {
+                const char *question, *verdict;
+        } rows[] = {
+                { "http deb.debian.org - 80", "allow" },
+                { "http deb.debian.org - 80 GET /debian", "allow" },
+                { "http deb.debian.org - 80 POST /debian", "deny tls_required" },
+                { "http deb.debian.org - 8080 GET /debian", "deny tls_required" },
+                { "http security.debian.org - 80 GET /debian", "ask" },
+                { "http own.example - 80 GET /", "deny tls_required" },
+        };
+        static const char *const granted[] = { "http://deb.debian.org:80", "http://own.example:80" };
+        _cleanup_(egress_grants_done) EgressGrants grants = { 0 };
+        _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
+
+        read_policy("{\"ask\":[\"packages\"]}", &p);
+        for (size_t i = 0; i < ELEMENTSOF(granted); i++) {
+                EgressRule grant;
+
+                check_result("grant", egress_rule_parse(granted[i], EGRESS_ALLOW, &grant, NULL), 0);
+                check_result("taken", egress_grants_add(&grants, &grant), 0);
+        }
+        check_result("finished", egress_grants_finish(&grants), 0);
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+                char found[64];
+                EgressVerdict v;
+                Asked a;
+
+                read_question(rows[i].question, &a);
+                v = egress_decide_with(&p, &grants, NULL, 0, &a.q);
+                v.rule = -1;
+                v.inspect = false;
+                show(&v, found);
+                check_string(rows[i].question, found, rows[i].verdict);
+        }
+}
+
 TEST(grants_count_on) {
         _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
         _cleanup_(egress_grants_done) EgressGrants grants = { 0 };
