@@ -576,6 +576,8 @@ TEST(packages_without_some) {
 
 /* Nothing that is broader than it looks: names of one owner, no wildcard but one, plain HTTP where packages are signed. */
 TEST(packages_that_we_ship) {
+        static const char *const all[] = { "*", "https://*", "http://*", "*:443", "tcp://*:22", "0.0.0.0/0", "::/0", "tcp://0.0.0.0/0:443" };
+
         for (const char *const *text = egress_packages_builtin; *text; text++) {
                 _cleanup_(egress_rule_done) EgressRule rule = { 0 };
 
@@ -587,7 +589,8 @@ TEST(packages_that_we_ship) {
         for (size_t i = 0; egress_packages_builtin[i]; i++)
                 for (size_t k = 0; k < i; k++)
                         check_true(egress_packages_builtin[i], strcmp(egress_packages_builtin[i], egress_packages_builtin[k]) != 0);
-        check_result("all", egress_packages_rule("*", EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
+        for (size_t i = 0; i < ELEMENTSOF(all); i++)
+                check_result(all[i], egress_packages_rule(all[i], EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
         check_result("itself", egress_packages_rule("packages", EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
 }
 
