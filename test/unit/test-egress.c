@@ -596,7 +596,7 @@ TEST(packages_that_we_ship) {
 
 TEST(too_many_rules) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
-        _cleanup_json_ json_t *j = json_object();
+        _cleanup_json_ json_t *j = json_object(), *again = NULL;
         _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
         json_t *list = json_array();
 
@@ -606,6 +606,14 @@ TEST(too_many_rules) {
         check_result("most", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_true("fine", !json_has_complaints(&c));
         check_uint("rules", p.n_rules, EGRESS_RULES_MAX);
+        egress_policy_done(&p);
+        (void) json_object_set_new(j, "mode", json_string("packages"));
+        check_result("with packages", egress_policy_parse(j, "network", NULL, &p, &c), 0);
+        check_true("fine too", !json_has_complaints(&c));
+        again = egress_policy_to_json(&p);
+        egress_policy_done(&p);
+        check_result("as it is stored", egress_policy_parse(again, "network", NULL, &p, &c), 0);
+        check_true("fine again", !json_has_complaints(&c));
         egress_policy_done(&p);
         (void) json_array_append_new(list, json_string("one.more.example"));
         check_result("too many", egress_policy_parse(j, "network", NULL, &p, &c), 0);
