@@ -15,7 +15,9 @@ static const char *cors_asked(const ApiRequest *q, const char *name) {
         return value && *value ? value : NULL;
 }
 
-bool cors_is_preflight(const ApiRequest *q) {
+/* An OPTIONS request that the browser sends by itself before the actual one. It carries neither key nor
+ * token. */
+static bool cors_is_preflight(const ApiRequest *q) {
         return strcmp(http_method(q->http), "OPTIONS") == 0 && cors_asked(q, "Origin") && cors_asked(q, "Access-Control-Request-Method");
 }
 

@@ -11,9 +11,5 @@
 
 #include "api/surface.h"
 
-/* An OPTIONS request that the browser sends by itself before the actual one. It carries neither key nor
- * token. */
-bool cors_is_preflight(const ApiRequest *q);
-
 /* Adds the headers that every answer needs, and answers preflights. Negative: the request has been answered. */
 int cors_admit(ApiRequest *q);

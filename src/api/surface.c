@@ -544,7 +544,7 @@ static int admit(ApiRequest *q) {
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
-        if (q->route && q->route->identify) {
+        if (r >= 0 && q->route->identify) { /* else the route has no parameters, and serves only to choose the form of the answer */
                 known = q->route->identify(q);
                 if (known < 0)
                         return known;

@@ -53,8 +53,6 @@ static int split_authority(const char *from, const char *authority, size_t lengt
         const char *end = authority + length, *host = authority, *host_end, *port;
         uint64_t number;
 
-        if (memchr(authority, '@', length))
-                return error_set(reterr, -EINVAL, "%s has a user in it: a key goes into COVE_API_KEY, or --key", from);
         if (length > 0 && *authority == '[') {
                 host++;
                 host_end = memchr(host, ']', (size_t) (end - host));
@@ -82,6 +80,8 @@ static int use_url(const char *from, const char *url, const char *key, Place *p,
         size_t length;
         int r;
 
+        if (strchr(url, '@')) /* first: no other message may show a password */
+                return error_set(reterr, -EINVAL, "%s has a user in it: a key goes into COVE_API_KEY, or --key", from);
         p->tls = strncmp(url, "https://", 8) == 0;
         if (!p->tls && strncmp(url, "http://", 7) != 0)
                 return error_set(reterr, -EINVAL, "%s: '%s' does not begin with http:// or https://", from, url);

@@ -186,8 +186,9 @@ typedef struct NetworkConfig { /* network: */
 } NetworkConfig;
 
 /* By which proxies package registries are reached, as of now: ret->http_proxy, https_proxy, no_proxy. One that cannot be used is left out, and is
- * *ret_unusable where that is not NULL (to be freed). -ENOMEM. */
+ * *ret_unusable where that is not NULL (to be freed). -ENOMEM; -EOVERFLOW: too many exceptions. */
 int network_find_proxy(const NetworkConfig *n, Registries *ret, char **ret_unusable);
+const char *network_proxy_failure(int r); /* for people */
 
 /* As policies want it (policy/egress.h). */
 #define NETWORK_SITE(n) (&(const EgressSite) { (n)->reachable, (n)->n_reachable, &(n)->packages_rules })

@@ -20,7 +20,7 @@
 #define PACKAGES_HOST    "host"
 #define PROXY_HOST       "host"
 #define PROXY_NONE       "none"
-#define PROXY_EXCEPT_MAX 4096
+#define PROXY_EXCEPT_MAX 8192 /* the gate takes no more */
 
 static void network_range_entry(const YamlValue *v, Strv *list) {
         IpRange range;
@@ -270,6 +270,10 @@ int network_find_proxy(const NetworkConfig *n, Registries *ret, char **ret_unusa
         if (r >= 0)
                 r = proxy_keep_usable(&ret->https_proxy, ret_unusable);
         return r < 0 ? r : proxy_add_exceptions(&n->no_proxy, &ret->no_proxy);
+}
+
+const char *network_proxy_failure(int r) {
+        return r == -ENOMEM ? "out of memory" : "no_proxy of the environment and network.noProxy have more than 8192 bytes together";
 }
 
 /* The complaint does not quote the URL, which may have a password. */

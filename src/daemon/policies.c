@@ -131,9 +131,13 @@ int policies_print_packages(const char *path) {
         _cleanup_config_ Config *config = policies_read_config(path);
         _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
         char http[PROXY_SHOWN_MAX] = "", https[PROXY_SHOWN_MAX] = "";
+        int r;
 
-        if ((!config && config_defaults(&config) < 0) || network_find_proxy(&config->network, &host, NULL) < 0) {
-                log_error("out of memory");
+        r = config ? 0 : config_defaults(&config);
+        if (r >= 0)
+                r = network_find_proxy(&config->network, &host, NULL);
+        if (r < 0) {
+                log_error("%s", network_proxy_failure(r));
                 return EXIT_OWN_FAILURE;
         }
         if (host.http_proxy)

@@ -80,9 +80,12 @@ static void tell_proxy(const NetworkConfig *network) {
         _cleanup_(registries_done) Registries host = REGISTRIES_INIT;
         _cleanup_free_ char *unusable = NULL;
         char shown[PROXY_SHOWN_MAX];
+        int r = network_find_proxy(network, &host, &unusable);
 
-        if (network_find_proxy(network, &host, &unusable) < 0)
+        if (r < 0) {
+                log_warning("no proxy is used for package registries: %s", network_proxy_failure(r));
                 return;
+        }
         if (host.https_proxy || host.http_proxy) {
                 proxy_shown(host.https_proxy ? host.https_proxy : host.http_proxy, shown);
                 log_notice("package registries are reached through the proxy %s (network.proxy in cove.yaml)", shown);

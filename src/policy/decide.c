@@ -131,6 +131,14 @@ static Match missed_protocol(Decision *d, const EgressRule *r, int i, EgressReas
         return missed(d, i, reason, reason == EGRESS_PORT ? 1 : 2);
 }
 
+/* In spite of requireTls: bytes of any kind, registries whose packages are signed, and grants, which answer
+ * what a rule of the policy asks; under requireTls only "packages" asks about plain HTTP. */
+static bool may_be_plain(const Decision *d, const DecisionRules *l, const EgressRule *r) {
+        bool granted = l->offset > 0 && (d->yes[EGRESS_ASK] >= 0 || d->maybe[EGRESS_ASK] >= 0);
+
+        return r->action == EGRESS_DENY || r->protocols & EGRESS_TCP || r->packages || granted;
+}
+
 static Match match(Decision *d, DecisionRules *l, size_t index) {
         const EgressQuestion *q = d->question;
         const EgressRule *r = l->rules + index;
@@ -144,7 +152,7 @@ static Match match(Decision *d, DecisionRules *l, size_t index) {
                 return protocol == MATCH_YES ? missed(d, i, EGRESS_PORT, 1) : missed_protocol(d, r, i, EGRESS_PORT);
         if (protocol == MATCH_NO)
                 return missed_protocol(d, r, i, EGRESS_PROTOCOL);
-        if (q->protocol == EGRESS_HTTP && d->policy->require_tls && r->action != EGRESS_DENY && !(r->protocols & EGRESS_TCP) && !r->packages)
+        if (q->protocol == EGRESS_HTTP && d->policy->require_tls && !may_be_plain(d, l, r))
                 return missed(d, i, EGRESS_TLS_REQUIRED, 5);
         methods = match_methods(r, q);
         if (methods == MATCH_NO)

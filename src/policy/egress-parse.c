@@ -47,7 +47,7 @@ typedef struct NetworkReader {
         const char *prefix;
         EgressPolicy policy;
         unsigned told; /* EgressTold */
-        size_t n_given; /* rules, "packages" being one */
+        size_t n_given; /* rules, without "packages", which the mode may add */
         EgressPlaces places;
 } NetworkReader;
 
@@ -163,7 +163,7 @@ static void read_rules(NetworkReader *n, const char *position, json_t *v, Egress
                 return;
         }
         n->told |= TOLD_RULES;
-        n->n_given += json_array_size(v);
+        n->n_given += json_array_size(v) - (find_packages(v) < SIZE_MAX);
         if (n->n_given > EGRESS_RULES_MAX) {
                 policy_complain(&n->reader, position, "has %zu rules: allow, deny and ask may have %d together", json_array_size(v),
                                 EGRESS_RULES_MAX);

@@ -69,15 +69,34 @@ static void packages_narrow(const char *text, EgressRule *r) {
                 }
 }
 
+/* Any spelling: a proxy would then reach every name that the proxy's network knows. */
+static bool packages_is_everything(const EgressRule *r) {
+        static const char *const all[] = { "0.0.0.0/0", "::/0" };
+        IpRange range;
+
+        if (r->domain)
+                return strcmp(r->domain, "*") == 0;
+        for (size_t i = 0; i < ELEMENTSOF(all); i++)
+                if (ip_range_parse(all[i], &range) >= 0 && ip_range_within(&range, &r->range))
+                        return true;
+        return false;
+}
+
+static int packages_refuse(const char *text, Error *reterr) {
+        return error_set(reterr, -EINVAL, "'%s' is no registry: write its name, as in https://mirror.example.org", text);
+}
+
 int egress_packages_rule(const char *text, EgressAction action, EgressRule *ret, Error *reterr) {
         _cleanup_(egress_rule_done) EgressRule rule = { 0 };
         int r;
 
-        if (strcmp(text, "*") == 0 || strcmp(text, EGRESS_PACKAGES) == 0)
-                return error_set(reterr, -EINVAL, "'%s' is no registry: write its name, as in https://mirror.example.org", text);
+        if (strcmp(text, EGRESS_PACKAGES) == 0)
+                return packages_refuse(text, reterr);
         r = egress_rule_parse(text, action, &rule, reterr);
         if (r < 0)
                 return r;
+        if (packages_is_everything(&rule))
+                return packages_refuse(text, reterr);
         packages_narrow(text, &rule);
         if (rule.protocols == EGRESS_HTTP && !rule.methods)
                 r = packages_restrict(&rule);

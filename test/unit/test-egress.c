@@ -576,6 +576,8 @@ TEST(packages_without_some) {
 
 /* Nothing that is broader than it looks: names of one owner, no wildcard but one, plain HTTP where packages are signed. */
 TEST(packages_that_we_ship) {
+        static const char *const all[] = { "*", "https://*", "http://*", "*:443", "tcp://*:22", "0.0.0.0/0", "::/0", "tcp://0.0.0.0/0:443" };
+
         for (const char *const *text = egress_packages_builtin; *text; text++) {
                 _cleanup_(egress_rule_done) EgressRule rule = { 0 };
 
@@ -587,13 +589,14 @@ TEST(packages_that_we_ship) {
         for (size_t i = 0; egress_packages_builtin[i]; i++)
                 for (size_t k = 0; k < i; k++)
                         check_true(egress_packages_builtin[i], strcmp(egress_packages_builtin[i], egress_packages_builtin[k]) != 0);
-        check_result("all", egress_packages_rule("*", EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
+        for (size_t i = 0; i < ELEMENTSOF(all); i++)
+                check_result(all[i], egress_packages_rule(all[i], EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
         check_result("itself", egress_packages_rule("packages", EGRESS_ALLOW, &(EgressRule) { 0 }, NULL), -EINVAL);
 }
 
 TEST(too_many_rules) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
-        _cleanup_json_ json_t *j = json_object();
+        _cleanup_json_ json_t *j = json_object(), *again = NULL;
         _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
         json_t *list = json_array();
 
@@ -604,9 +607,55 @@ TEST(too_many_rules) {
         check_true("fine", !json_has_complaints(&c));
         check_uint("rules", p.n_rules, EGRESS_RULES_MAX);
         egress_policy_done(&p);
+        (void) json_object_set_new(j, "mode", json_string("packages"));
+        check_result("with packages", egress_policy_parse(j, "network", NULL, &p, &c), 0);
+        check_true("fine too", !json_has_complaints(&c));
+        again = egress_policy_to_json(&p);
+        egress_policy_done(&p);
+        check_result("as it is stored", egress_policy_parse(again, "network", NULL, &p, &c), 0);
+        check_true("fine again", !json_has_complaints(&c));
+        egress_policy_done(&p);
         (void) json_array_append_new(list, json_string("one.more.example"));
         check_result("too many", egress_policy_parse(j, "network", NULL, &p, &c), 0);
         check_true("complained", json_has_complaints(&c));
+}
+
+/* An approval of a registry's plain HTTP counts on as others do, for what the list permits. */
+TEST(packages_that_were_granted) {
+        static const struct {
+                const char *question, *verdict;
+        } rows[] = {
+                { "http deb.debian.org - 80", "allow" },
+                { "http deb.debian.org - 80 GET /debian", "allow" },
+                { "http deb.debian.org - 80 POST /debian", "deny tls_required" },
+                { "http deb.debian.org - 8080 GET /debian", "deny tls_required" },
+                { "http security.debian.org - 80 GET /debian", "ask" },
+                { "http own.example - 80 GET /", "deny tls_required" },
+        };
+        static const char *const granted[] = { "http://deb.debian.org:80", "http://own.example:80" };
+        _cleanup_(egress_grants_done) EgressGrants grants = { 0 };
+        _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
+
+        read_policy("{\"ask\":[\"packages\"]}", &p);
+        for (size_t i = 0; i < ELEMENTSOF(granted); i++) {
+                EgressRule grant;
+
+                check_result("grant", egress_rule_parse(granted[i], EGRESS_ALLOW, &grant, NULL), 0);
+                check_result("taken", egress_grants_add(&grants, &grant), 0);
+        }
+        check_result("finished", egress_grants_finish(&grants), 0);
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+                char found[64];
+                EgressVerdict v;
+                Asked a;
+
+                read_question(rows[i].question, &a);
+                v = egress_decide_with(&p, &grants, NULL, 0, &a.q);
+                v.rule = -1;
+                v.inspect = false;
+                show(&v, found);
+                check_string(rows[i].question, found, rows[i].verdict);
+        }
 }
 
 TEST(grants_count_on) {

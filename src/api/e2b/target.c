@@ -76,6 +76,8 @@ static bool by_token(const ApiRequest *q, ApiTarget *ret) {
 static int refuse_signature(ApiRequest *q) {
         if (!http_query(q->http, "signature") || strcmp(http_path(q->http), "/files") != 0)
                 return 0;
+        if (cors_admit(q) < 0) /* a preflight does not have the headers; the request after it has them */
+                return -ECANCELED;
         return e2b_error(q, 401, "a signed URL has to name its sandbox: use the host name %d-ID.DOMAIN (E2B_DOMAIN in place of E2B_SANDBOX_URL), or send the headers "
                         ID_HEADER " and " PORT_HEADER, E2B_ENVD_PORT);
 }
@@ -129,8 +131,7 @@ int e2b_target_find(ApiRequest *q, ApiTarget *ret) {
         if (r == 0)
                 r = by_headers(q, &t);
         if (r == 0)
-                /* A preflight does not have the headers. The request after it has them. */
-                r = by_token(q, &t) ? 1 : cors_is_preflight(q) ? 0 : refuse_signature(q);
+                r = by_token(q, &t) ? 1 : refuse_signature(q);
         if (r > 0)
                 *ret = t;
         return r;

@@ -73,8 +73,11 @@ static int teams_by_time(const void *a, const void *b) {
         return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->by - y->by; /* at the same time, ends come first */
 }
 
+/* A sandbox that ended before it began, by a calendar that was set back, would count as less than none. */
 static bool teams_counts(const ApiRequest *q, const Sandbox *sb) {
-        return !sb->pooled && principal_sees(&q->who, sb->spec.tenant) && sandbox_owned_since(sb) > 0;
+        usec_t since = sandbox_owned_since(sb);
+
+        return !sb->pooled && principal_sees(&q->who, sb->spec.tenant) && since > 0 && (sb->ended_at == 0 || sb->ended_at > since);
 }
 
 static size_t teams_changes(ApiRequest *q, TeamsChange **ret) {

@@ -10,6 +10,7 @@
 #include "gate/relay/proxy.h"
 
 #define HEAD_SENT_MAX (4 * HEAD_MAX)
+#define HTTP_PORT     80
 
 /* Headers that concern one connection only, or are written anew for the next one. */
 static const char *const hops[] = { "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Proxy-Authenticate", "TE", "Trailer",
@@ -108,6 +109,13 @@ static void http_send_write_framing(HttpExchange *x, const Text *body, Text *t) 
                 text_put_string(t, "Connection: close\r\n");
 }
 
+/* For a proxy: with the port that was judged, also where the guest's Host has none. */
+static void http_send_write_place(const HttpExchange *x, Text *t) {
+        text_format(t, "http://%s", x->asked.host);
+        if (x->port != HTTP_PORT)
+                text_format(t, ":%u", (unsigned) x->port);
+}
+
 /* The proxy may have changed since the connection was made: then there may be no authorization to send. */
 static void http_send_write_proxy(const HttpExchange *x, Text *t) {
         const ProxyServer *proxy = gate_proxy_for(x->sandbox, &x->asked.question);
@@ -123,7 +131,7 @@ static int http_send_write_head(HttpExchange *x, const Text *body, Text *t) {
         text_put_string(t, a->head.method);
         text_put_string(t, " ");
         if (x->by_proxy)
-                text_format(t, "http://%s", a->authority);
+                http_send_write_place(x, t);
         if (!x->by_proxy || strcmp(a->target.path, "*") != 0) /* OPTIONS of the whole server */
                 text_put_string(t, a->target.path);
         r = write_query(x, t);

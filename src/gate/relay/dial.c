@@ -59,9 +59,13 @@ static void dial_end(Dial *d, int error) {
         d->done(error, error >= 0 ? TAKE_FD(d->fd) : -EBADF, d->userdata);
 }
 
-static void dial_fail(Dial *d, int error, const char *why) {
+static void dial_tell(const Dial *d, const char *why) {
         if (*d->proxy)
                 gate_proxy_failed(d->gate, d->tunnel ? d->tunnel->place : d->proxy, why);
+}
+
+static void dial_fail(Dial *d, int error, const char *why) {
+        dial_tell(d, why);
         dial_end(d, error);
 }
 
@@ -186,14 +190,15 @@ static int dial_look_up(Dial *d, int family) {
 static void dial_on_resolved(const ResolverAnswer *a, void *userdata) {
         Dial *d = userdata;
         int r = a->error;
+        bool known = r >= 0 && a->n_addresses > 0;
 
         d->call = NULL;
-        if (r >= 0 && a->n_addresses > 0)
+        if (known)
                 r = dial_connect(d, a->addresses);
         else if (r >= 0 || r == -ENODATA)
                 r = d->family == AF_INET ? dial_look_up(d, AF_INET6) : -ENODATA;
         if (r < 0)
-                dial_fail(d, r, d->fd < 0 ? "the proxy's name is not known to the name servers: write its address" : strerror(-r));
+                dial_fail(d, r, known ? strerror(-r) : "the proxy's name is not known to the name servers: write its address");
 }
 
 static int dial_start(Dial *d, const IpAddress *address) {
@@ -237,6 +242,7 @@ int dial_new(Gate *g, const DialTarget *to, void (*done)(int error, int fd, void
         if (r >= 0)
                 r = sd_event_add_time_relative(g->event, &d->timer, CLOCK_MONOTONIC, DIAL_TIMEOUT_USEC, TIMER_SLACK, dial_on_timeout, d);
         if (r < 0) {
+                dial_tell(d, strerror(-r));
                 dial_free(d);
                 return r;
         }
