@@ -55,6 +55,8 @@ int e2b_judge(ApiRequest *q, int r, const JsonComplaints *c);
 int e2b_read(ApiRequest *q, const Shape *shape, void *target);
 /* For a body with only one field. */
 int e2b_read_field(ApiRequest *q, const char *name, unsigned flags, const ShapeJson *json, void *target);
+/* A time of the query in whole seconds; `value` keeps the default without one. Negative: has answered 400. */
+int e2b_read_second(ApiRequest *q, const char *name, usec_t *value);
 
 /* Settings of every route of this surface. */
 int e2b_refuse(ApiRequest *q, unsigned status, const char *message);

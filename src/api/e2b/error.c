@@ -8,6 +8,7 @@
 
 #include "api/e2b/e2b.h"
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "config/config.h"
 
@@ -117,4 +118,16 @@ int e2b_read_field(ApiRequest *q, const char *name, unsigned flags, const ShapeJ
         const ShapeField field = { name, SHAPE_CUSTOM, .flags = flags, .json = json };
 
         return e2b_read(q, &(const Shape) { .fields = &field, .n_fields = 1 }, target);
+}
+
+int e2b_read_second(ApiRequest *q, const char *name, usec_t *value) {
+        const char *text = http_query(q->http, name);
+        uint64_t seconds;
+
+        if (!text || !*text)
+                return 0;
+        if (parse_uint64(text, 0, UINT32_MAX, &seconds) < 0)
+                return e2b_error(q, 400, "%s: '%.60s' is not a time in seconds", name, text);
+        *value = seconds * USEC_PER_SEC;
+        return 0;
 }

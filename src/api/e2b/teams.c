@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "api/e2b/template/templates.h"
-#include "base/parse.h"
 
 #define POINTS_MAX    300
 #define STEP_MIN      (5 * USEC_PER_SEC)
@@ -30,25 +29,13 @@ typedef struct TeamsPoint {
         unsigned started;
 } TeamsPoint;
 
-static int teams_read_second(ApiRequest *q, const char *name, usec_t *ret) {
-        const char *text = http_query(q->http, name);
-        uint64_t seconds;
-
-        if (!text || !*text)
-                return 0;
-        if (parse_uint64(text, 0, UINT32_MAX, &seconds) < 0)
-                return e2b_error(q, 400, "%s: '%.60s' is not a time in seconds", name, text);
-        *ret = seconds * USEC_PER_SEC;
-        return 0;
-}
-
 /* Negative: has answered. */
 static int teams_read_range(ApiRequest *q, TeamsRange *ret) {
         usec_t now = clock_wall_usec(), start = USEC_INFINITY, end = now;
 
         if (strcmp(q->parameters[0], e2b_team(q)) != 0)
                 return e2b_error(q, 404, "team '%.100s' not found: the team of this key is '%s'", q->parameters[0], e2b_team(q));
-        if (teams_read_second(q, "start", &start) < 0 || teams_read_second(q, "end", &end) < 0)
+        if (e2b_read_second(q, "start", &start) < 0 || e2b_read_second(q, "end", &end) < 0)
                 return -EINVAL;
         if (start == USEC_INFINITY)
                 start = end > RANGE_DEFAULT ? end - RANGE_DEFAULT : 0;

@@ -8,7 +8,6 @@
 #include <sys/sysinfo.h>
 
 #include "api/e2b/sandbox/control.h"
-#include "base/parse.h"
 #include "observe/observe.h"
 
 #define IDS_MAX 100
@@ -49,29 +48,15 @@ static bool look_now(Sandbox *sb, ObserveMoment *ret) {
         return true;
 }
 
-/* A time in whole seconds. Bounds are inclusive. */
-static int read_second(ApiRequest *q, const char *name, usec_t missing, usec_t *ret) {
-        const char *text = http_query(q->http, name);
-        uint64_t seconds;
-
-        *ret = missing;
-        if (!text || !*text)
-                return 0;
-        if (parse_uint64(text, 0, UINT32_MAX, &seconds) < 0)
-                return e2b_error(q, 400, "%s: '%.60s' is not a time in seconds", name, text);
-        *ret = seconds * USEC_PER_SEC;
-        return 0;
-}
-
 void e2b_sandbox_metrics(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
         const ObserveMoment *past;
         ObserveMoment now;
-        usec_t start, end;
+        usec_t start = 0, end = USEC_INFINITY - USEC_PER_SEC; /* whole seconds, both included */
         json_t *list;
         size_t n;
 
-        if (!sb || read_second(q, "start", 0, &start) < 0 || read_second(q, "end", USEC_INFINITY - USEC_PER_SEC, &end) < 0)
+        if (!sb || e2b_read_second(q, "start", &start) < 0 || e2b_read_second(q, "end", &end) < 0)
                 return;
         list = json_array();
         n = observe_past(q->api->rooms.observe, sb, &past);

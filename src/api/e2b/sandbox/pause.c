@@ -61,15 +61,21 @@ static void on_awake(Sandbox *sb, const Error *error, void *userdata) {
                 (void) e2b_errno(q, r == -ESTALE ? -EBUSY : r, error ? error->text : failure.text);
 }
 
-static void pause_wake(ApiRequest *q, Sandbox *sb, usec_t timeout) {
+/* False: has answered. */
+static bool pause_wake_until(ApiRequest *q, Sandbox *sb, usec_t timeout) {
         Error error = { 0 };
         int r = sandbox_set_timeout(sb, timeout, &error);
 
-        if (r < 0) {
+        if (r < 0)
                 (void) e2b_errno(q, r, error.text);
+        else
+                api_keep_caller(q, sb);
+        return r >= 0;
+}
+
+static void pause_wake(ApiRequest *q, Sandbox *sb, usec_t timeout) {
+        if (!pause_wake_until(q, sb, timeout))
                 return;
-        }
-        api_keep_caller(q, sb);
         if (sb->status == SANDBOX_STOPPED)
                 sandbox_start(sb, on_awake, q);
         else
@@ -85,15 +91,8 @@ static void on_paused_wake(Sandbox *sb, const Error *error, void *userdata) {
 
 /* If a pause is in progress, it must end first: the sandbox does not answer any more. */
 static void pause_wake_later(ApiRequest *q, Sandbox *sb, usec_t timeout) {
-        Error error = { 0 };
-        int r = sandbox_set_timeout(sb, timeout, &error);
-
-        if (r < 0) {
-                (void) e2b_errno(q, r, error.text);
-                return;
-        }
-        api_keep_caller(q, sb);
-        sandbox_pause(sb, on_paused_wake, q);
+        if (pause_wake_until(q, sb, timeout))
+                sandbox_pause(sb, on_paused_wake, q);
 }
 
 static void connect(ApiRequest *q, int64_t seconds) {
