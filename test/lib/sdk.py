@@ -7,6 +7,9 @@
     python_packages()     a virtual environment with the Python SDK, made from requirements.txt when it is not there
 """
 
+import atexit
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -27,41 +30,56 @@ NPM_SECONDS = 300
 PIP_SECONDS = 300
 
 
+@contextlib.contextmanager
+def installed(place, wanted):
+    """Yields whether the place lacks what is wanted, and notes that it has it when the body has ended well. Suites run beside each other: one installs, the
+    others wait for it."""
+    place.parent.mkdir(exist_ok=True)
+    with open(place.with_name(f"{place.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = place / "installed"
+        lacks = not stamp.exists() or stamp.read_bytes() != wanted
+        if lacks:
+            shutil.rmtree(place, ignore_errors=True)
+        yield lacks
+        stamp.write_bytes(wanted)
+
+
 def modules(directory=HERE):
     """The packages, as the directory's lock file has them. A copy below build/ so that the tree stays clean."""
     place = covetest.cove_path().resolve().parent.parent / f"compat-{directory.name}"
-    lock = (directory / "package-lock.json").read_bytes()
-    stamp = place / "lock"
-    if stamp.exists() and stamp.read_bytes() == lock:
-        return place
+    with installed(place, (directory / "package-lock.json").read_bytes()) as lacks:
+        if lacks:
+            install_modules(directory, place)
+    return place
+
+
+def install_modules(directory, place):
     if not shutil.which("npm"):
         covetest.skip("no npm here", "script/setup")
-    shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(directory / name, place)
     done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=place, capture_output=True, text=True, timeout=NPM_SECONDS)
     if done.returncode != 0:
         raise AssertionError(f"npm ci failed\n{done.stdout}\n{done.stderr}")
-    stamp.write_bytes(lock)
-    return place
 
 
 def python_packages():
     """The packages of requirements.txt, by Debian's pip: the environment itself has none, so that python3-venv is not needed."""
     place = covetest.cove_path().resolve().parent.parent / "compat-e2b-python"
-    wanted = (HERE / "requirements.txt").read_bytes()
-    stamp = place / "requirements"
-    if stamp.exists() and stamp.read_bytes() == wanted:
-        return place
-    shutil.rmtree(place, ignore_errors=True)
+    with installed(place, (HERE / "requirements.txt").read_bytes()) as lacks:
+        if lacks:
+            install_python_packages(place)
+    return place
+
+
+def install_python_packages(place):
     pip = ["-m", "pip", "--python", str(place / "bin" / "python"), "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
     for arguments in (["-m", "venv", "--without-pip", str(place)], [*pip, "--requirement", str(HERE / "requirements.txt")]):
         done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=PIP_SECONDS)
         if done.returncode != 0:
             raise AssertionError(f"{' '.join(arguments)} failed\n{done.stdout}\n{done.stderr}")
-    stamp.write_bytes(wanted)
-    return place
 
 
 def python_program(place):
@@ -95,13 +113,15 @@ def shared(name, **config):
 
 
 def work(place):
-    """The programs beside their packages: node looks for those upwards from the program itself."""
-    for name in ("drive.mjs", "dnshook.cjs"):
-        if (HERE / name).exists():
-            shutil.copy(HERE / name, place)
-    shutil.rmtree(place / "cases", ignore_errors=True)
-    shutil.copytree(HERE / "cases", place / "cases")
-    return place
+    """The programs below their packages, in a directory of this process: node looks for packages upwards from the program itself."""
+    own = place / f"work-{os.getpid()}"
+    if not own.exists():
+        own.mkdir()
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        for name in ("drive.mjs", "dnshook.cjs"):
+            shutil.copy(HERE / name, own)
+        shutil.copytree(HERE / "cases", own / "cases")
+    return own
 
 
 def clean():
