@@ -221,7 +221,11 @@ int btrfs_resize(int fd, uint64_t bytes) {
         r = ioctl(fd, BTRFS_IOC_RESIZE, &args);
         if (r > 0) /* BTRFS_ERROR_DEV_…: nothing was resized, for example because of a balance */
                 return -EBUSY;
-        return r < 0 || ioctl(fd, BTRFS_IOC_SYNC) < 0 ? -errno : 0;
+        /* The kernel commits a larger size by itself. To write out all files as well would take seconds, in which
+         * writers run out of space. */
+        if (r == 0 && bytes > 0)
+                r = ioctl(fd, BTRFS_IOC_SYNC);
+        return r < 0 ? -errno : 0;
 }
 
 int btrfs_size(int fd, uint64_t *ret) {
@@ -376,6 +380,13 @@ int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waitin
 
 int btrfs_unwritten(int fd, uint64_t *ret) {
         _cleanup_close_ int counters = btrfs_open_counters(fd);
+        uint64_t waiting, placed;
+        int r = counters < 0 ? counters : btrfs_read_number(counters, "allocation/data/bytes_may_use", &waiting);
 
-        return counters < 0 ? counters : btrfs_read_number(counters, "allocation/data/bytes_may_use", ret);
+        if (r >= 0)
+                r = btrfs_read_number(counters, "allocation/data/bytes_reserved", &placed);
+        if (r < 0)
+                return r;
+        *ret = waiting + placed;
+        return 0;
 }

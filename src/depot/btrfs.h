@@ -36,7 +36,9 @@ int btrfs_set_read_only(int fd); /* and that is on the disk */
 int btrfs_resize(int fd, uint64_t bytes); /* 0: all of the device */
 int btrfs_size(int fd, uint64_t *ret);
 bool btrfs_is_on(int fd, const char *device);
-int btrfs_unwritten(int fd, uint64_t *ret); /* bytes of files that are still to be written out */
+/* Bytes of files that statfs(2) does not count as used: data that has no place yet, and data that has one since the
+ * last commit. A commit is up to half a minute away. */
+int btrfs_unwritten(int fd, uint64_t *ret);
 
 /* Simple quotas where the kernel has them (6.7): they charge the subvolume that wrote the data. Else full quota
  * groups, which charge every subvolume that refers to it. */

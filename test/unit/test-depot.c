@@ -365,7 +365,7 @@ static void try_balance(void) {
 }
 
 /* In place of the C library's: some shrinkings find no space for what they move. */
-static int n_without_space;
+static int n_without_space, n_syncs;
 
 int ioctl(int fd, unsigned long request, ...) {
         va_list ap;
@@ -379,6 +379,7 @@ int ioctl(int fd, unsigned long request, ...) {
                 errno = ENOSPC;
                 return -1;
         }
+        n_syncs += request == BTRFS_IOC_SYNC;
         return (int) syscall(SYS_ioctl, fd, request, arg);
 }
 
@@ -388,16 +389,39 @@ static void try_idle(void) {
         uint64_t bytes = 0;
 
         MUST_DO(depot_grow(&d, BYTES + 500 * MIB, &error));
+        MUST(n_syncs == 0); /* it would wait for all that was written, while writers wait for the space */
         MUST_DO(depot_measure(&d, &room));
         n_without_space = 1;
         error = (Error) { 0 };
         MUST_DO(depot_shrink_idle(&d, &bytes, &error));
-        MUST(n_without_space == 0 && error.code == 0);
+        MUST(n_without_space == 0 && n_syncs == 1 && error.code == 0);
         MUST(bytes > depot_size_sufficient(&d, &room) && bytes < room.bytes);
         MUST_DO(depot_measure(&d, &room));
         MUST(room.bytes == bytes);
         n_without_space = 10;
         MUST(depot_shrink_idle(&d, &bytes, &error) == -ENOSPC && error.code == -ENOSPC);
+}
+
+/* What a writer has written counts at once, and not only after the next commit: the depot would grow too late. */
+static void try_measure(void) {
+        const TreeRef disk = ref(TREE_DISK, "d");
+        _cleanup_close_ int dir = -EBADF, file = -EBADF;
+        static char block[100 * MIB];
+        DepotRoom before, after;
+        Depot d = opened();
+
+        MUST_DO(depot_make(&d, &disk, NULL, 0, NULL, &error));
+        dir = open_in(&d, TREE_DISK, "d");
+        MUST_DO(fill(dir, "file", MIB));
+        MUST_DO(syncfs(dir));
+        file = openat(dir, "file", O_WRONLY | O_CLOEXEC);
+        MUST_DO(depot_measure(&d, &before));
+        MUST(pwrite(file, block, sizeof(block), 0) == (ssize_t) sizeof(block));
+        MUST_DO(depot_measure(&d, &after));
+        MUST(after.used_bytes >= before.used_bytes + 99 * MIB);
+        MUST_DO(sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER)); /* commits nothing */
+        MUST_DO(depot_measure(&d, &after));
+        MUST(after.used_bytes >= before.used_bytes + 99 * MIB);
 }
 
 static void must_refuse(const char *why) {
@@ -530,4 +554,5 @@ IN_NAMESPACE(damaged, true)
 IN_NAMESPACE(again, true)
 IN_NAMESPACE(balance, true)
 IN_NAMESPACE(idle, true)
+IN_NAMESPACE(measure, true)
 IN_NAMESPACE(tricks, true)
