@@ -35,12 +35,12 @@ static int listener_read_table(const char *path, unsigned port, uid_t *ret) {
 
 static bool listener_answers_as_cove(const struct sockaddr *address, socklen_t size) {
         _cleanup_close_ int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const struct timeval second = { .tv_sec = 1 };
+        const struct timeval patience = { .tv_sec = 5 }; /* a daemon on a busy machine may need more than one */
         char answer[4096];
         ssize_t n;
 
-        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second)) < 0 ||
-                        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second)) < 0)
+        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+                        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
                 return false;
         if (connect(fd, address, size) < 0 || send(fd, QUESTION, strlen(QUESTION), MSG_NOSIGNAL) < 0)
                 return false;

@@ -1,6 +1,6 @@
 /* listener.h: which user listens on a TCP port of this machine, without privileges.
  *
- * The kernel shows the user of every listening socket. A request that needs no key, with a timeout of one second,
+ * The kernel shows the user of every listening socket. A request that needs no key, with a timeout of five seconds,
  * finds out whether the listener is a cove daemon.
  * Knows libc only. */
 #pragma once
