@@ -257,8 +257,10 @@ class Control:
         return found
 
     def hello(self, **more):
+        """Its own answer is waited for, not that of an earlier one: from then on the settings hold."""
+        answered = sum("hello" in a for a in self.answers)
         self.say({"do": "hello", "version": 1, "dns": [f"{net.DNS4}:53"], "reachable": [], "seed": SEED, **more})
-        return self.wait(lambda: next((a for a in self.answers if "hello" in a), None))
+        return self.wait(lambda: next(itertools.islice((a for a in self.answers if "hello" in a), answered, None), None))
 
     def attach(self, guest, network, **more):
         self.guests[guest.id] = guest
