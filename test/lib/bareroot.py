@@ -113,8 +113,10 @@ def base(include=("sudo",)):
     CACHE.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.tar")
     try:
-        done = subprocess.run(["mmdebstrap", "--variant=minbase", f"--include={','.join(include)}", *(f"--aptopt={line}" for line in proxies()),
-                               RELEASE, str(partial), *sources()], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        # What it mounts meanwhile would be a leak to suites that run beside it.
+        done = subprocess.run(["unshare", "--mount", "--propagation", "private", "mmdebstrap", "--variant=minbase", f"--include={','.join(include)}",
+                               *(f"--aptopt={line}" for line in proxies()), RELEASE, str(partial), *sources()], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise Failed(f"mmdebstrap failed with status {done.returncode}\n{done.stderr}")
         partial.rename(path)
