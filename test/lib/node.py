@@ -16,11 +16,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import covetest  # noqa: E402
+from fetch import fetch, installed  # noqa: E402
 
 OLDEST = (20, 19)  # require() of a module that is ECMAScript's: the SDK does so
 VERSION = "20.20.2"
 MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
-NPM_SECONDS = 300
 
 
 def version(program):
@@ -31,29 +31,19 @@ def version(program):
 @functools.cache
 def program():
     hosts = shutil.which("node")
-    return hosts if hosts and version(hosts) >= OLDEST else installed()
+    return hosts if hosts and version(hosts) >= OLDEST else npms_own()
 
 
-def installed():
+def npms_own():
     """Below build/, beside the other packages that tests use."""
     place = covetest.cove_path().resolve().parent.parent / f"node-{VERSION}"
     package = f"node-linux-{MACHINES[os.uname().machine]}"
     found = place / "node_modules" / package / "bin" / "node"
-    if found.exists():
-        return str(found)
-    if not shutil.which("npm"):
-        covetest.skip("no npm here", "script/setup")
-    partial = place.with_name(f"{place.name}.{os.getpid()}")  # suites run beside each other
-    try:
-        done = subprocess.run(["npm", "install", "--prefix", str(partial), "--no-audit", "--no-fund", "--ignore-scripts", f"{package}@{VERSION}"],
-                              capture_output=True, text=True, timeout=NPM_SECONDS)
-        if done.returncode != 0:
-            raise AssertionError(f"npm cannot install {package}@{VERSION}\n{done.stdout}\n{done.stderr}")
-        if not found.exists():
-            shutil.rmtree(place, ignore_errors=True)
-            partial.rename(place)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with installed(place, b"") as lacks:
+        if lacks:
+            if not shutil.which("npm"):
+                covetest.skip("no npm here", "script/setup")
+            fetch("npm", "install", "--prefix", str(place), "--no-audit", "--no-fund", "--ignore-scripts", f"{package}@{VERSION}")
     return str(found)
 
 

@@ -8,8 +8,6 @@
 """
 
 import atexit
-import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -23,26 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import covetest  # noqa: E402
 import daemon  # noqa: E402
 import node  # noqa: E402
+from fetch import SECONDS, fetch, installed  # noqa: E402
 
 HERE = Path(__file__).resolve().parent.parent / "compat" / "e2b"
 DOMAIN = "sbx.test"
-NPM_SECONDS = 300
-PIP_SECONDS = 300
-
-
-@contextlib.contextmanager
-def installed(place, wanted):
-    """Yields whether the place lacks what is wanted, and notes that it has it when the body has ended well. Suites run beside each other: one installs, the
-    others wait for it."""
-    place.parent.mkdir(exist_ok=True)
-    with open(place.with_name(f"{place.name}.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        stamp = place / "installed"
-        lacks = not stamp.exists() or stamp.read_bytes() != wanted
-        if lacks:
-            shutil.rmtree(place, ignore_errors=True)
-        yield lacks
-        stamp.write_bytes(wanted)
+DRIVE_SECONDS = 1200  # against hanging
 
 
 def modules(directory=HERE):
@@ -60,9 +43,7 @@ def install_modules(directory, place):
     place.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(directory / name, place)
-    done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=place, capture_output=True, text=True, timeout=NPM_SECONDS)
-    if done.returncode != 0:
-        raise AssertionError(f"npm ci failed\n{done.stdout}\n{done.stderr}")
+    fetch("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", cwd=place)
 
 
 def python_packages():
@@ -75,11 +56,9 @@ def python_packages():
 
 
 def install_python_packages(place):
-    pip = ["-m", "pip", "--python", str(place / "bin" / "python"), "install", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    for arguments in (["-m", "venv", "--without-pip", str(place)], [*pip, "--requirement", str(HERE / "requirements.txt")]):
-        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=PIP_SECONDS)
-        if done.returncode != 0:
-            raise AssertionError(f"{' '.join(arguments)} failed\n{done.stdout}\n{done.stderr}")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    fetch(sys.executable, "-m", "pip", "--python", str(place / "bin" / "python"), "install", "--quiet", "--no-deps", "--only-binary", ":all:",
+          "--requirement", str(HERE / "requirements.txt"))
 
 
 def python_program(place):
@@ -87,7 +66,7 @@ def python_program(place):
 
 
 def python_names(place):
-    done = subprocess.run([*python_program(place), "--list"], capture_output=True, text=True, timeout=60, env=clean())
+    done = subprocess.run([*python_program(place), "--list"], capture_output=True, text=True, timeout=SECONDS, env=clean())
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return done.stdout.split()
@@ -141,13 +120,13 @@ def wildcard(key, port, certificates, place):
 
 
 def names(place):
-    done = subprocess.run(["node", "drive.mjs", "--list"], cwd=place, capture_output=True, text=True, timeout=60, env={**clean(), "E2B_API_KEY": "e2b_00"})
+    done = subprocess.run(["node", "drive.mjs", "--list"], cwd=place, capture_output=True, text=True, timeout=SECONDS, env={**clean(), "E2B_API_KEY": "e2b_00"})
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return done.stdout.split()
 
 
-def drive(place, environment, *chosen, seconds=280, program=("node", "drive.mjs")):
+def drive(place, environment, *chosen, seconds=DRIVE_SECONDS, program=("node", "drive.mjs")):
     """name → what was told of it; a case that nothing was told of is not in it."""
     child = subprocess.Popen([*program, *chosen], cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
