@@ -25,7 +25,7 @@ HOSTS = [DEBIAN, INDEX, FILES, REGISTRY, ELSEWHERE]
 SOURCE = f"deb [trusted=yes] http://{DEBIAN}/hour ./"
 APT = "-o Dir::Etc::sourcelist=/tmp/hour.list -o Dir::Etc::sourceparts=- -o Acquire::Retries=0 -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root"
 AS_ROOT = f"""echo '{SOURCE}' > /tmp/hour.list; apt-get -q {APT} update && apt-get -q {APT} install -y {NAME} && cat /usr/share/{NAME}/file"""
-PIP = "REQUESTS_CA_BUNDLE=/tmp/world.pem python3 -m pip install --disable-pip-version-check --retries 0 --no-cache-dir --quiet --root-user-action=ignore"
+PIP = "REQUESTS_CA_BUNDLE=/tmp/world.pem python3 -m pip install --disable-pip-version-check --retries 0 --timeout 60 --no-cache-dir --quiet --root-user-action=ignore"
 NPM = "npm --cafile=/tmp/world.pem --fetch-retries=0 --no-audit --no-fund --loglevel=error"
 
 

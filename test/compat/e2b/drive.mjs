@@ -8,7 +8,7 @@ import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 240_000
 const here = join(dirname(fileURLToPath(import.meta.url)), 'cases')
 const wanted = process.argv.slice(2)
 

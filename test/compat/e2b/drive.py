@@ -27,7 +27,7 @@ sys.path.insert(0, str(HERE))
 import e2b  # noqa: E402
 import e2b_code_interpreter  # noqa: E402
 
-PATIENCE = 90.0
+PATIENCE = 240.0
 
 
 class Sync:

@@ -5,7 +5,7 @@ import { Sandbox, FileNotFoundError, InvalidArgumentError, FileType, FilesystemE
 let sandbox
 
 export async function before() {
-  sandbox = await Sandbox.create({ timeoutMs: 300_000 })
+  sandbox = await Sandbox.create({ timeoutMs: 1_200_000 })
 }
 
 export async function after() {

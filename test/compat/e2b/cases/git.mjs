@@ -6,7 +6,7 @@ let sandbox
 const repo = '/home/user/repo'
 
 export async function before() {
-  sandbox = await Sandbox.create({ timeoutMs: 300_000 })
+  sandbox = await Sandbox.create({ timeoutMs: 1_200_000 })
   await sandbox.git.configureUser('Cove', 'cove@example.org')
 }
 

@@ -12,7 +12,7 @@ async function all(paginator) {
 }
 
 export async function before() {
-  sandbox = await Sandbox.create({ metadata: { mark, 'k y': 'v&1' }, envs: { GREETING: 'hello there' }, timeoutMs: 600_000 })
+  sandbox = await Sandbox.create({ metadata: { mark, 'k y': 'v&1' }, envs: { GREETING: 'hello there' }, timeoutMs: 1_200_000 })
 }
 
 export async function after() {
@@ -220,7 +220,7 @@ export async function host_names() {
   const server = await sandbox.commands.run('python3 -m http.server 8000', { background: true, timeoutMs: 0 })
   const url = `https://${sandbox.getHost(8000)}/`
   let status = 0
-  for (let i = 0; i < 100 && status !== 200; i++) {
+  for (let i = 0; i < 300 && status !== 200; i++) {
     status = (await fetch(url).catch(() => ({ status: 0 }))).status
     if (status !== 200) await new Promise((r) => setTimeout(r, 200))
   }
@@ -236,7 +236,7 @@ export async function traffic_behind_a_token() {
   const url = `https://${s.getHost(8000)}/`
   assert.equal((await fetch(url)).status, 403)
   let status = 0
-  for (let i = 0; i < 100 && status !== 200; i++) {
+  for (let i = 0; i < 300 && status !== 200; i++) {
     status = (await fetch(url, { headers: { 'e2b-traffic-access-token': s.trafficAccessToken } })).status
     if (status !== 200) await new Promise((r) => setTimeout(r, 200))
   }
