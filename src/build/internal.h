@@ -107,6 +107,7 @@ struct Build {
         BuildResult result;
         char last_line[256]; /* of its output */
         uint64_t denials;    /* of its sandbox's network, when it began */
+        sd_event_source *settle; /* turn.h: until what the gate has told before the end is read */
 
         /* Its result. */
         FileEntry entry;

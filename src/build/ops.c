@@ -35,6 +35,7 @@ void build_abandon(Build *b) {
         tree_call_forget(b->in_step.work.call);
         b->in_step.work.call = NULL;
         feed_close(&b->feed);
+        b->settle = sd_event_source_disable_unref(b->settle);
         free(TAKE_PTR(b->data));
         b->reading = NULL;
         b->again = false;

@@ -11,6 +11,7 @@
 #include "build/internal.h"
 #include "config/config.h"
 #include "core/network.h"
+#include "core/turn.h"
 #include "policy/egress.h"
 
 #define TURN_MAX ((size_t) 1 << 20) /* bytes of output processed in one turn of the loop */
@@ -180,7 +181,31 @@ static int step_run_follow(void *part, Error *reterr) {
         if (!b->feed.over)
                 return build_again(b, STEP_WAITS);
         feed_close(&b->feed);
-        return step_run_judge(b, reterr);
+        return STEP_DONE;
+}
+
+static int step_run_on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
+        build_heard(userdata, NULL);
+        return 0;
+}
+
+/* The gate tells of a denial before the program hears of it. The message is there by the program's end, but the loop may come to it
+ * later: the end is judged in a turn that comes after it. */
+static int step_run_settle(void *part, Error *reterr) {
+        Build *b = build_of(part);
+        const Sandbox *sb = build_stage(b)->sandbox;
+        int r;
+
+        if (b->result.exit_code == 0 || !sb || !sandbox_has_network(sb))
+                return STEP_DONE;
+        r = b->settle ? 0 : turn_new(b->manager->event, &b->settle, step_run_on_settled, b);
+        if (r >= 0)
+                r = turn_again(b->settle);
+        return r < 0 ? r : STEP_WAITS;
+}
+
+static int step_run_end(void *part, Error *reterr) {
+        return step_run_judge(build_of(part), reterr);
 }
 
 static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
@@ -241,6 +266,8 @@ static const SequenceStep run_steps[] = {
         { "accounts", build_read_accounts, .cancel = build_stop },
         { "start", step_run_start },
         { "follow", step_run_follow, .cancel = build_stop },
+        { "settle", step_run_settle, .cancel = build_stop },
+        { "end", step_run_end },
 };
 const Sequence step_run = SEQUENCE("run", run_steps, build_step_end, .defer = making_work_defer);
 
