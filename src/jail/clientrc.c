@@ -11,13 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/directory.h"
 #include "base/fd.h"
 #include "base/macro.h"
 
 const char *const clientrc_npm_places[CLIENTRC_NPM_PLACES] = { CLIENTRC_NPM, "usr/etc/npmrc", "usr/local/etc/npmrc" };
-
-#define CLIENTRC_APT_MAX ((size_t) 1 << 20)
 
 #define BLANKS      " \t\f\v"
 #define PIP_SECTION "[global]"
@@ -30,17 +27,9 @@ static void clientrc_add(char *ret, size_t size, const char *text, size_t n) {
         (void) snprintf(ret + used, size - used, "%.*s", (int) n, text);
 }
 
-/* https://user:password@host/ */
-static bool clientrc_line_has_password(const char *line, size_t n) {
-        const char *url = memmem(line, n, "://", 3);
-
-        return url && memchr(url, '@', n - (size_t) (url - line));
-}
-
-static bool clientrc_line_has_key(const char *line, size_t n, const char *key) {
-        const size_t length = strlen(key);
-
-        return n > length && strncasecmp(line, key, length) == 0 && strchr(" \t=:[", line[length]);
+/* https://user:password@host/, and what clients take for it: user:password@host, https:/user:password@host/ */
+static bool clientrc_has_password(const char *value, size_t n) {
+        return memchr(value, '@', n);
 }
 
 /* The directories in which the guest finds the host's certificate authorities, too. */
@@ -54,12 +43,11 @@ static bool clientrc_line_is_visible(const char *line, size_t n) {
         return false;
 }
 
-/* pip takes "--client_cert" for "client-cert". */
+/* pip takes "--client_cert", and "__client_cert", for "client-cert". */
 static bool clientrc_pip_is(const char *line, size_t n, const char *name) {
         const char *end = line + n;
 
-        if (n > 2 && strncmp(line, "--", 2) == 0)
-                line += 2;
+        line += strspn(line, "-_");
         for (; *name && line < end; name++, line++)
                 if (tolower((unsigned char) (*line == '_' ? '-' : *line)) != *name)
                         return false;
@@ -124,7 +112,7 @@ void clientrc_filter_pip(char *ret, size_t size, const char *host) {
                         in_setting = *line.text != '[';
                         dropped = clientrc_pip_is_hosts(line.text, line.n);
                 }
-                if (!dropped && !clientrc_line_has_password(line.text, line.n))
+                if (!dropped && !clientrc_has_password(line.text, line.n))
                         clientrc_add_line(ret, size, goes_on ? "    " : "", line.text, line.n);
                 if (done || in_setting || strncmp(line.text, PIP_SECTION, strlen(PIP_SECTION)) != 0)
                         continue;
@@ -135,21 +123,31 @@ void clientrc_filter_pip(char *ret, size_t size, const char *host) {
                 clientrc_add_line(ret, size, PIP_SECTION "\n", PIP_SETTING, strlen(PIP_SETTING));
 }
 
+/* Returns what is behind "=", or NULL. npm takes any other letter for a part of the name. */
+static const char *clientrc_npm_value(const char *line, size_t n, const char *name) {
+        const size_t length = strlen(name);
+        const char *rest = line + length;
+
+        if (n <= length || strncmp(line, name, length) != 0)
+                return NULL;
+        if (strncmp(rest, "[]", 2) == 0)
+                rest += 2;
+        rest += strspn(rest, BLANKS);
+        return rest < line + n && *rest == '=' ? rest + 1 : NULL;
+}
+
 /* All other settings are the host's own: proxies, passwords, appearance. */
 static bool clientrc_npm_is_shown(const char *line, size_t n) {
-        static const char *const keys[] = { "registry", "ca", "strict-ssl", "replace-registry-host", "audit", "fund", "update-notifier" };
-        const char *scope = *line == '@' ? memchr(line, ':', n) : NULL;
+        static const char *const names[] = { "registry", "ca", "cafile", "strict-ssl", "replace-registry-host", "audit", "fund", "update-notifier" };
+        const char *scope = *line == '@' ? memchr(line, ':', n) : NULL, *end = line + n, *value = NULL;
 
-        if (clientrc_line_has_password(line, n))
-                return false;
         if (scope)
-                return clientrc_line_has_key(scope + 1, n - (size_t) (scope + 1 - line), "registry");
-        if (clientrc_line_has_key(line, n, "cafile"))
-                return clientrc_line_is_visible(line, n);
-        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-                if (clientrc_line_has_key(line, n, keys[i]))
-                        return true;
-        return false;
+                value = clientrc_npm_value(scope + 1, (size_t) (end - scope - 1), "registry");
+        for (size_t i = 0; !value && i < ELEMENTSOF(names); i++)
+                value = clientrc_npm_value(line, n, names[i]);
+        if (!value || clientrc_has_password(value, (size_t) (end - value)))
+                return false;
+        return !clientrc_npm_value(line, n, "cafile") || clientrc_line_is_visible(line, n);
 }
 
 static bool clientrc_has_line(const char *text, const char *line, size_t n) {
@@ -166,9 +164,14 @@ void clientrc_filter_npm(char *ret, size_t size, const char *host) {
         bool has_authorities = false;
 
         ret[0] = '\0';
-        for (size_t n; *host; host += n + (host[n] == '\n')) {
-                host += strspn(host, " \t");
-                n = strcspn(host, "\n");
+        for (size_t length; *host; host += length + (host[length] != '\0')) {
+                size_t n;
+
+                host += strspn(host, BLANKS);
+                length = strcspn(host, "\r\n");
+                n = MIN_OF(length, strcspn(host, ";#")); /* a comment is the host's own */
+                while (n > 0 && strchr(BLANKS, host[n - 1]))
+                        n--;
                 if (!clientrc_npm_is_shown(host, n) || clientrc_has_line(ret, host, n))
                         continue;
                 clientrc_add(ret, size, host, n);
@@ -191,10 +194,15 @@ void clientrc_strip_passwords(char *text) {
         }
 }
 
+/* key: a private one. */
 static bool clientrc_npm_has_password(const char *text) {
-        for (size_t n; *text; text += n + (text[n] == '\n')) {
-                n = strcspn(text, "\n");
-                if (memmem(text, n, "_auth", 5) || memmem(text, n, "_password", 9) || clientrc_line_has_password(text, n))
+        for (size_t n; *text; text += n + (text[n] != '\0')) {
+                const char *value;
+
+                n = strcspn(text, "\r\n");
+                value = memchr(text, '=', n);
+                if (memmem(text, n, "_auth", 5) || memmem(text, n, "_password", 9) || clientrc_npm_value(text + strspn(text, BLANKS), n, "key") ||
+                    (value && clientrc_has_password(value, (size_t) (text + n - value))))
                         return true;
         }
         return false;
@@ -204,12 +212,16 @@ bool clientrc_npm_without_password(int root, const char *path, char ret[static C
         _cleanup_close_ int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
         char text[CLIENTRC_BYTES] = "";
         struct stat st;
+        ssize_t n;
 
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return false;
-        (void) fd_read_full(fd, text, sizeof(text) - 1);
-        if (st.st_size < (off_t) sizeof(text) && !clientrc_npm_has_password(text))
+        n = fd_read_full(fd, text, sizeof(text) - 1);
+        if (n == st.st_size && (size_t) n == strlen(text) && !clientrc_npm_has_password(text))
                 return false;
+        if (n < st.st_size) /* half a line could be half a password */
+                while (n > 0 && !strchr("\r\n", text[n - 1]))
+                        text[--n] = '\0';
         clientrc_filter_npm(ret, CLIENTRC_BYTES, text);
         return true;
 }
@@ -247,25 +259,6 @@ void clientrc_read_npm(int root, char ret[static CLIENTRC_BYTES]) {
 
 bool clientrc_is_apt(const char *path) {
         return strncmp(path, CLIENTRC_APT, strlen(CLIENTRC_APT)) == 0;
-}
-
-bool clientrc_apt_has_password(const char *directory) {
-        _cleanup_directory_ DIR *d = directory_open(AT_FDCWD, directory);
-        bool has = !d;
-
-        for (const struct dirent *e; !has && (e = directory_next(d));) {
-                _cleanup_free_ char *text = NULL, *stripped = NULL;
-                size_t n;
-
-                if (file_read_alloc(dirfd(d), e->d_name, CLIENTRC_APT_MAX, &text, &n) < 0)
-                        return true;
-                stripped = strdup(text);
-                if (!stripped)
-                        return true;
-                clientrc_strip_passwords(stripped);
-                has = strcmp(text, stripped) != 0;
-        }
-        return has;
 }
 
 int clientrc_copy_apt(int from, int to) {

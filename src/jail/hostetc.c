@@ -114,7 +114,7 @@ static int hostetc_open_one(const char *path, HostEtc *etc, Error *reterr) {
         int tree;
 
         (void) snprintf(source, sizeof(source), "/%s", path);
-        if (lstat(source, &st) < 0 || !S_ISDIR(st.st_mode) || (clientrc_is_apt(path) && clientrc_apt_has_password(source)))
+        if (lstat(source, &st) < 0 || !S_ISDIR(st.st_mode) || clientrc_is_apt(path))
                 return 0;
         if (etc->n >= HOSTETC_MAX)
                 return error_set(reterr, -E2BIG, "%s of the host", source);
@@ -254,14 +254,7 @@ static int hostetc_put_client_settings(const JailSpec *spec, int host_root_fd, E
         return hostetc_write_file(spec, "/" CLIENTRC_NPM, text, reterr);
 }
 
-static bool hostetc_shows(const HostEtc *etc, const char *path) {
-        for (size_t i = 0; i < etc->n; i++)
-                if (strcmp(etc->items[i].path, path) == 0)
-                        return true;
-        return false;
-}
-
-/* If a file of the directory has a password, the directory is not shown, and its files are copied without passwords. */
+/* Without passwords. */
 static int hostetc_copy_sources(const JailSpec *spec, int host_root_fd, Error *reterr) {
         _cleanup_directory_ DIR *d = directory_open(host_root_fd, CLIENTRC_APT ".d");
         int r = 0;
@@ -275,7 +268,7 @@ static int hostetc_copy_sources(const JailSpec *spec, int host_root_fd, Error *r
         return r;
 }
 
-static int hostetc_take_files(const JailSpec *spec, const HostEtc *etc, int host_root_fd, Error *reterr) {
+static int hostetc_take_files(const JailSpec *spec, int host_root_fd, Error *reterr) {
         int r = for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied, reterr);
 
         if (r >= 0)
@@ -285,7 +278,7 @@ static int hostetc_take_files(const JailSpec *spec, const HostEtc *etc, int host
         if (r < 0 || !jail_is_for_root(spec))
                 return r;
         r = for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr);
-        return r < 0 || hostetc_shows(etc, CLIENTRC_APT ".d") ? r : hostetc_copy_sources(spec, host_root_fd, reterr);
+        return r < 0 ? r : hostetc_copy_sources(spec, host_root_fd, reterr);
 }
 
 /* An empty file is left alone: there is nothing to copy up. */
@@ -349,7 +342,7 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, co
                 return r;
         r = names_make(spec, host_root_fd, reterr);
         if (r >= 0 && !jail_has_shared_etc(spec))
-                r = hostetc_take_files(spec, etc, host_root_fd, reterr);
+                r = hostetc_take_files(spec, host_root_fd, reterr);
         if (r >= 0)
                 r = hostetc_hide_passwords(spec, setting->lived_in, reterr);
         if (r >= 0)

@@ -57,6 +57,12 @@ TEST(pip_goes_through_no_proxy_of_the_hosts) {
         check_pip("[x]\nbreak-system-packages = true\nproxy =\n    me:secret@proxy.example.org:3128\ntimeout = 9\n", "[x]\nbreak-system-packages = true\ntimeout = 9\n");
 }
 
+TEST(pip_has_no_password_in_any_spelling) {
+        check_pip("[x]\nbreak-system-packages = true\n__proxy = secret\n-_Proxy = secret\nindex-url = https:/me:secret@a.example/\nfind-links =\n    me:secret@b.example\n"
+                  "\xc2\xa0proxy = me:secret@proxy.example.org:3128\ntimeout = 9\n",
+                        "[x]\nbreak-system-packages = true\nfind-links =\ntimeout = 9\n");
+}
+
 TEST(pip_trusts_authorities_that_are_inside) {
         check_pip("[x]\nbreak-system-packages = true\ncert = /etc/ssl/certs/ca-certificates.crt\n", "[x]\nbreak-system-packages = true\ncert = /etc/ssl/certs/ca-certificates.crt\n");
         check_pip("[x]\nbreak-system-packages = true\ncert = /root/own.pem\nclient-cert = /usr/key.pem\n", "[x]\nbreak-system-packages = true\n");
@@ -70,6 +76,14 @@ TEST(npm_has_where_packages_come_from_and_nothing_else) {
                   "proxy=http://me:secret@proxy.example.org:3128\nhttps-proxy=http://proxy.example.org:3128\nprefix=/opt/npm\nfund=false",
                         "registry=https://npm.example.org/\n@mine:registry = https://mine.example.org/\nfund=false\n" AUTHORITIES);
         check_npm("  registry=https://me:secret@npm.example.org/\n@mine:_authToken=secret\n", AUTHORITIES);
+}
+
+/* npm ends lines at CR, too, sees a user in a URL with one slash or none, and knows "=" alone. */
+TEST(npm_has_no_password_in_any_spelling) {
+        check_npm("registry=https://npm.example.org/\r//npm.example.org/:_authToken=secret\rfund=false\r\n", "registry=https://npm.example.org/\nfund=false\n" AUTHORITIES);
+        check_npm("registry=https:/me:secret@a.example/\n@mine:registry=me:secret@b.example\nregistry[]=//me:secret@c.example\n", AUTHORITIES);
+        check_npm("registry:_authToken=secret\n@mine:registry:_authToken=secret\n@mine:registry _auth=secret\nfund:_auth=secret\nca:_auth=secret\n", AUTHORITIES);
+        check_npm("registry=https://npm.example.org/ ; //npm.example.org/:_authToken=secret\nfund=false#secret\n", "registry=https://npm.example.org/\nfund=false\n" AUTHORITIES);
 }
 
 /* What the jail has made of several places stands in the first of them, and is read again together with the others. */
@@ -97,14 +111,19 @@ TEST(apt_has_sources_without_passwords) {
         check_apt("URIs: http://token@a.example https://b.example\nX: ://", "URIs: http://a.example https://b.example\nX: ://");
 }
 
-static void put_file(int root, const char *path, mode_t mode, const char *text) {
-        _cleanup_close_ int fd = openat(root, path, O_CREAT | O_WRONLY | O_CLOEXEC, mode);
+static void put_bytes(int root, const char *path, const char *text, size_t size) {
+        _cleanup_close_ int fd = openat(root, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 
-        check_result(path, fd_write_all(fd, text, strlen(text)), 0);
+        check_result(path, fd_write_all(fd, text, size), 0);
+}
+
+static void put_file(int root, const char *path, mode_t mode, const char *text) {
+        put_bytes(root, path, text, strlen(text));
+        check_int(path, fchmodat(root, path, mode, 0), 0);
 }
 
 TEST(of_a_machine) {
-        char directory[] = "/tmp/test-clientrc-XXXXXX", sources[128], text[CLIENTRC_BYTES];
+        char directory[] = "/tmp/test-clientrc-XXXXXX", text[CLIENTRC_BYTES], long_one[CLIENTRC_BYTES + 64];
         _cleanup_close_ int root = -EBADF;
 
         check_true("directory", mkdtemp(directory) != NULL);
@@ -112,7 +131,6 @@ TEST(of_a_machine) {
         check_int("etc", mkdirat(root, "etc", 0755), 0);
         check_int("usr", mkdirat(root, "usr", 0755), 0);
         check_int("usr/etc", mkdirat(root, "usr/etc", 0755), 0);
-        check_int("sources", mkdirat(root, "sources", 0755), 0);
         put_file(root, "etc/npmrc", 0644, "registry=https://npm.example.org/");
         put_file(root, "usr/etc/npmrc", 0644, "fund=false\n_auth=secret\n");
         put_file(root, "etc/pip.conf", 0600, "[global]\nindex-url = https://closed.example.org/\n");
@@ -125,11 +143,17 @@ TEST(of_a_machine) {
         check_string("hidden", text, "fund=false\n" AUTHORITIES);
         check_true("no password", !clientrc_npm_without_password(root, "etc/npmrc", text));
 
-        (void) snprintf(sources, sizeof(sources), "%s/sources", directory);
-        check_true("nothing", !clientrc_apt_has_password(sources));
-        put_file(root, "sources/a.list", 0644, "deb https://a.example/deb stable main\n");
-        check_true("no password", !clientrc_apt_has_password(sources));
-        put_file(root, "sources/b.list", 0644, "deb https://me:secret@a.example/deb stable main\n");
-        check_true("password", clientrc_apt_has_password(sources));
+        put_file(root, "usr/key", 0644, "fund=false\nkey=\"-----BEGIN PRIVATE KEY-----\"\n");
+        check_true("key", clientrc_npm_without_password(root, "usr/key", text));
+        check_string("no key", text, "fund=false\n" AUTHORITIES);
+        put_bytes(root, "usr/nul", "fund=false\n\0\n_auth=secret\n", 25);
+        check_true("behind NUL", clientrc_npm_without_password(root, "usr/nul", text));
+        check_string("nothing behind NUL", text, "fund=false\n" AUTHORITIES);
+
+        /* The end of what is read is in the middle of a password. */
+        (void) snprintf(long_one, sizeof(long_one), "fund=false\n;%0*d\nregistry=https://me:secret@npm.example.org/\n", CLIENTRC_BYTES - 45, 0);
+        put_file(root, "usr/long", 0644, long_one);
+        check_true("long", clientrc_npm_without_password(root, "usr/long", text));
+        check_string("half a line", text, "fund=false\n" AUTHORITIES);
         check_result("remove", directory_remove(AT_FDCWD, directory, 8), 0);
 }
