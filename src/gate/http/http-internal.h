@@ -60,6 +60,7 @@ typedef struct HttpAsked {
         HttpFrame frame;              /* of the body as received */
         bool websocket, expects;      /* Expect: 100-continue */
         bool chunked;                 /* the body is sent in chunks */
+        bool authorized;              /* sent with the proxy's password */
         bool sent;                    /* head and whole body have been sent */
         CredentialFilter *find;       /* for the body: finds foreign placeholders */
         CredentialFilter *fill;       /* for the body: fills values in */

@@ -215,6 +215,13 @@ bool http_is_approved(const HttpExchange *x) {
         return x->approved && strcmp(x->approved_host, x->asked.host) == 0;
 }
 
+/* TRACE is answered with the request as the proxy has read it. */
+static bool http_request_reads_password(const HttpExchange *x) {
+        const ProxyServer *proxy = x->tls || strcmp(x->asked.head.method, "TRACE") != 0 ? NULL : gate_proxy_for(x->sandbox, &x->asked.question);
+
+        return proxy && proxy->authorization;
+}
+
 static int http_request_judge(HttpExchange *x) {
         const EgressPolicy *p = &x->sandbox->policy;
         const HttpHead *h = &x->asked.head;
@@ -223,6 +230,8 @@ static int http_request_judge(HttpExchange *x) {
         x->policy_changed = false;
         if (v.action == EGRESS_DENY)
                 return http_deny(x, &v);
+        if (http_request_reads_password(x))
+                return http_deny_because(x, EGRESS_METHOD);
         if (p->request_bytes_max > 0 && h->framing == FRAMING_LENGTH && h->length > p->request_bytes_max)
                 return http_deny_because(x, EGRESS_REQUEST_SIZE);
         if (is_misplaced(x))
@@ -276,6 +285,8 @@ static int http_request_dial(HttpExchange *x) {
         if (x->upstream)
                 return 1;
         x->by_proxy = by_proxy;
+        if (by_proxy) /* one that does not know WebSockets would read what follows as requests to itself */
+                x->asked.websocket = false;
         x->reused = false;
         r = dial_new(x->sandbox->gate, &to, http_request_on_dialed, x, &x->dial);
         return r < 0 ? http_fail(x, strerror(-r)) : 1;

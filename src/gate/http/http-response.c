@@ -159,6 +159,15 @@ static int pass_head(HttpExchange *x, const HttpHead *h) {
         return 1;
 }
 
+/* Leaves the status alone: in pages about errors, some proxies repeat the request, with their password in it (Squid
+ * before 7.2). */
+static void http_response_drop_page(HttpHead *h) {
+        h->n_fields = 0;
+        h->framing = FRAMING_NONE;
+        h->has_length = true;
+        h->length = 0;
+}
+
 static int receive_head(HttpExchange *x) {
         Stream *s = x->upstream;
         HttpHead h = { 0 };
@@ -177,6 +186,8 @@ static int receive_head(HttpExchange *x) {
         if (r < 0)
                 return http_fail(x, "its answer is malformed HTTP");
         stream_use(s, h.size);
+        if (x->asked.authorized && h.status >= 400)
+                http_response_drop_page(&h);
         if (must_mask(x))
                 x->masked += h.size;
         if (must_mask(x) && h.size > HTTP_MASK_HEAD)

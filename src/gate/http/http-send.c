@@ -117,10 +117,11 @@ static void http_send_write_place(const HttpExchange *x, Text *t) {
 }
 
 /* The proxy may have changed since the connection was made: then there may be no authorization to send. */
-static void http_send_write_proxy(const HttpExchange *x, Text *t) {
+static void http_send_write_proxy(HttpExchange *x, Text *t) {
         const ProxyServer *proxy = gate_proxy_for(x->sandbox, &x->asked.question);
 
-        if (proxy && proxy->authorization)
+        x->asked.authorized = proxy && proxy->authorization;
+        if (x->asked.authorized)
                 text_format(t, "Proxy-Authorization: %s\r\n", proxy->authorization);
 }
 
