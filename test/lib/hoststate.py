@@ -33,6 +33,8 @@ FIRST_SANDBOX_UID = 100000  # below are people and services
 OUR_NAME = re.compile(r"(^|[^a-z0-9])[a-z][a-z0-9]{20}$|^\.?cove$|^\.?cove[-.](?!unit-).*[A-Za-z0-9]{6}$|^covetest-")
 
 OUR_CGROUP = re.compile(r"/(cove|bareroot-)")  # every group that cove or bareroot makes is called so; a machine's others come and go
+# The command of a run of tests, or of one suite.
+OF_A_RUN = re.compile(r"^\S*(bash|python3)( -\S+)* (\S*/)?(script/test|test/(api|chaos|cli|compat|escape|fresh|guest|harness|inject|install|net|promises|provider|soak)/\S+)( |$)")
 # Others' mounts, and the one that the first `ip netns add` after a boot makes for good.
 FOREIGN_MOUNT = re.compile(r"^/(run/user|run/docker|run/credentials|var/lib/docker|var/lib/containerd)(/|$)|^/run/netns$")
 
@@ -153,19 +155,38 @@ def is_ours(key, processes, before):
     facts = processes[key]
     if descends_from(facts, os.getpid(), processes):
         return True
-    if is_subreaper():
+    if is_subreaper() or is_of_another_tree(facts, processes):
         return False
     if facts["comm"].startswith("cove") or facts["program"].startswith(str(REPO / "build")):
         return True
     return any(ns not in before.namespaces for ns in facts["namespaces"])
 
 
+def is_of_another_tree(facts, processes):
+    """Below a script/test, or a suite, that we are not below ourselves: for whoever is no subreaper. What ours have left behind has lost its parents."""
+    by_pid = {other["pid"]: other for other in processes.values()}
+    ours, pid = set(), os.getpid()
+    while pid and pid not in ours:
+        ours.add(pid)
+        pid = by_pid[pid]["parent"] if pid in by_pid else os.getppid() if pid == os.getpid() else 0
+    seen = set()
+    while facts and facts["pid"] not in seen and facts["pid"] not in ours:
+        if OF_A_RUN.search(facts["command"]):
+            return True
+        seen.add(facts["pid"])
+        facts = by_pid.get(facts["parent"])
+    return False
+
+
+def is_of_others(facts, processes):
+    return not descends_from(facts, os.getpid(), processes) if is_subreaper() else is_of_another_tree(facts, processes)
+
+
 def is_used_by_others(cgroup, processes):
     """Another one's live sandbox, when we know which processes are ours."""
     by_pid = {facts["pid"]: facts for facts in processes.values()}
     pids = [int(line) for line in read(f"{cgroup}/cgroup.procs").split()]
-    return is_subreaper() and bool(pids) and not any(
-        pid in by_pid and descends_from(by_pid[pid], os.getpid(), processes) for pid in pids)
+    return bool(pids) and all(is_of_others(by_pid[pid], processes) if pid in by_pid else is_subreaper() for pid in pids)
 
 
 def is_mounted_by_others(loop, processes):
@@ -173,7 +194,7 @@ def is_mounted_by_others(loop, processes):
     source = f"/dev/{loop.partition(' ')[0]}"
     holders = [facts for facts in processes.values()
                if any(mount["source"] == source for mount in mount_lines(f"/proc/{facts['pid']}/mountinfo"))]
-    return is_subreaper() and bool(holders) and not any(descends_from(facts, os.getpid(), processes) for facts in holders)
+    return bool(holders) and all(is_of_others(facts, processes) for facts in holders)
 
 
 def descends_from(facts, ancestor, processes):
