@@ -17,7 +17,7 @@ static int peer_receive(FileMessage *ret, int *ret_fd, Error *reterr) {
         if (r > 0)
                 r = file_decode(buffer, size, ret);
         if (r < 0)
-                return error_set(reterr, -EBADMSG, "the sandbox has said something that nobody understands");
+                return error_set(reterr, -EBADMSG, "the sandbox sent an invalid message");
         if (ret->type == FILE_FAILED)
                 return error_set(reterr, -ret->failure.error, "%.400s: %m", ret->failure.path);
         *ret_fd = TAKE_FD(fd);
@@ -31,7 +31,7 @@ int peer_send(const FileMessage *message, Error *reterr) {
         int r, fd;
 
         if (size < 0)
-                return error_set(reterr, (int) size, "cannot be told to the sandbox: %m");
+                return error_set(reterr, (int) size, "cannot send to the sandbox: %m");
         r = channel_send_bytes(PEER_FD, buffer, (size_t) size, NULL, 0, /* flags= */ 0);
         if (r >= 0)
                 return 0;
@@ -57,7 +57,7 @@ int peer_next_entry(FileEntry *ret, int *ret_fd, uint64_t *ret_count, Error *ret
                 return 0;
         }
         if (m.type != FILE_ENTRY)
-                return error_set(reterr, -EBADMSG, "the sandbox has said something out of order");
+                return error_set(reterr, -EBADMSG, "the sandbox sent a message out of order");
         *ret = m.entry;
         *ret_fd = TAKE_FD(fd);
         return 1;
@@ -70,5 +70,5 @@ int peer_await_end(uint64_t *ret_count, Error *reterr) {
         if (r <= 0)
                 return r;
         (void) fd_close(fd);
-        return error_set(reterr, -EBADMSG, "the sandbox has said something out of order");
+        return error_set(reterr, -EBADMSG, "the sandbox sent a message out of order");
 }

@@ -172,7 +172,7 @@ static int fail_format(TarReader *r, Error *reterr) {
         if (error == ENOMEM || error == EIO)
                 return tar_fail(r->archive, r->path, EBADMSG, reterr);
         return error_set(reterr, -EBADMSG, "%.300s%sthe archive cannot be read: %.150s", r->path, r->path[0] != '\0' ? ": " : "",
-                        text ? text : "nobody knows why");
+                        text ? text : "no reason given");
 }
 
 int tar_reader_new(int fd, TarReader **ret, Error *reterr) {

@@ -106,7 +106,7 @@ static int begin_opening(Opening *o, Error *reterr) {
         if (o->row.state == ARTIFACT_REMOTE && o->row.place)
                 return s3_request(a, "GET", o->row.place, NULL, NULL, -EBADF, (size_t) o->row.size + 1, artifact_on_fetched, o, &o->request, reterr);
         r = sd_event_add_defer(a->manager->event, &o->defer, on_local, o);
-        return r < 0 ? error_set(reterr, r, "the loop is over") : 0;
+        return r < 0 ? error_set(reterr, r, "the daemon is ending") : 0;
 }
 
 int artifacts_open(Artifacts *a, const char *id, ArtifactOpened opened, void *userdata, Error *reterr) {

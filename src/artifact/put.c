@@ -299,7 +299,7 @@ static int artifact_put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, 
         if (r >= 0) {
                 r = turn_again(a->put_source);
                 if (r < 0)
-                        (void) error_set(reterr, r, "the loop is over");
+                        (void) error_set(reterr, r, "the daemon is ending");
         }
         if (r < 0) {
                 put_free(a, p);

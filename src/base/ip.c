@@ -138,7 +138,7 @@ static const Special specials[] = {
         { V4(198, 18, 0, 0, 15),                    IP_PRIVATE, "reserved for measurements"                              },
         { V4(224, 0, 0, 0, 4),                      IP_INSIDE,  "multicast"                                              },
         { V4(240, 0, 0, 0, 4),                      IP_INSIDE,  "reserved"                                               },
-        { V6(96, 0),                                IP_INSIDE,  "loopback, unspecified, or IPv4 in a form nobody routes" }, /* ::, ::1, ::a.b.c.d */
+        { V6(96, 0),                                IP_INSIDE,  "loopback, unspecified, or IPv4 in a form without a route" }, /* ::, ::1, ::a.b.c.d */
         { V6(48, 0, 0x64, 0xff, 0x9b, 0, 1),        IP_INSIDE,  "a translator's own network"                             }, /* whatever the translator makes of it */
         { V6(64, 0x01),                             IP_PRIVATE, "discarded"                                              },
         { V6(23, 0x20, 0x01),                       IP_PRIVATE, "reserved for protocols"                                 }, /* Teredo, ORCHID, … */
@@ -148,9 +148,9 @@ static const Special specials[] = {
         { V6(10, 0xfe, 0x80),                       IP_INSIDE,  "link-local"                                             },
         { V6(10, 0xfe, 0xc0),                       IP_PRIVATE, "site-local"                                             },
         { V6(8, 0xff),                              IP_INSIDE,  "multicast"                                              },
-        { V6(3, 0),                                 IP_PRIVATE, "given to nobody"                                        }, /* 2000::/3 is the allocated part */
-        { V6(2, 0x40),                              IP_PRIVATE, "given to nobody"                                        },
-        { V6(1, 0x80),                              IP_PRIVATE, "given to nobody"                                        },
+        { V6(3, 0),                                 IP_PRIVATE, "not assigned"                                           }, /* 2000::/3 is the allocated part */
+        { V6(2, 0x40),                              IP_PRIVATE, "not assigned"                                           },
+        { V6(1, 0x80),                              IP_PRIVATE, "not assigned"                                           },
 };
 
 /* Routers on the way translate these to IPv4. */

@@ -84,7 +84,7 @@ static int docker_copy_check_sources(DockerReader *d, PlanStep *s) {
                         return docker_complain(d, "%s %.100s: nothing is fetched while files are copied; write RUN curl -fsSLo FILE %.100s", word,
                                         s->words.items[i], s->words.items[i]);
         if (s->n_files > 0 && s->from_text)
-                return docker_complain(d, "%s: --from and a text that stands here do not go together", word);
+                return docker_complain(d, "%s: --from cannot be combined with a here-document", word);
         return 0;
 }
 
@@ -93,8 +93,8 @@ const DockerFlag docker_copy_flags[] = {
         { "chown",   take_chown, NULL },
         { "chmod",   take_chmod, NULL },
         { "link",    take_link,  NULL },
-        { "parents", NULL,       "is not known here: copy each directory to its place" },
-        { "exclude", NULL,       "is not known here: put the pattern into .dockerignore" },
+        { "parents", NULL,       "is not supported: copy each directory to its place" },
+        { "exclude", NULL,       "is not supported: put the pattern into .dockerignore" },
         { 0 },
 };
 
@@ -104,8 +104,8 @@ const DockerFlag docker_add_flags[] = {
         { "link",         take_link,  NULL },
         { "checksum",     NULL,       "is for URLs, which are not fetched here: RUN curl … && sha256sum --check" },
         { "keep-git-dir", NULL,       "is for git, which is not fetched here: RUN git clone" },
-        { "exclude",      NULL,       "is not known here: put the pattern into .dockerignore" },
-        { "unpack",       NULL,       "is not known here: COPY does not unpack, ADD does" },
+        { "exclude",      NULL,       "is not supported: put the pattern into .dockerignore" },
+        { "unpack",       NULL,       "is not supported: COPY does not unpack, ADD does" },
         { 0 },
 };
 
@@ -148,7 +148,7 @@ static int take_mount(DockerReader *d, PlanStep *s, const char *value) {
         }
         for (size_t i = 0; i < ELEMENTSOF(refused); i++)
                 if (mount_is(value, refused[i].type))
-                        return docker_complain(d, "RUN --mount=type=%s is not done here: %s", refused[i].type, refused[i].cure);
+                        return docker_complain(d, "RUN --mount=type=%s is not supported: %s", refused[i].type, refused[i].cure);
         return docker_complain(d, "RUN --mount=%.80s: no such type of mount", value);
 }
 
@@ -161,7 +161,7 @@ static int docker_copy_take_network(DockerReader *d, PlanStep *s, const char *va
 const DockerFlag docker_run_flags[] = {
         { "mount",    take_mount,               NULL },
         { "network",  docker_copy_take_network, NULL },
-        { "security", NULL,                     "is not done here: what a step may do is the sandbox's" },
+        { "security", NULL,                     "is not supported: the sandbox decides what a step may do" },
         { 0 },
 };
 
@@ -205,6 +205,6 @@ int docker_healthcheck(DockerReader *d, PlanStep *s) {
 
         if (!(n == 4 && strncasecmp(d->rest, "NONE", 4) == 0) && !(n == 3 && strncasecmp(d->rest, "CMD", 3) == 0))
                 return docker_complain(d, "HEALTHCHECK must be HEALTHCHECK NONE or HEALTHCHECK CMD …, not '%.60s'", d->rest);
-        r = plan_warn(d->plan, "line %u: HEALTHCHECK does nothing here: nobody asks", d->line->line);
+        r = plan_warn(d->plan, "line %u: HEALTHCHECK has no effect here", d->line->line);
         return r < 0 ? docker_fail(d, r, "HEALTHCHECK") : 0;
 }

@@ -199,7 +199,7 @@ static int read_arg(DockerReader *d, PlanStep *s) {
 }
 
 static int read_onbuild(DockerReader *d, PlanStep *s) {
-        return docker_complain(d, "ONBUILD is not done here: put '%.60s' into the Dockerfile that is built on this one", d->rest);
+        return docker_complain(d, "ONBUILD is not supported: put '%.60s' into the Dockerfile that is built on this one", d->rest);
 }
 
 static const struct {

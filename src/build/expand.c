@@ -117,7 +117,7 @@ static int expand_braces(Expander *e, Text *o) {
         if (*e->p == '\0')
                 return error_set(e->reterr, -EINVAL, "'${%.100s' without its '}'", name);
         if (!strchr("-+?", *e->p))
-                return error_set(e->reterr, -EINVAL, "'${%.100s%s%c…': only ':-', ':+', ':?' and the same without the colon are known here", name,
+                return error_set(e->reterr, -EINVAL, "'${%.100s%s%c…': only ':-', ':+', ':?' and the same without the colon are supported", name,
                                 colon ? ":" : "", *e->p);
         return apply_operator(e, name, value, *e->p++, colon, o);
 }

@@ -47,7 +47,7 @@ static void warn_arguments(Build *b) {
                 for (size_t k = 0; k < b->plan->declared.n && !known; k++)
                         known = strcmp(b->plan->declared.items[k], name) == 0;
                 if (!known)
-                        making_log(b->making, "warning: nobody asks for the argument '%s' (no ARG %s)", name, name);
+                        making_log(b->making, "warning: the build argument '%s' is not used (no ARG %s)", name, name);
         }
         for (size_t i = 0; i < b->plan->warnings.n; i++)
                 making_log(b->making, "warning: %s", b->plan->warnings.items[i]);

@@ -261,7 +261,7 @@ static int steps_read_base(StepsReader *k, json_t *root) {
         if (!base || !*base)
                 return error_set(k->reterr, -EINVAL, "%s: needs 'fromImage' or 'fromTemplate': what it is built on", k->options->file);
         if (image && *image && template && *template)
-                return error_set(k->reterr, -EINVAL, "%s: 'fromImage' and 'fromTemplate' do not go together", k->options->file);
+                return error_set(k->reterr, -EINVAL, "%s: 'fromImage' and 'fromTemplate' cannot be combined", k->options->file);
         k->stage = plan_add_stage(k->plan);
         if (!k->stage || steps_set(k, &k->stage->base, base) < 0 || steps_set(k, &k->stage->user, STEPS_USER) < 0 || steps_set(k, &k->stage->workdir, STEPS_HOME) < 0)
                 return steps_no_memory(k);

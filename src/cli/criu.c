@@ -92,7 +92,7 @@ Finding probe_criu(void) {
         }
         f.ok = status == 0;
         if (f.ok) {
-                (void) snprintf(f.detail, sizeof(f.detail), "criu check is content with this kernel");
+                (void) snprintf(f.detail, sizeof(f.detail), "criu check succeeds on this kernel");
                 return f;
         }
         first_line(said, why, sizeof(why));

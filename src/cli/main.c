@@ -21,8 +21,8 @@ typedef enum VerbGroup {
 static const char *const group_titles[_GROUP_MAX] = {
         [GROUP_ALONE] = "without a daemon",
         [GROUP_DAEMON] = "the daemon",
-        [GROUP_SANDBOX] = "its sandboxes",
-        [GROUP_EXECUTION] = "commands in them",
+        [GROUP_SANDBOX] = "sandboxes",
+        [GROUP_EXECUTION] = "commands in sandboxes",
 };
 
 /* The function of a verb, by the program that implements it. */

@@ -311,7 +311,7 @@ int run_gate_start(RunGate *g, const RunNet *net, const int *sockets, int pidfd,
         if (r >= 0 && !g->done) {
                 run_gate_end(g);
                 read_complaints(complaints, text);
-                r = error_set(reterr, -EPROTO, "%.450s%s", text[0] ? text : "the gate does not begin",
+                r = error_set(reterr, -EPROTO, "%.450s%s", text[0] ? text : "the gate does not start",
                                 strstr(text, "requireTls") ? " (--plain-http)" : "");
         }
         if (r < 0)

@@ -257,7 +257,7 @@ static void supervise_on_control(Supervisor *s) {
                 return;
         }
         if (r < 0) {
-                supervise_stop(s, REASON_INTERNAL, "the sandbox's PID 1 sent rubbish");
+                supervise_stop(s, REASON_INTERNAL, "the sandbox's PID 1 sent invalid data");
                 s->alive = false;
                 return;
         }

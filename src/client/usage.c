@@ -89,7 +89,7 @@ static int check_operands(const Verb *v, const Operands *words, Error *reterr) {
                 return error_set(reterr, -EINVAL, "%s: cove %s",
                                 words->n > 0 && v->missing_last ? v->missing_last : v->missing, v->synopsis);
         if (words->n > v->operands_max)
-                return error_set(reterr, -EINVAL, "'%s' is one word too many: %s%s", words->items[v->operands_max],
+                return error_set(reterr, -EINVAL, "unexpected argument '%s': %s%s", words->items[v->operands_max],
                                 v->surplus ? "" : "cove ", v->surplus ? v->surplus : v->synopsis);
         for (unsigned i = 0; i < words->n && i < (v->options_until ? v->options_until : words->n); i++)
                 if (words->items[i][0] == '\0')

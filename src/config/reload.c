@@ -150,7 +150,7 @@ static void reload_replace(Reload *l, Config *fresh) {
         for (size_t i = 0; i < l->n_listeners; i++)
                 l->listeners[i].function(fresh, l->listeners[i].userdata);
         config_free(old);
-        log_notice("config reloaded from %s: %s", fresh->path ? fresh->path : "nowhere, there is no file",
+        log_notice("config reloaded from %s: %s", fresh->path ? fresh->path : "the defaults (there is no file)",
                         l->changes ? l->changes : "out of memory for what changed");
 }
 

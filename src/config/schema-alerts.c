@@ -84,9 +84,9 @@ static void channel_check(const YamlValue *value) {
         if (k->kind == CHANNEL_PAGERDUTY && !yaml_tree_get(v, "secret"))
                 reader_complain(r, v->key_place, "%s has no secret: pagerduty wants a routing key", where);
         if (k->kind == CHANNEL_EMAIL && !k->from && !yaml_tree_get(v, "from"))
-                reader_complain(r, v->key_place, "%s has no from: who sends the mail?", where);
+                reader_complain(r, v->key_place, "%s has no from: the address of the sender", where);
         if (k->kind == CHANNEL_EMAIL && k->to.n == 0)
-                reader_complain(r, v->key_place, "%s has no to: who gets the mail?", where);
+                reader_complain(r, v->key_place, "%s has no to: the addresses of the receivers", where);
 }
 
 /* Names of channels are looked up when all channels are read. */

@@ -80,7 +80,7 @@ static int on_scalar(Builder *b, const yaml_event_t *e) {
         int r;
 
         if (e->data.scalar.tag)
-                return yaml_refuse(b, e->start_mark, "tags (!…) mean nothing here");
+                return yaml_refuse(b, e->start_mark, "tags (!…) are not supported");
         if (strlen(value) != e->data.scalar.length)
                 return yaml_refuse(b, e->start_mark, "a NUL character");
         copy = strdup(value);
@@ -106,7 +106,7 @@ static int yaml_on_start(Builder *b, const yaml_event_t *e, YamlKind kind, const
         int r;
 
         if (tag)
-                return yaml_refuse(b, e->start_mark, "tags (!…) mean nothing here");
+                return yaml_refuse(b, e->start_mark, "tags (!…) are not supported");
         if (wants_key(b))
                 return yaml_refuse(b, e->start_mark, "a key must be a word");
         if (++b->depth > YAML_DEPTH_MAX)
@@ -125,7 +125,7 @@ static int yaml_on_event(Builder *b, const yaml_event_t *e) {
         case YAML_DOCUMENT_START_EVENT:
                 return b->root ? yaml_refuse(b, e->start_mark, "a second document: one file is one config") : 0;
         case YAML_ALIAS_EVENT:
-                return yaml_refuse(b, e->start_mark, "aliases (*…) are not followed: a profile can say 'extends', the rest write out");
+                return yaml_refuse(b, e->start_mark, "aliases (*…) are not supported: use 'extends' in a profile, and write out the rest");
         case YAML_SCALAR_EVENT:
                 return on_scalar(b, e);
         case YAML_SEQUENCE_START_EVENT:
@@ -160,7 +160,7 @@ static int yaml_on_failure(Builder *b, const char *text, size_t size) {
                 return -ENOMEM;
         if (p->error == YAML_READER_ERROR) {
                 b->place = place_at(text, MIN_OF(p->problem_offset, size));
-                return error_set(b->reterr, -EBADMSG, "no text in UTF-8: %s", p->problem);
+                return error_set(b->reterr, -EBADMSG, "not text in UTF-8: %s", p->problem);
         }
         b->place = yaml_place_of(p->problem_mark);
         if (p->context)

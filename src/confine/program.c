@@ -109,7 +109,7 @@ int program_confine(const ProgramWalls *walls, Error *reterr) {
                 int r = steps[i].raise(walls);
 
                 if (r < 0)
-                        return error_set(reterr, r, "cannot shut itself in (%s): %m", steps[i].name);
+                        return error_set(reterr, r, "cannot confine itself (%s): %m", steps[i].name);
         }
         return 0;
 }

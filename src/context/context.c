@@ -170,7 +170,7 @@ static void context_on_line(ContextLink *l, const char *line, size_t size) {
 
         if (context_event_read(line, size, e->x.sandbox->mask, &event, &run) < 0) {
                 if (e->state == CONTEXT_STANDS && ++e->rubbish > RUBBISH_MAX)
-                        context_entry_over(e, "the interpreter's driver spoke rubbish and was killed");
+                        context_entry_over(e, "the interpreter's driver sent invalid data and was killed");
                 return;
         }
         type = json_string_value(json_object_get(event, "type"));
@@ -301,7 +301,7 @@ static void speak(ContextEntry *e, int r, int fds[static _EXECUTION_CHANNEL_MAX]
         if (r >= 0 && e->state == CONTEXT_ADOPTING && e->execution && e->language->by_signal)
                 (void) execution_signal(e->execution, SIGINT);
         if (r < 0 && r != -ESRCH) /* … then its end is reported next */
-                context_entry_over(e, "the interpreter cannot be spoken with: %s", strerror(-r));
+                context_entry_over(e, "cannot communicate with the interpreter: %s", strerror(-r));
 }
 
 static void context_on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
@@ -345,7 +345,7 @@ static int start_execution(ContextEntry *e, Error *reterr) {
         if (r < 0)
                 return r;
         r = context_attach(e, x);
-        return r < 0 ? error_set(reterr, r, "cannot speak with the interpreter: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot communicate with the interpreter: %m") : 0;
 }
 
 /* A zygote that is missing, or whose modules differ from the sandbox's by now, costs only time. */

@@ -153,45 +153,45 @@ static int daemon_secret_key_fd(const Option *o, void *target, const char *value
 
 static const Option options[] = {
         { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", DAEMON_TEXT(listen) },
-        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", daemon_file, DAEMON_FIELD(tls_cert) },
-        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", daemon_file, DAEMON_FIELD(tls_key) },
-        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", DAEMON_TEXT(tls_listen) },
-        { "public", 0, NULL, "allow an address that other machines can reach", daemon_switch, DAEMON_FIELD(public) },
+        { "tls-cert", 0, "FILE", "also serve https, with this certificate (PEM; intermediate\ncertificates follow it in the file); read again on SIGHUP", daemon_file, DAEMON_FIELD(tls_cert) },
+        { "tls-key", 0, "FILE", "key of the certificate (PEM, without a passphrase)", daemon_file, DAEMON_FIELD(tls_key) },
+        { "tls-listen", 0, "ADDRESS:PORT", "TCP address for https (default " TLS_LISTEN_DEFAULT ")", DAEMON_TEXT(tls_listen) },
+        { "public", 0, NULL, "permit addresses that other machines can reach", daemon_switch, DAEMON_FIELD(public) },
         { "state", 0, "DIR", "the state directory (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", daemon_path, DAEMON_FIELD(state_dir), .key = "a directory" },
         { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", daemon_path, DAEMON_FIELD(socket_path), .key = "a path" },
-        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", daemon_file, DAEMON_FIELD(config_file) },
+        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it exists)", daemon_file, DAEMON_FIELD(config_file) },
         { "user", 0, "NAME", "the user to become when started as root (default " USER_DEFAULT ";\nroot: stay root)", DAEMON_TEXT(user) },
         { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they continue)", daemon_switch, DAEMON_FIELD(stop_all) },
-        { "halt", 0, NULL, "end all sandboxes of DIR, which no daemon serves,\nas a reboot would; then exit", DAEMON_FLAG(halt) },
-        { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_template },
+        { "halt", 0, NULL, "end all sandboxes of the state directory, as a reboot would,\nand exit; no daemon may be serving it", DAEMON_FLAG(halt) },
+        { "template", 0, "NAME=DIR", "a directory with a root file system, as a template", daemon_template },
         { "journals", 0, "SIZE", "disk space for the output of all commands (default 10G)", daemon_journals },
         { "keep-ended", 0, "TIME", "how long an ended sandbox can be inspected (default 24h)", daemon_keep_ended },
-        { "max-sandboxes", 0, "N", "at the same time; fewer, where few files may be open (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 12288) },
-        { "max-connections", 0, "N", "at the same time; likewise (default 4096)", OPTION_NUMBER(DaemonOptions, connections_max, 8, 65536) },
-        { "idle-timeout", 0, "SECONDS", "after which an idle connection is closed (default 620)", OPTION_NUMBER(DaemonOptions, idle_seconds, 1, 86400) },
-        { "allow-missing", 0, "GUARD", "create sandboxes even if this guard is unavailable", daemon_allow_missing },
-        { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", daemon_secret_key_fd, .min = 3, .max = INT32_MAX },
-        { "check-config", 0, "FILE", "check a config file and end ('': the default one)", DAEMON_TEXT(check_file) },
-        { "default-config", 0, NULL, "print a config file with all defaults and end", DAEMON_FLAG(default_config) },
-        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", DAEMON_FLAG(config_keys) },
-        { "check-policy", 0, "FILE|-", "check a policy and end", DAEMON_TEXT(policy_file) },
-        { "explain-url", 0, "URL", "with --check-policy: explain the decision about this, and end", DAEMON_TEXT(policy_url) },
-        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", DAEMON_TEXT(policy_method) },
-        { "policy-packages", 0, NULL, "print what \"packages\" of a policy stands for here as JSON and end", DAEMON_FLAG(policy_packages) },
-        { "policy-presets", 0, NULL, "print the named policies as JSON and end", DAEMON_FLAG(policy_presets) },
-        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", DAEMON_FLAG(json) },
-        { "routes", 0, NULL, "print the routes of the API as JSON and end", DAEMON_FLAG(routes) },
-        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", DAEMON_FLAG(metrics_table) },
-        { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", daemon_log_format },
-        { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", daemon_log_level },
-        { "verbose", 'v', NULL, "say more: --log-level debug", daemon_verbose },
+        { "max-sandboxes", 0, "N", "sandboxes at the same time; lowered if the limit of open files\nis too low (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 12288) },
+        { "max-connections", 0, "N", "connections at the same time, for each listener; lowered likewise\n(default 4096)", OPTION_NUMBER(DaemonOptions, connections_max, 8, 65536) },
+        { "idle-timeout", 0, "SECONDS", "time after which an idle connection is closed (default 620)", OPTION_NUMBER(DaemonOptions, idle_seconds, 1, 86400) },
+        { "allow-missing", 0, "GUARD", "create sandboxes even if this guard cannot be raised here", daemon_allow_missing },
+        { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, created if missing)", daemon_secret_key_fd, .min = 3, .max = INT32_MAX },
+        { "check-config", 0, "FILE", "check a config file and exit ('': the default one)", DAEMON_TEXT(check_file) },
+        { "default-config", 0, NULL, "print a config file with all defaults and exit", DAEMON_FLAG(default_config) },
+        { "config-keys", 0, NULL, "print all keys of the config file as JSON and exit", DAEMON_FLAG(config_keys) },
+        { "check-policy", 0, "FILE|-", "check a policy and exit", DAEMON_TEXT(policy_file) },
+        { "explain-url", 0, "URL", "with --check-policy: explain the decision about a request to URL", DAEMON_TEXT(policy_url) },
+        { "explain-method", 0, "METHOD", "with --explain-url: method of the request (default GET)", DAEMON_TEXT(policy_method) },
+        { "policy-packages", 0, NULL, "print the registries that the rule \"packages\" stands for here,\nas JSON, and exit", DAEMON_FLAG(policy_packages) },
+        { "policy-presets", 0, NULL, "print the policy presets as JSON and exit", DAEMON_FLAG(policy_presets) },
+        { "json", 0, NULL, "with --check-config and --check-policy: print the result as JSON", DAEMON_FLAG(json) },
+        { "routes", 0, NULL, "print the routes of the API as JSON and exit", DAEMON_FLAG(routes) },
+        { "metrics-table", 0, NULL, "print the table of metrics as JSON and exit", DAEMON_FLAG(metrics_table) },
+        { "log-format", 0, "FORMAT", "format of the lines on stderr: text (default) or json", daemon_log_format },
+        { "log-level", 0, "LEVEL", "error, warning (default), info (events of sandboxes) or debug", daemon_log_level },
+        { "verbose", 'v', NULL, "the same as --log-level debug", daemon_verbose },
         { "help", 'h', NULL, "print this", DAEMON_FLAG(help) },
 };
 
 void daemon_options_print_help(void) {
         printf("usage: cove serve [options]\n\n"
-               "Serves sandboxes over HTTP. They outlive their clients, and this daemon: start it again,\n"
-               "and they are still there.\n\n"
+               "Starts the daemon in the foreground. It serves sandboxes over HTTP. They outlive their\n"
+               "clients and the daemon: started again on the same directory, it still has them.\n\n"
                "options:\n");
         options_print(options, ELEMENTSOF(options));
         printf("\nThe admin token is in DIR/admin.token. The API is described at /api/openapi.json.\n"

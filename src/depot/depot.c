@@ -419,9 +419,9 @@ int depot_verify(Depot *d, const TreeRef *ref, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "%s %s cannot be looked at: %m", what, ref->name);
         if (memcmp(subvolume.uuid, no_uuid, sizeof(no_uuid)) == 0)
-                return error_set(reterr, -EUCLEAN, "%s %s is damaged: it is nobody's", what, ref->name);
+                return error_set(reterr, -EUCLEAN, "%s %s is damaged: it has no UUID", what, ref->name);
         if (kinds[ref->kind].read_only && !subvolume.read_only)
-                return error_set(reterr, -EUCLEAN, "%s %s is damaged: somebody could write there", what, ref->name);
+                return error_set(reterr, -EUCLEAN, "%s %s is damaged: it is writable", what, ref->name);
         if (ref->kind == TREE_SNAPSHOT && (fstatat(tree, "root", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode)))
                 return error_set(reterr, -EUCLEAN, "%s %s is damaged: its root directory is missing", what, ref->name);
         return 0;

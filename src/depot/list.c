@@ -132,7 +132,7 @@ void depot_await_others(const Depot *d) {
                         (void) usleep(OTHERS_PAUSE_USEC);
         }
         if (fd >= 0 && r < 0)
-                log_warning("depot: somebody who worked for a spawner that died does not end");
+                log_warning("depot: a helper of an earlier spawner does not end");
 }
 
 void depot_sweep(Depot *d) {

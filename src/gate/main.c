@@ -43,7 +43,7 @@ static void gate_print_help(void) {
                "       cove-gate --fd N\n"
                "       cove-gate --single --policy-fd N --sockets-fd TCP,DNS,UDP --pid-fd N\n"
                "\n"
-               "The one way out of sandboxes that have one. coved and cove start it; nobody else needs to.\n"
+               "The one way out of sandboxes that have one. coved and cove start it.\n"
                "\n"
                "  --socket PATH        listen for coved there\n"
                "  --fd N               listen for coved on this socket, or speak to coved on it\n"

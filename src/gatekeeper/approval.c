@@ -74,7 +74,7 @@ void approval_asked(Seat *s, json_t *event) {
         memcpy(row.sandbox, s->id, sizeof(row.sandbox));
         r = store_approval_add(s->keeper->manager->store, &row, APPROVALS_KEPT);
         if (r < 0) {
-                log_warning("sandbox %s: cannot save its request for approval, which nobody can answer: %s", s->id, strerror(-r));
+                log_warning("sandbox %s: cannot save its request for approval, which therefore cannot be answered: %s", s->id, strerror(-r));
                 return;
         }
         sandbox_event(s->sandbox, "network.asked", NULL, "%s wants to reach %.300s; answer with: cove approvals allow %s", s->id, row.object, row.id);

@@ -237,12 +237,12 @@ static void no_name(Explanation *e) {
 }
 
 static void not_approved(Explanation *e) {
-        explain_say(e->text, "it was asked for, and the answer was no");
+        explain_say(e->text, "its approval was refused");
         cure_line(e);
 }
 
 static void ask_timeout(Explanation *e) {
-        explain_say(e->text, "it was asked for, and nobody answered within %" PRIu64 " s", e->policy->ask_timeout_usec / USEC_PER_SEC);
+        explain_say(e->text, "its approval was not given within %" PRIu64 " s", e->policy->ask_timeout_usec / USEC_PER_SEC);
         cure_line(e);
 }
 
@@ -269,14 +269,14 @@ static const struct {
         [EGRESS_ASK_TIMEOUT]     = { ask_timeout     },
         [EGRESS_NAME_MISMATCH] = { NULL, "the name in Host or SNI is not one that was looked up for this address",
                                    "no rule allows it: look the name up, and connect to the address that it has" },
-        [EGRESS_ENCRYPTED_HELLO] = { NULL, "its TLS hello is encrypted, so that nobody sees to whom it goes",
+        [EGRESS_ENCRYPTED_HELLO] = { NULL, "its TLS hello is encrypted, which hides its destination",
                                      "switch it off in the client, or {\"network\":{\"allowEncryptedHello\":true}}" },
         [EGRESS_MALFORMED] = { NULL, "it is malformed, or could be read in more than one way", "no rule allows it: the client has to send it properly" },
         [EGRESS_CONNECT] = { NULL, "CONNECT is a tunnel, in which nothing could be checked",
                              "no rule allows it, and none is needed: connect directly, without a proxy" },
         [EGRESS_UPSTREAM] = { NULL, "it is allowed; the other side could not be reached",
                               "no rule is missing: try again later, or look whether the host is up" },
-        [EGRESS_MEMORY] = { NULL, "the gate holds as much for this sandbox as it may have",
+        [EGRESS_MEMORY] = { NULL, "the gate's memory for this sandbox is used up",
                             "no rule is missing: open fewer connections at once and read what comes back, use fewer and shorter credentials, or let the operator raise network.gateMemory" },
         [EGRESS_CREDENTIAL] = { NULL, "it carries the placeholder of a credential that is not for this host",
                                 "send it to the credential's own domain over https, or change policy.credentials" },
@@ -312,9 +312,9 @@ static void explain_yes(Explanation *e) {
         static const char *const inside = ", as far as can be seen from outside: what is inside decides";
 
         if (e->verdict->action == EGRESS_ASK)
-                explain_say(e->text, "%s waits for somebody's approval: %s", e->object, e->rule_words);
+                explain_say(e->text, "%s waits for approval: %s", e->object, e->rule_words);
         else if (e->verdict->rule < 0)
-                explain_say(e->text, "%s is allowed: %s", e->object, e->policy->learn ? "the policy is learning, and no rule is for it" : "mode open lets it out");
+                explain_say(e->text, "%s is allowed: %s", e->object, e->policy->learn ? "the policy is learning, and no rule is for it" : "mode open allows it");
         else
                 explain_say(e->text, "%s is allowed by %s", e->object, e->rule_words);
         if (e->verdict->inspect && !e->question->method)

@@ -52,7 +52,7 @@ static void policy_credentials_read_domain(CredentialReader *r, const char *posi
         Error error = { 0 };
 
         if (strcmp(text, "*") == 0)
-                policy_complain(spoil(r), position, "'%s' would give the secret to anybody: name a host, or \"*.example.org\"", text);
+                policy_complain(spoil(r), position, "'%s' would give the secret to every host: name one, or \"*.example.org\"", text);
         else if (egress_pattern_normalise(text, strlen(text), name, &error) < 0)
                 policy_complain(spoil(r), position, "%s", error.text);
         else

@@ -60,7 +60,7 @@ static void check_list(WholeReader *w, const char *name, const Strv *list) {
 
                 if (denied)
                         policy_complain(&w->reader, policy_position(at, "%s.%s[%zu]", w->prefix, name, i),
-                                        "'%s' is below '%s' of deniedPaths, so that nobody gets there; keep one of them", list->items[i], denied);
+                                        "'%s' is below '%s' of deniedPaths, which hides it; keep one of them", list->items[i], denied);
         }
 }
 

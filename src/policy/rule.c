@@ -71,7 +71,7 @@ int egress_rule_defaults(EgressRule *r, const RuleParts *parts, Error *reterr) {
         if (!parts->has_protocols)
                 default_protocols(r);
         if (egress_rule_is_conditional(r) && r->protocols & ~EGRESS_WEB)
-                return error_set(reterr, -EINVAL, "methods and paths are for http and https; of tcp and udp nobody sees them");
+                return error_set(reterr, -EINVAL, "methods and paths are for http and https; in tcp and udp they cannot be seen");
         if (!parts->has_ports) {
                 int x = default_ports(r, reterr);
 

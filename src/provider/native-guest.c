@@ -390,7 +390,7 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
         for (unsigned i = 0; i < MESSAGES_AT_ONCE && r > 0 && !g->released && g->fd >= 0; i++)
                 r = native_guest_receive(g);
         if (r == -EBADMSG)
-                log_warning("sandbox %s: its PID 1 sent rubbish", g->sandbox ? g->sandbox->id : "(gone)");
+                log_warning("sandbox %s: its PID 1 sent invalid data", g->sandbox ? g->sandbox->id : "(gone)");
         if (!g->released && g->sandbox && r <= 0 && r != -EAGAIN) {
                 if (error_is_shortage(r))
                         guest_rest(g);

@@ -111,7 +111,7 @@ static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
         else if (m->type == SPAWN_CREATED)
                 (void) error_set(&error, n->no_fds, "the sandbox cannot be taken over: %m");
         else
-                (void) error_set(&error, -EPROTO, "the spawner answered something else");
+                (void) error_set(&error, -EPROTO, "the spawner sent an unexpected answer");
         n->provider.events->created(sb, 0, 0, 0, &error, n->provider.userdata);
 }
 
@@ -269,7 +269,7 @@ static void native_spawner_on_message(Native *n, const SpawnMessage *m, int *fds
         if (q)
                 native_spawner_finish(n, q, m, fds, n_fds);
         else
-                log_debug("the spawner answers what nobody has asked: %u", m->serial);
+                log_debug("the spawner sent an answer without a request: %u", m->serial);
 }
 
 /* Messages on these channels must not fail because others have taken all descriptors. */

@@ -45,7 +45,7 @@ void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, i
         if (m->type == SPAWN_FAILED)
                 native_failure(n, m, &error);
         else if (m->type != SPAWN_DONE && m->type != SPAWN_END)
-                (void) error_set(&error, -EPROTO, "the spawner answered something else");
+                (void) error_set(&error, -EPROTO, "the spawner sent an unexpected answer");
         e->tree_done(q->token, m->type == SPAWN_DONE ? m->done.status : 0, m->type == SPAWN_DONE ? m->done.bytes : 0,
                         error.code < 0 ? &error : NULL, n->provider.userdata);
 }

@@ -125,6 +125,6 @@ void native_on_zygote_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
         if (m->type == SPAWN_FAILED)
                 native_failure(n, m, &error);
         else if (!forked)
-                (void) error_set(&error, -EPROTO, "the spawner answered something else");
+                (void) error_set(&error, -EPROTO, "the spawner sent an unexpected answer");
         n->provider.events->zygote(q->token, forked ? m->forked.pid : 0, ends, forked ? NULL : &error, n->provider.userdata);
 }

@@ -135,9 +135,9 @@ static bool by_status(const Sandbox *sb, const Config *c, Diagnosis *d) {
                 return diagnosis_conclude(d, VERDICT_ENDED, false, "logs", "it has ended: %s", sb->reason ? sb->reason : "no reason given");
         switch (sb->status) {
         case SANDBOX_PAUSED:
-                return diagnosis_conclude(d, VERDICT_PAUSED, false, "resume", "everything in it is frozen: somebody has paused it");
+                return diagnosis_conclude(d, VERDICT_PAUSED, false, "resume", "it is paused: all its processes are frozen");
         case SANDBOX_STOPPED:
-                return diagnosis_conclude(d, VERDICT_STOPPED, false, "start", "nothing runs: somebody has stopped it");
+                return diagnosis_conclude(d, VERDICT_STOPPED, false, "start", "it is stopped: no process runs");
         case SANDBOX_INITIALIZING:
                 return diagnosis_conclude(d, VERDICT_PROVISIONING, late, late ? "rm --force" : "inspect", "it has been starting for %.1f s", SECONDS(d->age));
         case SANDBOX_TERMINATING:

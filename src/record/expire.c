@@ -67,7 +67,7 @@ void record_make_room(Recorder *r, const Recording *spare, uint64_t more) {
                 char id[SANDBOX_ID_LENGTH + 1];
 
                 memcpy(id, record_expire_owner(e)->id, sizeof(id));
-                log_debug("sandbox %s: its recording goes to make room", id);
+                log_debug("sandbox %s: its recording is removed to make room", id);
                 k = record_remove(r, id);
         }
         if (k < 0)

@@ -16,7 +16,7 @@ static int registry_output_print(json_t *j, Error *reterr) {
         line = j ? json_print(j, &size) : NULL;
         json_decref(j);
         r = line ? fd_write_all(STDOUT_FILENO, line, size) : -ENOMEM;
-        return r < 0 ? error_set(reterr, r, "cannot tell how it goes: %m") : 0;
+        return r < 0 ? error_set(reterr, r, "cannot report the progress: %m") : 0;
 }
 
 int output_progress(Output *o, const char *digest, bool now, Error *reterr) {

@@ -21,9 +21,9 @@ int ask_connect(Error *reterr) {
                 return error_set(reterr, -errno, "no socket: %m");
         memcpy(address.sun_path + 1, SUDO_ADDRESS, sizeof(SUDO_ADDRESS) - 1);
         if (connect(fd, (struct sockaddr *) &address, offsetof(struct sockaddr_un, sun_path) + sizeof(SUDO_ADDRESS)) < 0)
-                return error_set(reterr, -errno, errno == ECONNREFUSED ? "nobody becomes another user in this sandbox (create it with sudo)" : "%m");
+                return error_set(reterr, -errno, errno == ECONNREFUSED ? "sudo is disabled in this sandbox: create it with --sudo" : "%m");
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid != 1)
-                return error_set(reterr, -EPERM, "somebody else than PID 1 answers");
+                return error_set(reterr, -EPERM, "the process that answers is not PID 1");
         return TAKE_FD(fd);
 }
 

@@ -26,7 +26,7 @@ static const char usage[] =
         "  -E          keep the environment                         -H         set HOME to the user's\n"
         "  -i          a login shell of the user                    -s         a shell\n"
         "  -b          in the background                            -D DIR     in this directory\n"
-        "  -A -B -N -n -P -S -p PROMPT   are taken, and mean nothing: nobody is asked for a password\n";
+        "  -A -B -N -n -P -S -p PROMPT   are accepted without effect: no password is needed\n";
 
 typedef struct SudoJob {
         SudoOptions options;

@@ -92,7 +92,7 @@ static int relay_complain(const SudoRelay *k, const SudoFailed *f) {
         else if (strcmp(f->step, "one user") == 0)
                 (void) dprintf(2, "sudo: this sandbox has one user only: its daemon was not started by root\n");
         else if (strcmp(f->step, "ids") == 0)
-                (void) dprintf(2, "sudo: nobody here may become that user or group\n");
+                (void) dprintf(2, "sudo: that user or group is not permitted in this sandbox\n");
         else
                 (void) dprintf(2, "sudo: %s: %s%s%s\n", f->step, strerror(f->error), *f->detail ? ": " : "", f->detail);
         return 1;
@@ -106,7 +106,7 @@ static void relay_on_channel(SudoRelay *k) {
 
         if (r <= 0 || sudo_decode(buffer, size, &m) < 0) {
                 terminal_leave(k->terminal);
-                (void) dprintf(2, "sudo: PID 1 has hung up: the command was ended, or never begun\n");
+                (void) dprintf(2, "sudo: PID 1 closed the connection: the command was ended, or never started\n");
                 k->ended = true;
                 k->status = 1;
         } else if (m.type == SUDO_STARTED)

@@ -130,7 +130,7 @@ static int decode_gzip(Decoder *d, CodecBuffers *b, Error *reterr) {
                                 continue;
                         }
                         if (*b->in != 0x1f)
-                                return error_set(reterr, -EBADMSG, "the layer cannot be read: there is rubbish behind the end of its gzip stream");
+                                return error_set(reterr, -EBADMSG, "the layer cannot be read: there is data after the end of its gzip stream");
                         if (inflateReset(&d->zlib) != Z_OK)
                                 return error_set(reterr, -EIO, "zlib failed");
                         d->complete = false;
@@ -144,7 +144,7 @@ static int decode_gzip(Decoder *d, CodecBuffers *b, Error *reterr) {
                         return error_set(reterr, -ENOMEM, "out of memory");
                 else if (k != Z_OK && k != Z_BUF_ERROR)
                         return error_set(reterr, -EBADMSG, "the layer cannot be read: its gzip stream is damaged (%s)",
-                                        d->zlib.msg ? d->zlib.msg : "nobody knows how");
+                                        d->zlib.msg ? d->zlib.msg : "no reason given");
                 if (b->n_out == 0 || (b->n_in == 0 && k != Z_STREAM_END))
                         break;
         }

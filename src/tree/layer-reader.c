@@ -37,7 +37,7 @@ static int layer_reader_fail(LayerReader *r, Error *reterr) {
         if (archive_errno(r->archive) == ENOMEM)
                 return error_set(reterr, -ENOMEM, "out of memory");
         return error_set(reterr, -EBADMSG, "%s%.300s%sthe layer cannot be read: %.150s", path ? "behind '" : "", path ? path : "",
-                        path ? "': " : "", text ? text : "nobody knows why");
+                        path ? "': " : "", text ? text : "no reason given");
 }
 
 int layer_reader_new(TreeStream *stream, LayerReader **ret, Error *reterr) {

@@ -255,7 +255,7 @@ int stream_finish(TreeStream *s, uint64_t rest, StreamSummary *ret, Error *reter
                 if (n == 0)
                         break;
                 if ((uint64_t) n > rest)
-                        return error_set(reterr, -EBADMSG, "the layer cannot be read: it goes on behind its end");
+                        return error_set(reterr, -EBADMSG, "the layer cannot be read: there is data after its end");
                 rest -= (uint64_t) n;
         }
         *ret = s->summary;

@@ -288,7 +288,7 @@ static int apply_whiteout(TreeUnpack *u, int dirfd, const char *name, Error *ret
         else {
                 name += strlen(WHITEOUT);
                 if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-                        return error_set(reterr, -EBADMSG, "'%.300s' takes nothing away", u->path);
+                        return error_set(reterr, -EBADMSG, "the whiteout '%.300s' names nothing to remove", u->path);
                 r = place_remove(dirfd, name, brought_by_layer, &u->seen);
         }
         unpack_forget(u);
@@ -314,7 +314,7 @@ static int unpack_put_entry(TreeUnpack *u, int dirfd, const char *name, Error *r
                 u->counts.devices++;
                 return 0;
         default:
-                return error_set(reterr, -EBADMSG, "the layer has '%.300s', of which nobody knows what it is", u->path);
+                return error_set(reterr, -EBADMSG, "the layer has '%.300s', which is of an unknown type", u->path);
         }
 }
 

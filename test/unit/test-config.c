@@ -246,8 +246,8 @@ TEST(alerts_that_will_not_do) {
         bad("alerts:\n  channels:\n    a: {kind: slack}\n    b: {kind: email, url: 'http://h'}\n    c: {url: 'http://h'}\n"
             "    log: {kind: webhook, url: 'http://h'}\n    p: {kind: pagerduty}\n",
             "F:3:5: channel a has no url\n"
-            "F:4:5: channel b has no from: who sends the mail?\n"
-            "F:4:5: channel b has no to: who gets the mail?\n"
+            "F:4:5: channel b has no from: the address of the sender\n"
+            "F:4:5: channel b has no to: the addresses of the receivers\n"
             "F:4:27: 'url' in channel b must begin with smtp:// or smtps://\n"
             "F:5:5: channel c has no kind: log, slack, webhook, pagerduty or email\n"
             "F:6:5: the channel 'log' is always there and writes to the log: choose another name\n"
@@ -370,7 +370,7 @@ TEST(what_is_no_yaml) {
                 { "a: \"\\0\"\n", "F:1:4: a NUL" },
                 { "? [a]\n: b\n", "F:1:3: a key must be a word" },
                 { "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n", "F:1:17: nested too deeply" },
-                { "a: \xff\n", "F:1:4: no text in UTF-8" },
+                { "a: \xff\n", "F:1:4: not text in UTF-8" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

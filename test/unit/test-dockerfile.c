@@ -96,7 +96,7 @@ TEST(instructions) {
                 { "FROM x\nSHELL [\"/bin/bash\", \"-c\"]", "1 FROM x\n2 SHELL exec [/bin/bash] [-c]\n" },
                 { "FROM x\nSTOPSIGNAL SIGTERM\nMAINTAINER A B <a@b>", "1 FROM x\n2 STOPSIGNAL [SIGTERM]\n3 MAINTAINER [A B <a@b>]\n" },
                 { "FROM x\nHEALTHCHECK --interval=5s CMD true\nHEALTHCHECK none", "1 FROM x\n2 HEALTHCHECK\n3 HEALTHCHECK\n"
-                        "~ line 2: HEALTHCHECK does nothing here: nobody asks\n~ line 3: HEALTHCHECK does nothing here: nobody asks\n" },
+                        "~ line 2: HEALTHCHECK has no effect here\n~ line 3: HEALTHCHECK has no effect here\n" },
                 { "FROM x\nCOPY a b /c/", "1 FROM x\n2 COPY [a] [b] [/c/]\n" },
                 { "FROM x\nCOPY [\"a b\", \"/c\"]", "1 FROM x\n2 COPY [a b] [/c]\n" },
                 { "FROM x\nCOPY --chown=me:us --chmod=0755 --link a /b", "1 FROM x\n2 COPY chown=me:us chmod=0755 [a] [/b]\n" },
@@ -202,8 +202,8 @@ TEST(complaints) {
                 { "FROM a\nRUN", "! Dockerfile:2: RUN needs a command" },
                 { "FROM a\nRUN []", "! Dockerfile:2: RUN needs a command" },
                 { "FROM a\nRUN [\"a\", 1]", "! Dockerfile:2: RUN: a list in JSON may have nothing but strings in it" },
-                { "FROM a\nRUN --mount=type=secret,id=x true", "! Dockerfile:2: RUN --mount=type=secret is not done here: secrets do not go into builds here; give them to sandboxes (cove secret)" },
-                { "FROM a\nRUN --mount=target=/x true", "! Dockerfile:2: RUN --mount=type=bind is not done here: COPY what it needs, and remove it in the same RUN if it shall not stay" },
+                { "FROM a\nRUN --mount=type=secret,id=x true", "! Dockerfile:2: RUN --mount=type=secret is not supported: secrets do not go into builds here; give them to sandboxes (cove secret)" },
+                { "FROM a\nRUN --mount=target=/x true", "! Dockerfile:2: RUN --mount=type=bind is not supported: COPY what it needs, and remove it in the same RUN if it shall not stay" },
                 { "FROM a\nRUN --mount=type=odd true", "! Dockerfile:2: RUN --mount=type=odd: no such type of mount" },
                 { "FROM a\nRUN --network=host true", "! Dockerfile:2: RUN --network=host: a build has one network for all of its steps; see --network of cove template build" },
                 { "FROM a\nCOPY --form=b c d", "! Dockerfile:2: COPY has no flag --form (did you mean --from?)" },
@@ -218,11 +218,11 @@ TEST(complaints) {
                 { "FROM a\nARG", "! Dockerfile:2: ARG needs a name" },
                 { "ARG 1x\nFROM a", "! Dockerfile:1: ARG '1x': must be NAME or NAME=DEFAULT" },
                 { "FROM a\nSHELL bash", "! Dockerfile:2: SHELL must be a list in JSON with something in it, as in [\"/bin/bash\", \"-c\"]" },
-                { "FROM a\nONBUILD RUN x", "! Dockerfile:2: ONBUILD is not done here: put 'RUN x' into the Dockerfile that is built on this one" },
+                { "FROM a\nONBUILD RUN x", "! Dockerfile:2: ONBUILD is not supported: put 'RUN x' into the Dockerfile that is built on this one" },
                 { "FROM a\nHEALTHCHECK true", "! Dockerfile:2: HEALTHCHECK must be HEALTHCHECK NONE or HEALTHCHECK CMD …, not 'true'" },
                 { "FROM a\nWORKDIR", "! Dockerfile:2: WORKDIR needs a value" },
                 { "FROM ${a", "! Dockerfile:1: FROM: '${a' without its '}'" },
-                { "FROM ${a%b}", "! Dockerfile:1: FROM: '${a%…': only ':-', ':+', ':?' and the same without the colon are known here" },
+                { "FROM ${a%b}", "! Dockerfile:1: FROM: '${a%…': only ':-', ':+', ':?' and the same without the colon are supported" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

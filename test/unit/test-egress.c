@@ -232,7 +232,7 @@ TEST(explanation) {
                 { "{\"mode\":\"egress\"}", "dns a.example - 53", "looking up \"a.example\" is denied: nothing in the policy allows \"a.example\".",
                   "{\"network\":{\"allow\":[\"a.example\"]}}" },
                 { "{\"allow\":[\"a.example\"]}", "https a.example - 443", "https://a.example is allowed by allow[0] \"a.example\".", "" },
-                { "{\"ask\":[\"*\"]}", "https a.example - 443", "https://a.example waits for somebody's approval: ask[0] \"*\".", "" },
+                { "{\"ask\":[\"*\"]}", "https a.example - 443", "https://a.example waits for approval: ask[0] \"*\".", "" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

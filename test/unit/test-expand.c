@@ -82,7 +82,7 @@ TEST(words) {
                 { "${a:", "! '${a' without its '}'" },
                 { "${a:-x", "! '${' without its '}'" },
                 { "${}", "! '${' needs the name of a variable" },
-                { "${a#x}", "! '${a#…': only ':-', ':+', ':?' and the same without the colon are known here" },
+                { "${a#x}", "! '${a#…': only ':-', ':+', ':?' and the same without the colon are supported" },
                 { "'a", "! a ' without its second" },
                 { "\"a", "! a \" without its second" },
         };

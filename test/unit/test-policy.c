@@ -327,7 +327,7 @@ TEST(complaints) {
                 { "{\"credentials\":[{\"secret\":\"a/b\"}]}", "policy.credentials[0].secret", "no name of a secret" },
                 { "{\"credentials\":[{\"secret\":\"a\",\"env\":\"A\"}]}", "policy.credentials[0]", "must say \"domain\"" },
                 { "{\"credentials\":[{\"secret\":\"a\",\"env\":\"1A\"}]}", "policy.credentials[0].env", "no name of a variable" },
-                { "{\"credentials\":[{\"secret\":\"a\",\"env\":\"A\",\"domain\":\"*\"}]}", "policy.credentials[0].domain", "to anybody" },
+                { "{\"credentials\":[{\"secret\":\"a\",\"env\":\"A\",\"domain\":\"*\"}]}", "policy.credentials[0].domain", "to every host" },
                 { "{\"credentials\":[{\"secret\":\"a\",\"env\":\"A\",\"domain\":\"a.example\",\"in\":[\"url\"]}]}", "policy.credentials[0].in[0]", "\"header\"" },
                 { "{\"credentials\":[{\"secret\":\"a\",\"env\":\"A\",\"domain\":\"a.example\",\"where\":1}]}", "policy.credentials[0].where", "there are: secret" },
                 { "{\"credentials\":[{\"secret\":\"a\",\"env\":\"A\",\"domain\":\"a.example\"}]}", "policy.credentials[0]", "no rule lets https to \"a.example\" out" },

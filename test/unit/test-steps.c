@@ -64,7 +64,7 @@ TEST(steps) {
                 { "", "! steps: is no JSON: '[' or '{' expected near end of file" },
                 { "[]", "! steps: must be an object" },
                 { "{}", "! steps: needs 'fromImage' or 'fromTemplate': what it is built on" },
-                { "{\"fromImage\":\"a\",\"fromTemplate\":\"b\"}", "! steps: 'fromImage' and 'fromTemplate' do not go together" },
+                { "{\"fromImage\":\"a\",\"fromTemplate\":\"b\"}", "! steps: 'fromImage' and 'fromTemplate' cannot be combined" },
                 { "{\"fromImage\":\"a\",\"steps\":{}}", "! steps: 'steps' must be a list" },
                 { "{\"fromImage\":\"a\",\"startCmd\":1}", "! steps: 'startCmd' must be a text" },
                 { FROM("1"), "! steps:1: a step is an object with 'type' and 'args'" },

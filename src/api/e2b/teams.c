@@ -40,7 +40,7 @@ static int teams_read_range(ApiRequest *q, TeamsRange *ret) {
         if (start == USEC_INFINITY)
                 start = end > RANGE_DEFAULT ? end - RANGE_DEFAULT : 0;
         if (start > end)
-                return e2b_error(q, 400, "start: lies after the end");
+                return e2b_error(q, 400, "start: must be before the end");
         end = MIN_OF(end, now); /* the future is unknown */
         start = MIN_OF(start, end);
         *ret = (TeamsRange) { .start = start, .end = end, .step = MAX_OF((end - start) / POINTS_MAX + 1, STEP_MIN) };

@@ -21,8 +21,7 @@ static const Verb depot_parts[] = {
         {
                 .name = "show",
                 .synopsis = "depot show [options]",
-                .about = "Shows the disk space of templates, snapshots, disks and volumes: its size, how much of it is\n"
-                         "used, and how much it can grow to.",
+                .about = "Shows the size of the depot on the disk, how much of it is used, and how much it can grow to.",
                 .path = "/api/depot",
                 .show = depot_show,
         },

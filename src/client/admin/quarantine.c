@@ -24,9 +24,9 @@ static const Verb quarantine_parts[] = {
                         .more = "`cove resume` starts the sandbox. A volume must have a name.\n"
                                 "Other settings are the defaults of `cove create`.\n"
                                 "Other objects cannot be restored without a record: put the right database back.",
-                        VERB_OPTIONS(restore_options), VERB_ONE("no thing given"), VERB_POST("/api/quarantine/%/restore"), .prints = "id" },
+                        VERB_OPTIONS(restore_options), VERB_ONE("no object given"), VERB_POST("/api/quarantine/%/restore"), .prints = "id" },
         { "rm", "quarantine rm KIND:NAME… [options]", "Removes objects permanently: a sandbox is ended, everything else is deleted.",
-                        VERB_SOME("no thing given"), VERB_DELETE("/api/quarantine/%") },
+                        VERB_SOME("no object given"), VERB_DELETE("/api/quarantine/%") },
 };
 
 const Verb command_quarantine = {

@@ -121,7 +121,7 @@ static int remove_secrets(const Place *place, void *options, const Operands *wor
         bool all = common_said(o, "all");
 
         if (all == (words->n > 0))
-                return verb_refuse(all ? "secret rm: --all goes without names" : "secret rm: no secret given");
+                return verb_refuse(all ? "secret rm: --all cannot be combined with names" : "secret rm: no secret given");
         if (!all)
                 return ask_run(place, o, words);
         strv_done(&o->queries);

@@ -155,7 +155,7 @@ static int step_end(Replay *r, const json_t *line, const ReplayKind *kind) {
 }
 
 static int step_cut(Replay *r, const json_t *line, const ReplayKind *kind) {
-        _cleanup_free_ char *reason = human_clean(json_get_text_or(line, "reason", "nobody knows why"));
+        _cleanup_free_ char *reason = human_clean(json_get_text_or(line, "reason", "no reason given"));
 
         return log_failure(-ENODATA, "the recording has ended here: %s", reason ? reason : "");
 }

@@ -78,7 +78,7 @@ int replay_create(Replay *r) {
         if (!answer_is_good(&a)) {
                 answer_tell(&a);
                 if (snapshot || digest)
-                        log_error("the sandbox stood on %s %s%s%s: is it there still?", snapshot ? "snapshot" : "template", snapshot ? snapshot : name,
+                        log_error("the sandbox was created from %s %s%s%s: check that it still exists", snapshot ? "snapshot" : "template", snapshot ? snapshot : name,
                                         snapshot ? "" : ", ", snapshot ? "" : digest);
                 return -EIO;
         }

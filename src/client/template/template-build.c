@@ -197,7 +197,7 @@ static int template_build_follow(const Place *place, TemplateOptions *o, const O
         if (!o->tag)
                 return verb_refuse("no name given: -t NAME[:TAG]");
         if (!directory == !o->recipe)
-                return verb_refuse(directory ? "--recipe and a directory do not go together" : "no directory given (or - for stdin, or --recipe NAME)");
+                return verb_refuse(directory ? "--recipe cannot be combined with a directory" : "no directory given (or - for stdin, or --recipe NAME)");
         if (write_network(o, &network) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->recipe)

@@ -24,7 +24,7 @@ static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
         if (!o->user && !o->password_stdin)
                 return 0;
         if (!o->user)
-                return log_failure(-EINVAL, "--password-stdin goes with --user");
+                return log_failure(-EINVAL, "--password-stdin needs --user");
         if (o->password_stdin) {
                 n = fd_read_full(STDIN_FILENO, secret, sizeof(secret) - 1);
                 if (n < 0)

@@ -149,7 +149,7 @@ static const Verb template_parts[] = {
           .run = template_recipes, .path = "/api/templates/recipes", VERB_COLUMNS(recipe_columns) },
         { "push", "template push NAME[:TAG] IMAGE [options]", "Sends a template to a registry.",
           .more = "Example: cove template push app:1 registry.lan:5000/team/app:1", VERB_OPTIONS(push_options),
-          VERB_TWO("no template given", "no place for it given"), VERB_RUN(template_transfer, TemplateOptions), VERB_POST("/api/templates/%/push"),
+          VERB_TWO("no template given", "no image given"), VERB_RUN(template_transfer, TemplateOptions), VERB_POST("/api/templates/%/push"),
           .operand = "reference" },
         { "gc", "template gc [options]", "Removes unused layers, blobs and cached build steps.", VERB_OPTIONS(gc_options),
           VERB_RUN(template_collect, TemplateOptions), VERB_POST("/api/templates/gc"), .show = print_waste },

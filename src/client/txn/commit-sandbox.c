@@ -91,7 +91,7 @@ static int commit_to_template(CommitVerb *v, const Place *place, const Operands 
         _cleanup_answer_ Answer a = { 0 };
 
         if (words->n > 1)
-                return verb_refuse("a template is made of all of the sandbox: '%s' is one word too many",
+                return verb_refuse("unexpected argument '%s': a template is made of the whole sandbox",
                                 words->items[1]);
         json_put_text(&body, "template", v->template);
         if (client_need_path(place, &body, &a, "/api/sandbox/%s/commit", words->items[0]) < 0)

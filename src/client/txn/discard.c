@@ -79,7 +79,7 @@ static int discard_sandbox(const Common *o, const Place *place, const Operands *
         const char *snapshot;
 
         if (words->n > 1)
-                return verb_refuse("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
+                return verb_refuse("unexpected argument '%s': a sandbox goes back as a whole", words->items[1]);
         if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%s", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         snapshot = json_get_text(sandbox.json, "snapshot");

@@ -399,7 +399,7 @@ static void core_journal_make_room(Manager *m) {
         while ((e = ledger_victim(m, LEDGER_JOURNAL, m->config.journal_total_bytes, journal_rank))) {
                 Execution *x = journal_owner(e);
 
-                log_debug("sandbox %s: journals of %s go to make room", x->sandbox->id, x->id);
+                log_debug("sandbox %s: journals of %s are removed to make room", x->sandbox->id, x->id);
                 journal_remove(x);
                 store_may_lose(store_execution_update(m->store, x), "that journals are gone"); /* a client that opens them notices */
         }

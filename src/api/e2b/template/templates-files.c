@@ -81,7 +81,7 @@ int e2b_upload_identify(ApiRequest *q) {
         int r = check_link(q);
 
         if (r < 0)
-                return e2b_error(q, 403, r == -ESTALE ? "the link is too old: ask for another" : "the link is not one of ours");
+                return e2b_error(q, 403, r == -ESTALE ? "the link has expired: request another" : "the link is not valid: request another");
         (void) snprintf(q->tenant, sizeof(q->tenant), "%s", http_query(q->http, "team"));
         q->has_proved = true;
         q->who = (Principal) { .kind = PRINCIPAL_UPLOAD, .tenant = q->tenant[0] ? q->tenant : NULL };
@@ -107,7 +107,7 @@ static void upload_end(ApiRequest *q, TemplatesFilesUpload *u) {
         int r = e2b_uploads_keep(e2b_uploads_of(q->api), e2b_own_tenant(q), q->parameters[0], spool);
 
         if (r < 0)
-                (void) e2b_errno(q, r, "cannot keep what came");
+                (void) e2b_errno(q, r, "cannot store the upload");
         else
                 (void) e2b_empty(q, 200);
 }

@@ -27,7 +27,7 @@ static int native_secrets_field_value(const ShapeField *f, json_t *v, const char
         if (!text)
                 return json_complain(c, name, "must be a text");
         if (b->value)
-                return json_complain(c, name, "is there twice");
+                return json_complain(c, name, "is given twice");
         b->size = json_string_length(v);
         b->value = malloc(b->size + 1);
         if (!b->value)
