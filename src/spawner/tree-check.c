@@ -71,7 +71,7 @@ static int check_ref(const Spawner *s, const TreeRequest *t, size_t i, Error *re
         if (!ref->writable)
                 return 0;
         if (t->operation != TREE_RUN || !(KIND(ref->kind) & MADE))
-                return error_set(reterr, -EINVAL, "nobody may write into tree '%s'", ref->name);
+                return error_set(reterr, -EINVAL, "tree '%s' cannot be written to", ref->name);
         return ref->kind == TREE_DISK && is_inhabited(s, ref->name) ?
                         error_set(reterr, -EBUSY, "sandbox %s lives on its disk", ref->name) : 0;
 }

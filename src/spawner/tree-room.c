@@ -49,7 +49,7 @@ static void warn_if_full(Spawner *s, const DepotRoom *room) {
         bool full = room->bytes - room->used_bytes < room->margin_bytes / 4;
 
         if (full && !s->room_full)
-                log_warning("depot: nearly full: %lluM of %lluM are used, and it can have at most %lluM (remove what nobody needs: cove template gc, cove snapshot rm; "
+                log_warning("depot: nearly full: %lluM of %lluM are used, and it can have at most %lluM (remove what is not needed: cove template gc, cove snapshot rm; "
                             "make room on the disk, or raise storage.size)", mib(room->used_bytes), mib(room->bytes), mib(room->most_bytes));
         s->room_full = full;
 }

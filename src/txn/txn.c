@@ -78,7 +78,7 @@ static int open_home(bool make, char **ret_path, Error *reterr) {
         if (fd < 0 || fstat(fd, &st) < 0)
                 return error_set(reterr, -errno, "'%s': %m", path);
         if (st.st_uid != geteuid() || (st.st_mode & 022))
-                return error_set(reterr, -EPERM, "'%s' belongs to somebody else, or others may write there: transactions need a directory of your own "
+                return error_set(reterr, -EPERM, "'%s' belongs to another user, or others may write there: transactions need a directory of your own "
                                                  "(COVE_TXN_DIR)",
                                 path);
         *ret_path = TAKE_PTR(path);

@@ -142,7 +142,7 @@ int preview_exchange_to_tunnel(PreviewExchange *x, const char *protocol) {
 }
 
 static const char *why_not(int error) {
-        return error == -ECONNREFUSED ? "has nobody listening" : error == -ETIMEDOUT ? "does not answer" : "cannot be reached";
+        return error == -ECONNREFUSED ? "has no program listening" : error == -ETIMEDOUT ? "does not answer" : "cannot be reached";
 }
 
 static void exchange_on_connected(int error, int fd, void *userdata) {

@@ -70,7 +70,7 @@ bool principal_may(const Principal *who, Capability c) {
 
 int principal_check(const Principal *who, Capability c, Error *reterr) {
         static const char *const words[_PRINCIPAL_MAX] = {
-                [PRINCIPAL_NOBODY]   = "nobody, without a credential,",
+                [PRINCIPAL_NOBODY]   = "a request without a credential",
                 [PRINCIPAL_VISITOR]  = "a link to a port",
                 [PRINCIPAL_DOWNLOAD] = "a signature for a file",
                 [PRINCIPAL_UPLOAD]   = "a signature for an upload",
@@ -78,7 +78,7 @@ int principal_check(const Principal *who, Capability c, Error *reterr) {
                 [PRINCIPAL_SANDBOX]  = "a sandbox's own token",
                 [PRINCIPAL_READ_KEY] = "a key of scope 'read'",
                 [PRINCIPAL_USE_KEY]  = "a key of scope 'use'",
-                [PRINCIPAL_DAEMON]   = "what a template, a build or the name of a task says",
+                [PRINCIPAL_DAEMON]   = "a text of a template, a build or a task's name",
         };
 
         if (principal_may(who, c))

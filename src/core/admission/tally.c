@@ -243,7 +243,7 @@ static int verify_places(const Manager *m, Error *reterr) {
                 const Tally *profile = sb->pooled ? NULL : tally_find(m->tallies->profiles, sb->spec.profile, /* fold= */ true);
 
                 if (!sb->tallied || sb->tally_pooled != sb->pooled || sb->tally_tenant != tenant || sb->tally_profile != profile)
-                        return error_set(reterr, -EUCLEAN, "sandbox %s is counted for somebody else", sb->id);
+                        return error_set(reterr, -EUCLEAN, "sandbox %s is counted for another tenant or profile", sb->id);
         }
         return 0;
 }
