@@ -26,6 +26,12 @@ _cove_place() {
     done
 }
 
+# Passes on lines that are names. compgen -W runs $(…) in its words, and readline inserts them unquoted: other lines
+# come from a daemon that is not to be trusted.
+_cove_plain() {
+    LC_ALL=C grep -xE '[[:alnum:]][[:alnum:]._:/@+-]*'
+}
+
 # Kept transactions.
 _cove_txns() {
     "$1" txn ls 2>/dev/null | sed -nE 's/^(txn-[a-z0-9]+) .*$/\1/p'
@@ -41,7 +47,7 @@ _cove_names() {
     all) "$cove" ls -a --names "${place[@]}" 2>/dev/null ;;
     snapshots) "$cove" snapshot ls "${place[@]}" 2>/dev/null | sed -nE -e '1d;s/^([^ ]+) +- .*/\1/;t found' -e 's/^[^ ]+ +([^ ]+) .*/\1/' -e ':found' -e p ;;
     *) "$cove" "$2" ls "${place[@]}" 2>/dev/null | sed -n '2,$s/ .*//p' ;;
-    esac
+    esac | _cove_plain
 }
 
 # Candidates for an option's value, by the name of the value in the help.
@@ -62,7 +68,7 @@ _cove_value() {
     SANDBOX) COMPREPLY=($(compgen -W "$(_cove_names "$cove" all)" -- "$2")) ;;
     SNAPSHOT) COMPREPLY=($(compgen -W "$(_cove_names "$cove" snapshots)" -- "$2")) ;;
     TEMPLATE) COMPREPLY=($(compgen -W "$(_cove_names "$cove" template) base host" -- "$2")) ;;
-    RECIPE) COMPREPLY=($(compgen -W "$("$cove" template recipes 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$2")) ;;
+    RECIPE) COMPREPLY=($(compgen -W "$("$cove" template recipes 2>/dev/null | sed -n '2,$s/ .*//p' | _cove_plain)" -- "$2")) ;;
     VOLUME:DIR) compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -S : -W "$(_cove_names "$cove" volume)" -- "$2")) ;;
     PROFILE) COMPREPLY=($(compgen -W "$(_cove_names "$cove" profile)" -- "$2")) ;;
     TENANT) COMPREPLY=($(compgen -W "$(_cove_names "$cove" tenant)" -- "$2")) ;;
@@ -88,9 +94,9 @@ _cove_operand() {
         _cove_words "$cur" "$(_cove_names "$cove" sandboxes)"
         ;;
     inspect:1:* | rm:* | logs:1:* | stats:* | why:1:* | replay:1:*) _cove_words "$cur" "$(_cove_names "$cove" all)" ;;
-    inspect:2:* | logs:2:*) _cove_words "$cur" "$("$cove" ps -aq "$first" "${place[@]}" 2>/dev/null)" ;;
-    attach:2:*) _cove_words "$cur" "$("$cove" ps -q --no-interpreters "$first" "${place[@]}" 2>/dev/null)" ;;
-    wait:2:*) _cove_words "$cur" "$("$cove" ps -aq --no-interpreters "$first" "${place[@]}" 2>/dev/null)" ;;
+    inspect:2:* | logs:2:*) _cove_words "$cur" "$("$cove" ps -aq "$first" "${place[@]}" 2>/dev/null | _cove_plain)" ;;
+    attach:2:*) _cove_words "$cur" "$("$cove" ps -q --no-interpreters "$first" "${place[@]}" 2>/dev/null | _cove_plain)" ;;
+    wait:2:*) _cove_words "$cur" "$("$cove" ps -aq --no-interpreters "$first" "${place[@]}" 2>/dev/null | _cove_plain)" ;;
     diff:1:* | commit:1:* | discard:1:*) _cove_words "$cur" "$(_cove_txns "$cove") $(_cove_names "$cove" all)" ;;
     code:2:* | diff:* | commit:* | discard:* | config:2:* | policy:2:check | policy:3:* | template:*:import | template:*:build) _cove_files "$cur" ;;
     cp:*)
@@ -101,7 +107,7 @@ _cove_operand() {
     template:2:inspect | template:*:rm | template:2:push | volume:2:inspect | volume:*:rm | secret:2:set | secret:*:rm | profile:2:show | tenant:2:set | tenant:*:rm | key:*:rm | agent:2:show | agent:2:logs | agent:*:cancel | agent:*:retry | agent:*:rm)
         _cove_words "$cur" "$(_cove_names "$cove" "$verb")"
         ;;
-    quarantine:*:rm | quarantine:2:restore) _cove_words "$cur" "$("$cove" quarantine ls -q "${place[@]}" 2>/dev/null)" ;;
+    quarantine:*:rm | quarantine:2:restore) _cove_words "$cur" "$("$cove" quarantine ls -q "${place[@]}" 2>/dev/null | _cove_plain)" ;;
     network:2:*) _cove_words "$cur" "usage denials learned" ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1:*) _cove_words "$cur" "bash zsh fish" ;;

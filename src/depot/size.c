@@ -8,7 +8,8 @@
  *              grow      reserve in the file · sync it · resize the device · resize the file system
  *              shrink    resize the file system, which moves data beyond its new end · cut the file · resize the device
  *
- *      A process that dies between two of these leaves a file with an unused tail; the next one that opens it cuts the tail off.
+ *      A process that dies between two of these leaves a file with an unused tail; the next one that opens it, or changes its size,
+ *      cuts the tail off.
  *   3. One at a time: a process that changes the size holds a lock on the image; the kernel releases it when the process ends. */
 
 #include "depot/internal.h"
@@ -183,6 +184,7 @@ static int resizing_begin(const Depot *d, Resizing *ret, Error *reterr) {
         ret->loop = loop_find(d->image_fd, path, reterr);
         if (ret->loop < 0)
                 return ret->loop == -ENOENT ? error_set(reterr, -ENODEV, "the depot has no device") : ret->loop;
+        (void) size_cut_tail(d->image_fd, ret->loop, d->fd); /* of one that died: a tail looks like used space */
         r = btrfs_size(d->fd, &ret->bytes);
         return r < 0 ? error_set(reterr, r, "the depot's size is not known: %m") : 0;
 }
@@ -230,11 +232,20 @@ int depot_shrink(const Depot *d, uint64_t bytes, Error *reterr) {
         return r < 0 ? resizing_failed(r, "shrink", reterr) : 0;
 }
 
+static int depot_cut_tail(const Depot *d, Error *reterr) {
+        _cleanup_(resizing_done) Resizing resizing;
+
+        return resizing_begin(d, &resizing, reterr);
+}
+
 int depot_shrink_idle(const Depot *d, uint64_t *ret_bytes, Error *reterr) {
         DepotRoom room;
         uint64_t bytes;
-        int r = depot_measure(d, &room);
+        int r = depot_cut_tail(d, reterr);
 
+        if (r < 0)
+                return r;
+        r = depot_measure(d, &room);
         if (r < 0)
                 return error_set(reterr, r, "the depot lies on no image of its own: its size is that of the file system below");
         bytes = depot_size_sufficient(d, &room);

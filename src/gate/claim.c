@@ -65,7 +65,7 @@ int claim_find(const char *socket_path, int *ret_pidfd) {
 
         if (r < 0)
                 return r;
-        fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); /* the open of a pipe would wait */
         if (fd < 0)
                 return errno == ENOENT ? -ESRCH : -errno;
         r = claim_holder(fd, &before);

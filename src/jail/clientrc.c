@@ -27,9 +27,10 @@ static void clientrc_add(char *ret, size_t size, const char *text, size_t n) {
         (void) snprintf(ret + used, size - used, "%.*s", (int) n, text);
 }
 
-/* https://user:password@host/, and what clients take for it: user:password@host, https:/user:password@host/ */
+/* https://user:password@host/, and what clients take for it: user:password@host, https:/user:password@host/. npm reads a quoted text as
+ * JSON, where \u0040 is '@', too. */
 static bool clientrc_has_password(const char *value, size_t n) {
-        return memchr(value, '@', n);
+        return memchr(value, '@', n) || memmem(value, n, "\\u", 2);
 }
 
 /* The directories in which the guest finds the host's certificate authorities, too. */
@@ -182,7 +183,31 @@ void clientrc_filter_npm(char *ret, size_t size, const char *host) {
                 clientrc_add(ret, size, NPM_AUTHORITIES, strlen(NPM_AUTHORITIES));
 }
 
-void clientrc_strip_passwords(char *text) {
+/* Whether what is left before this '@' is surely no password: a path behind a host, or a key's file. */
+static bool clientrc_apt_is_harmless(const char *line, const char *at) {
+        static const char option[] = "signed-by=/";
+        const char *word = at, *url;
+
+        while (word > line && !strchr(BLANKS, word[-1]))
+                word--;
+        word += *word == '[';
+        if (strncasecmp(word, option, strlen(option)) == 0)
+                return true;
+        url = memmem(word, (size_t) (at - word), "://", 3);
+        return url && memchr(url + 3, '/', (size_t) (at - url) - 3) && !memchr(url, '[', (size_t) (at - url)) && !memchr(url, '%', (size_t) (at - url));
+}
+
+/* apt knows more spellings of a password than clientrc_strip_urls() does: http:user:password@host, quotes and brackets with a slash or
+ * a blank in them, and %40 for '@'. */
+static bool clientrc_apt_is_odd(const char *line, size_t n) {
+        for (const char *p = line; p < line + n; p++)
+                if ((*p == '@' || (n - (size_t) (p - line) >= 3 && strncmp(p, "%40", 3) == 0)) &&
+                    (memchr(line, '"', n) || !clientrc_apt_is_harmless(line, p)))
+                        return true;
+        return false;
+}
+
+static void clientrc_strip_urls(char *text) {
         for (char *at = text; (at = strstr(at, "://"));) {
                 char *host, *end;
 
@@ -194,6 +219,19 @@ void clientrc_strip_passwords(char *text) {
         }
 }
 
+/* A line whose password has another spelling is left out. */
+void clientrc_strip_passwords(char *text) {
+        clientrc_strip_urls(text);
+        for (size_t n; *text;) {
+                n = strcspn(text, "\r\n");
+                if (clientrc_apt_is_odd(text, n))
+                        memmove(text, text + n, strlen(text + n) + 1);
+                else
+                        text += n;
+                text += *text != '\0';
+        }
+}
+
 /* key: a private one. */
 static bool clientrc_npm_has_password(const char *text) {
         for (size_t n; *text; text += n + (text[n] != '\0')) {
@@ -201,8 +239,8 @@ static bool clientrc_npm_has_password(const char *text) {
 
                 n = strcspn(text, "\r\n");
                 value = memchr(text, '=', n);
-                if (memmem(text, n, "_auth", 5) || memmem(text, n, "_password", 9) || clientrc_npm_value(text + strspn(text, BLANKS), n, "key") ||
-                    (value && clientrc_has_password(value, (size_t) (text + n - value))))
+                if (memmem(text, n, "_auth", 5) || memmem(text, n, "_password", 9) || memmem(text, n, "\\u", 2) ||
+                    clientrc_npm_value(text + strspn(text, BLANKS), n, "key") || (value && clientrc_has_password(value, (size_t) (text + n - value))))
                         return true;
         }
         return false;

@@ -27,8 +27,9 @@ void clientrc_filter_npm(char *ret, size_t size, const char *host);
 /* The other places come with /usr. Whether the one below the sandbox's root has a password; ret: its text without. */
 bool clientrc_npm_without_password(int root, const char *path, char ret[static CLIENTRC_BYTES]);
 
-/* apt's sources, a file or several in a directory: "https://user:password@host/" becomes "https://host/". The directory is not shown
- * as it is: an operator may add a password while a sandbox lives. */
+/* apt's sources, a file or several in a directory: "https://user:password@host/" becomes "https://host/"; a
+ * line with a password in another spelling is left out. The directory is not shown as it is: an operator may add a password while a sandbox
+ * lives. */
 #define CLIENTRC_APT "etc/apt/sources.list"
 bool clientrc_is_apt(const char *path);
 int clientrc_copy_apt(int from, int to);

@@ -10,6 +10,7 @@
 
 #include "base/directory.h"
 #include "base/fd.h"
+#include "base/macro.h"
 #include "jail/clientrc.h"
 
 static void check_pip(const char *host, const char *wanted) {
@@ -86,6 +87,11 @@ TEST(npm_has_no_password_in_any_spelling) {
         check_npm("registry=https://npm.example.org/ ; //npm.example.org/:_authToken=secret\nfund=false#secret\n", "registry=https://npm.example.org/\nfund=false\n" AUTHORITIES);
 }
 
+/* npm reads a quoted text as JSON. */
+TEST(npm_has_no_password_in_json) {
+        check_npm("cafile=/usr/x\nregistry=\"https://me:secret\\u0040a.example/\"\nca=\"a\\nb\"\n", "cafile=/usr/x\nca=\"a\\nb\"\n");
+}
+
 /* What the jail has made of several places stands in the first of them, and is read again together with the others. */
 TEST(npm_of_what_was_made_is_the_same) {
         char once[CLIENTRC_BYTES], places[2 * CLIENTRC_BYTES], again[CLIENTRC_BYTES];
@@ -109,6 +115,7 @@ TEST(apt_has_sources_without_passwords) {
         check_apt("deb [signed-by=/x] https://me:s@cret@a.example:8443/deb stable main\ndeb http://b.example/@x y\n",
                         "deb [signed-by=/x] https://a.example:8443/deb stable main\ndeb http://b.example/@x y\n");
         check_apt("URIs: http://token@a.example https://b.example\nX: ://", "URIs: http://a.example https://b.example\nX: ://");
+        check_apt("# http://a.example/\n\ndeb [signed-by=/etc/a@b.gpg] http://a.example/~me@b x\n", "# http://a.example/\n\ndeb [signed-by=/etc/a@b.gpg] http://a.example/~me@b x\n");
 }
 
 static void put_bytes(int root, const char *path, const char *text, size_t size) {
@@ -120,6 +127,21 @@ static void put_bytes(int root, const char *path, const char *text, size_t size)
 static void put_file(int root, const char *path, mode_t mode, const char *text) {
         put_bytes(root, path, text, strlen(text));
         check_int(path, fchmodat(root, path, mode, 0), 0);
+}
+
+/* With each of these, apt sends the password. */
+TEST(apt_has_no_password_in_any_spelling) {
+        static const char *const odd[] = {
+                "http:me:secret@a.example/x", "http://me:se[c/ret]@a.example/x", "http://me:\"se cret\"@a.example/x", "http://me:secret%40a.example/x",
+                "http%3a//me:secret@a.example/x", "http:%2f%2fme:secret@a.example/x", "http://me:se%5bc/ret%5d@a.example/x",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(odd); i++) {
+                char text[256];
+
+                (void) snprintf(text, sizeof(text), "deb http://b.example/ x\ndeb [arch=amd64] %s x y\n# end", odd[i]);
+                check_apt(text, "deb http://b.example/ x\n\n# end");
+        }
 }
 
 TEST(of_a_machine) {

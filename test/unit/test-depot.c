@@ -327,6 +327,10 @@ static void try_again(void) {
         depot_find(&other, directory, BOUNDS(BYTES));
         MUST(fstat(other.image_fd, &st) == 0 && (uint64_t) st.st_size == BYTES);
         MUST(depot_shrink(&other, MIB, &error) == -ERANGE);
+
+        MUST(ftruncate(other.image_fd, (off_t) (BYTES + 10 * MIB)) == 0); /* and without another start */
+        MUST_DO(depot_shrink_idle(&other, &size, &error));
+        MUST(size == BYTES && fstat(other.image_fd, &st) == 0 && (uint64_t) st.st_size == BYTES);
 }
 
 /* An operator's balance is paused in the middle, and then goes on. */
