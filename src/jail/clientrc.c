@@ -185,13 +185,13 @@ void clientrc_filter_npm(char *ret, size_t size, const char *host) {
 
 /* Whether what is left before this '@' is surely no password: a path behind a host, or a key's file. */
 static bool clientrc_apt_is_harmless(const char *line, const char *at) {
-        static const char option[] = "signed-by=/";
+        static const char option[] = "signed-by=/", field[] = "signed-by:";
         const char *word = at, *url;
 
         while (word > line && !strchr(BLANKS, word[-1]))
                 word--;
         word += *word == '[';
-        if (strncasecmp(word, option, strlen(option)) == 0)
+        if (strncasecmp(word, option, strlen(option)) == 0 || (strncasecmp(line, field, strlen(field)) == 0 && *word == '/'))
                 return true;
         url = memmem(word, (size_t) (at - word), "://", 3);
         return url && memchr(url + 3, '/', (size_t) (at - url) - 3) && !memchr(url, '[', (size_t) (at - url)) && !memchr(url, '%', (size_t) (at - url));
@@ -219,16 +219,16 @@ static void clientrc_strip_urls(char *text) {
         }
 }
 
-/* A line whose password has another spelling is left out. */
+/* A line whose password has another spelling becomes an empty comment; an empty line would end a stanza. */
 void clientrc_strip_passwords(char *text) {
         clientrc_strip_urls(text);
-        for (size_t n; *text;) {
+        for (size_t n; *text; text += n + (text[n] != '\0')) {
                 n = strcspn(text, "\r\n");
-                if (clientrc_apt_is_odd(text, n))
-                        memmove(text, text + n, strlen(text + n) + 1);
-                else
-                        text += n;
-                text += *text != '\0';
+                if (!clientrc_apt_is_odd(text, n))
+                        continue;
+                memmove(text + 1, text + n, strlen(text + n) + 1);
+                *text = '#';
+                n = 1;
         }
 }
 

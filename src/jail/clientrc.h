@@ -28,7 +28,7 @@ void clientrc_filter_npm(char *ret, size_t size, const char *host);
 bool clientrc_npm_without_password(int root, const char *path, char ret[static CLIENTRC_BYTES]);
 
 /* apt's sources, a file or several in a directory: "https://user:password@host/" becomes "https://host/"; a
- * line with a password in another spelling is left out. The directory is not shown as it is: an operator may add a password while a sandbox
+ * line with a password in another spelling becomes a comment. The directory is not shown as it is: an operator may add a password while a sandbox
  * lives. */
 #define CLIENTRC_APT "etc/apt/sources.list"
 bool clientrc_is_apt(const char *path);

@@ -140,8 +140,10 @@ TEST(apt_has_no_password_in_any_spelling) {
                 char text[256];
 
                 (void) snprintf(text, sizeof(text), "deb http://b.example/ x\ndeb [arch=amd64] %s x y\n# end", odd[i]);
-                check_apt(text, "deb http://b.example/ x\n\n# end");
+                check_apt(text, "deb http://b.example/ x\n#\n# end");
         }
+        check_apt("Types: deb\nX-Contact: me@a.example\nURIs:\n http:me:secret@a.example/\n http://b.example/\nSigned-By: /usr/a@b.gpg\n",
+                        "Types: deb\n#\nURIs:\n#\n http://b.example/\nSigned-By: /usr/a@b.gpg\n");
 }
 
 TEST(of_a_machine) {
