@@ -106,6 +106,8 @@ struct Build {
         size_t turn; /* bytes of it logged in this turn */
         BuildResult result;
         char last_line[256]; /* of its output */
+        ExecutionStream line_stream; /* it came from this one */
+        bool line_open; /* its end has not come yet */
         uint64_t denials;    /* of its sandbox's network, when it began */
         sd_event_source *settle; /* turn.h: until what the gate has told before the end is read */
 

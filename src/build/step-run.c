@@ -59,15 +59,24 @@ static int step_find_account(Build *b, const char *user, Error *reterr) {
 
 /* Output. */
 
-static void remember_line(Build *b, const char *data, size_t n) {
-        const char *end = data + n, *begin;
+/* A program may write a line in several pieces, as curl does: they are joined, unless the other stream comes between. */
+static void remember_line(Build *b, ExecutionStream stream, const char *data, size_t n) {
+        const char *const end = data + n;
 
-        while (end > data && (end[-1] == '\n' || end[-1] == '\r'))
-                end--;
-        for (begin = end; begin > data && begin[-1] != '\n'; begin--)
-                ;
-        if (end > begin)
-                (void) snprintf(b->last_line, sizeof(b->last_line), "%.*s", (int) MIN_OF(end - begin, (ptrdiff_t) sizeof(b->last_line) - 1), begin);
+        b->line_open = b->line_open && b->line_stream == stream;
+        b->line_stream = stream;
+        for (const char *next; data < end; data = next) {
+                const char *stop = data;
+                size_t used = b->line_open ? strlen(b->last_line) : 0;
+
+                while (stop < end && *stop != '\n' && *stop != '\r')
+                        stop++;
+                if (stop > data)
+                        (void) snprintf(b->last_line + used, sizeof(b->last_line) - used, "%.*s",
+                                        (int) MIN_OF(stop - data, (ptrdiff_t) sizeof(b->last_line) - 1), data);
+                b->line_open = stop == end && (b->line_open || stop > data);
+                next = stop < end ? stop + 1 : end;
+        }
 }
 
 static ssize_t step_run_take(Feed *f, ExecutionStream stream, const uint8_t *data, size_t size, void *userdata) {
@@ -75,7 +84,7 @@ static ssize_t step_run_take(Feed *f, ExecutionStream stream, const uint8_t *dat
 
         b->turn += size;
         making_log_bytes(b->making, data, size);
-        remember_line(b, (const char *) data, size);
+        remember_line(b, stream, (const char *) data, size);
         return (ssize_t) size;
 }
 
@@ -249,6 +258,7 @@ static int step_run_start(void *part, Error *reterr) {
         if (r < 0)
                 return r;
         b->last_line[0] = '\0';
+        b->line_open = false;
         b->denials = sb->network_denials;
         r = step_run_make_spec(b, &spec, reterr);
         if (sb->spec.limits.exec_timeout_usec > 0 && (spec.timeout_usec == 0 || spec.timeout_usec > sb->spec.limits.exec_timeout_usec))

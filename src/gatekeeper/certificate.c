@@ -55,9 +55,7 @@ static void certificate_finish(Certification *c, int error, const char *why) {
         Error failure = { 0 };
 
         if (error >= 0) {
-                free(s->certificate_path);
                 free(s->bundle_path);
-                s->certificate_path = strdup(places[c->place][0]);
                 s->bundle_path = strdup(places[c->place][1]);
                 seat_certified(s, NULL);
                 return;
@@ -190,27 +188,17 @@ int certification_start(Seat *s) {
 }
 
 int certificate_environment(const Seat *s, Strv *env) {
-        static const struct {
-                const char *name;
-                bool alone; /* takes our certificate in addition to its own list; false: replaces the list */
-        } variables[] = {
-                { "SSL_CERT_FILE",       false },
-                { "REQUESTS_CA_BUNDLE",  false },
-                { "CURL_CA_BUNDLE",      false },
-                { "GIT_SSL_CAINFO",      false },
-                { "PIP_CERT",            false },
-                { "npm_config_cafile",   false },
-                { "NODE_EXTRA_CA_CERTS", true  },
-        };
+        /* The last one is in addition to Node.js's own list, which has not the host's authorities. */
+        static const char *const variables[] = { "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",     "GIT_SSL_CAINFO",
+                                                 "PIP_CERT",      "npm_config_cafile",  "NODE_EXTRA_CA_CERTS" };
 
-        if (!s->certificate || !s->bundle_path || !s->certificate_path)
+        if (!s->certificate || !s->bundle_path)
                 return 0;
         for (size_t i = 0; i < ELEMENTSOF(variables); i++) {
                 char assignment[256];
                 int r;
 
-                (void) snprintf(assignment, sizeof(assignment), "%s=%s", variables[i].name,
-                                variables[i].alone ? s->certificate_path : s->bundle_path);
+                (void) snprintf(assignment, sizeof(assignment), "%s=%s", variables[i], s->bundle_path);
                 r = strv_set_env(env, assignment);
                 if (r < 0)
                         return r;

@@ -101,7 +101,7 @@ struct Seat {
         sd_event_source *timer; /* timeout of the wait, or the pause before the next attempt */
         usec_t pause;           /* the last pause */
         SeatWaiter *waiters;
-        char *certificate, *bundle_path, *certificate_path; /* of its authority; paths inside the sandbox */
+        char *certificate, *bundle_path; /* of its authority; path inside the sandbox of the list that has it */
         struct Certification *certification; /* in progress */
         Group *group;
         NetworkUse use;

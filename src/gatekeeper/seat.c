@@ -74,7 +74,6 @@ Seat *seat_free(Seat *s) {
         s->timer = sd_event_source_disable_unref(s->timer);
         free(s->certificate);
         free(s->bundle_path);
-        free(s->certificate_path);
         free(s);
         return NULL;
 }

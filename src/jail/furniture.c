@@ -35,6 +35,7 @@ const FurnitureDirectory furniture_directories[] = {
         { FURNITURE_WORKSPACE,               0755,  FURNITURE_FOR_USER },
         { "/etc/apt",                        0755,  FURNITURE_FOR_ROOT },
         { "/etc/apt/apt.conf.d",             0755,  FURNITURE_FOR_ROOT },
+        { "/etc/pam.d",                      0755,  FURNITURE_FOR_ROOT },
         { "/mnt",                            0755,  FURNITURE_FOR_ROOT },
         { "/opt",                            0755,  FURNITURE_FOR_ROOT },
         { "/run/lock",                       01777, FURNITURE_FOR_ROOT },
@@ -138,6 +139,30 @@ const char furniture_profile[] =
         "  [ ! -r \"$i\" ] || . \"$i\"\n"
         "done\n"
         "unset i\n";
+
+#define PAM_AUTH     "auth required pam_unix.so\n"
+#define PAM_ACCOUNT  "account required pam_unix.so\n"
+#define PAM_PASSWORD "password required pam_unix.so sha512\n"
+#define PAM_SESSION  "session required pam_permit.so\n"
+#define PAM_OTHER    PAM_AUTH PAM_ACCOUNT PAM_PASSWORD PAM_SESSION
+#define PAM_BY_ROOT  "auth sufficient pam_rootok.so\n" PAM_OTHER
+
+/* Root becomes anybody. All others need a password, which nobody has at first. */
+const FurnitureText furniture_pam[] = {
+        { "etc/pam.d/other",                         PAM_OTHER    },
+        { "etc/pam.d/common-auth",                   PAM_AUTH     },
+        { "etc/pam.d/common-account",                PAM_ACCOUNT  },
+        { "etc/pam.d/common-password",               PAM_PASSWORD },
+        { "etc/pam.d/common-session",                PAM_SESSION  },
+        { "etc/pam.d/common-session-noninteractive", PAM_SESSION  },
+        { "etc/pam.d/su",                            PAM_BY_ROOT  },
+        { "etc/pam.d/su-l",                          PAM_BY_ROOT  },
+        { "etc/pam.d/runuser",                       PAM_BY_ROOT  },
+        { "etc/pam.d/runuser-l",                     PAM_BY_ROOT  },
+        { "etc/pam.d/chfn",                          PAM_BY_ROOT  },
+        { "etc/pam.d/chsh",                          PAM_BY_ROOT  },
+};
+const size_t furniture_n_pam = ELEMENTSOF(furniture_pam);
 
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid) {
         (void) snprintf(ret, size, "%s" FURNITURE_USER_LINE "%u:%u:user:/home/user:/bin/bash\n", furniture_passwd, uid, gid);

@@ -69,5 +69,13 @@ extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[], f
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
 void furniture_write_group(char *ret, size_t size, gid_t gid);
 
+/* PAM, for su and for what packages bring: the host's own settings stay outside, since they may have passwords and name
+ * modules of the host's users. Only guest root uses these. */
+typedef struct FurnitureText {
+        const char *path, *text;
+} FurnitureText;
+extern const FurnitureText furniture_pam[];
+extern const size_t furniture_n_pam;
+
 /* Emptied: it names users and groups of the host, and dpkg refuses to work if they do not exist. */
 #define FURNITURE_EMPTIED "var/lib/dpkg/statoverride"

@@ -128,7 +128,16 @@ static int write_own(const JailSpec *spec, Error *reterr) {
         r = names_write_file(spec, "/etc/hostname", text, reterr);
         if (r >= 0)
                 r = names_write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
-        return r < 0 || !jail_is_for_root(spec) ? r : names_write_file(spec, "/etc/profile", furniture_profile, reterr);
+        if (r < 0 || !jail_is_for_root(spec))
+                return r;
+        r = names_write_file(spec, "/etc/profile", furniture_profile, reterr);
+        for (size_t i = 0; i < furniture_n_pam && r >= 0; i++) {
+                char path[64];
+
+                (void) snprintf(path, sizeof(path), "/%s", furniture_pam[i].path);
+                r = names_write_file(spec, path, furniture_pam[i].text, reterr);
+        }
+        return r;
 }
 
 int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {

@@ -170,6 +170,8 @@ static int put_texts(int to) {
 
         if (r >= 0)
                 r = sharedetc_put_text(to, "profile", furniture_profile);
+        for (size_t i = 0; i < furniture_n_pam && r >= 0; i++)
+                r = sharedetc_put_text(to, furniture_pam[i].path + strlen("etc/"), furniture_pam[i].text);
         if (r < 0)
                 return r;
         furniture_write_passwd(text, sizeof(text), SHAREDETC_USER, SHAREDETC_USER);

@@ -14,6 +14,7 @@
 static const char *const kept[] = {
         "COLORTERM", "COLORS", "DISPLAY", "HOSTNAME", "LANG", "LANGUAGE", "LINGUAS", "LS_COLORS", "PS1", "PS2", "TERM", "TZ", "XAUTHORITY",
         "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE", "npm_config_cafile",
+        "UV_BREAK_SYSTEM_PACKAGES",
         "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 };
 static const char *const kept_by_login[] = { "COLORTERM", "DISPLAY", "TERM", "XAUTHORITY" };

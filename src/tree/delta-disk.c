@@ -219,6 +219,11 @@ DiskJudgement disk_judge(int base, bool on_host, bool in_root, const char *path,
                         make_text(texts[i].text, texts[i].with_user, now, ret);
                         return DISK_BEFORE;
                 }
+        for (size_t i = 0; i < furniture_n_pam; i++)
+                if (strcmp(furniture_pam[i].path, path) == 0) {
+                        make_text(furniture_pam[i].text, /* with_user= */ false, now, ret);
+                        return DISK_BEFORE;
+                }
         for (size_t i = 0; i < ELEMENTSOF(client_settings); i++)
                 if (strcmp(client_settings[i].path, path) == 0) {
                         make_client_settings(base, i, ret);

@@ -1,6 +1,7 @@
 #include "core/execution/command.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "core/enforce.h"
 #include "core/internal.h"
@@ -14,17 +15,39 @@
 #define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define PROGRAMS_OF_USER "/home/user/.local"
 #define WORKDIR_DEFAULT "/workspace"
+#define AUTHORITIES     "/etc/ssl/certs/ca-certificates.crt" /* Debian's list of certificate authorities */
 
 static uint32_t user_of(const Execution *x) {
         return x->spec.has_user ? x->spec.uid : x->sandbox->spec.uid;
 }
 
+static bool command_is_on_base(const Execution *x) {
+        const SandboxSpec *spec = &x->sandbox->spec;
+
+        return !spec->layer && strcmp(sandbox_spec_base(spec), TEMPLATE_BASE) == 0;
+}
+
 /* The user of template base installs programs into the home directory. Commands find them without a login shell
  * too; the profile of a login shell says the same (jail/furniture.c). */
 static bool command_has_own_programs(const Execution *x) {
-        const SandboxSpec *spec = &x->sandbox->spec;
+        return user_of(x) != 0 && user_of(x) == x->sandbox->spec.uid && command_is_on_base(x);
+}
 
-        return user_of(x) != 0 && user_of(x) == spec->uid && !spec->layer && strcmp(sandbox_spec_base(spec), TEMPLATE_BASE) == 0;
+/* Clients that bring a list of authorities of their own (uv, Node.js, requests in a virtual environment) must be told
+ * of the host's, or they do not trust the host's mirrors. uv does not read the permission in pip.conf either. */
+static int command_tell_clients(const Execution *x, Strv *ret) {
+        static const char *const told[] = {
+                "UV_BREAK_SYSTEM_PACKAGES=true",
+                "SSL_CERT_FILE=" AUTHORITIES,
+                "REQUESTS_CA_BUNDLE=" AUTHORITIES,
+                "NODE_EXTRA_CA_CERTS=" AUTHORITIES,
+        };
+        const size_t n = access(AUTHORITIES, R_OK) == 0 ? ELEMENTSOF(told) : 1;
+        int r = 0;
+
+        for (size_t i = 0; i < n && r >= 0 && command_is_on_base(x); i++)
+                r = strv_push(ret, told[i]);
+        return r;
 }
 
 /* The sandbox's variables override the defaults; the execution's override both. */
@@ -51,7 +74,9 @@ static int command_make_environment(const Execution *x, Strv *ret) {
                         if (r < 0)
                                 return r;
                 }
-        r = network_environment(x->sandbox, ret);
+        r = command_tell_clients(x, ret);
+        if (r >= 0)
+                r = network_environment(x->sandbox, ret);
         if (r < 0)
                 return r;
         for (size_t g = e && !e->no_environment ? 0 : 1; g < ELEMENTSOF(given); g++)

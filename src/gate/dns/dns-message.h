@@ -21,6 +21,7 @@
 typedef enum DnsType {
         DNS_TYPE_A = 1,
         DNS_TYPE_AAAA = 28,
+        DNS_TYPE_SRV = 33,
         DNS_TYPE_OPT = 41,
 } DnsType;
 

@@ -31,8 +31,18 @@ struct DnsRequest {
         ResolverCall *call;
 };
 
+/* "_http._tcp.deb.debian.org" asks who serves deb.debian.org, as apt does before it looks the name up. Such a question
+ * has no answer here and carries nothing out: it is judged as one about the host. */
+static const char *dns_host(const DnsQuestion *q) {
+        const char *host = q->name, *dot;
+
+        while (q->type == DNS_TYPE_SRV && host[0] == '_' && (dot = strchr(host, '.')))
+                host = dot + 1;
+        return host;
+}
+
 static EgressQuestion egress_question(const DnsQuestion *q) {
-        return (EgressQuestion) { .protocol = EGRESS_DNS, .host = q->name };
+        return (EgressQuestion) { .protocol = EGRESS_DNS, .host = dns_host(q) };
 }
 
 static void send_rcode(DnsServer *v, const DnsClient *client, const DnsQuestion *q, DnsRcode rcode) {
