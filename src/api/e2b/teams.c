@@ -43,8 +43,8 @@ static int teams_read_range(ApiRequest *q, TeamsRange *ret) {
                 start = end > RANGE_DEFAULT ? end - RANGE_DEFAULT : 0;
         if (start > end)
                 return e2b_error(q, 400, "start: lies after the end");
-        end = MIN_OF(end, now); /* the future is unknown */
-        start = MIN_OF(start, end);
+        end = MAX_OF(MIN_OF(end, now), (usec_t) 1); /* the future is unknown, and 0 is null in JSON */
+        start = MAX_OF(MIN_OF(start, end), (usec_t) 1);
         *ret = (TeamsRange) { .start = start, .end = end, .step = MAX_OF((end - start) / POINTS_MAX + 1, STEP_MIN) };
         ret->n = (end - start) / ret->step + 1;
         return 0;
