@@ -159,7 +159,7 @@ static void run_end_explain(Run *run) {
         if (j->reason == EXECUTION_REASON_EXITED)
                 (void) snprintf(text, sizeof(text), "the program ended with exit code %d", j->exit_code);
         else if (j->reason == EXECUTION_REASON_TIMEOUT)
-                (void) snprintf(text, sizeof(text), "the program was ended after its time limit of %.3g s", (double) j->timeout_usec / 1e6);
+                (void) snprintf(text, sizeof(text), "the program was ended after its time limit of %.10g s", (double) j->timeout_usec / 1e6);
         else
                 (void) snprintf(text, sizeof(text), "%s", j->message ? j->message : "the program was ended by a signal");
         set_error(run, word_of(j), text);

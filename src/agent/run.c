@@ -124,7 +124,7 @@ static int on_alarm(sd_event_source *source, uint64_t usec, void *userdata) {
         else if (run->parked && (!sb || sb->status != SANDBOX_INITIALIZING || sandbox_age(sb) < patience))
                 run_arm(run, run->operation_usec, run->operation); /* waiting in the queue is no operation */
         else
-                run_fail(run, RUN_FAILED, "operation_timeout", "%s took longer than %.3g s", run->operation, (double) run->operation_usec / 1e6);
+                run_fail(run, RUN_FAILED, "operation_timeout", "%s took longer than %.10g s", run->operation, (double) run->operation_usec / 1e6);
         return 0;
 }
 

@@ -193,8 +193,8 @@ static void context_on_stream(ContextLink *l, bool is_stderr, const char *data, 
 /* Names the limit and the remedy. */
 static void explain_memory(const ContextEntry *e, char *ret, size_t size) {
         (void) snprintf(ret, size,
-                        "out of memory: the kernel killed the interpreter at the sandbox's limit of %" PRIu64 " MB, and its state is gone; use less memory, or make the sandbox with a larger "
-                        "limits.memoryMB",
+                        "out of memory: the kernel killed the interpreter at the sandbox's limit of %" PRIu64 " MB, and its state is gone; use less memory, or make the sandbox with more "
+                        "(limits.memoryMB, cove create --memory; in E2B's SDK, memoryMB of a template's build)",
                         e->x.sandbox->spec.limits.memory_bytes >> 20);
 }
 

@@ -185,7 +185,7 @@ static void end_current(ContextEntry *e) {
 static json_t *timeout_event(const ContextRun *run) {
         char text[80];
 
-        (void) snprintf(text, sizeof(text), "execution timed out after %.3g seconds", (double) run->timeout_usec / (double) USEC_PER_SEC);
+        (void) snprintf(text, sizeof(text), "execution timed out after %.10g s", (double) run->timeout_usec / (double) USEC_PER_SEC);
         return context_event_error("TimeoutError", text);
 }
 

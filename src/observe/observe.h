@@ -62,6 +62,11 @@ char *observe_prometheus(Observe *o, size_t *ret_size);
 /* by: "sandbox", "task", "agentType", "tenant". tenant: its own usage only; NULL: all. */
 int observe_cost_json(Observe *o, const char *by, usec_t from, usec_t to, const char *tenant, size_t limit, json_t **ret, Error *reterr);
 
+/* The sandboxes that the daemon no longer has: they ended after `from` and were removed. tenant: of it only; NULL: all.
+ * Latest end first; the first 20000. each() returns < 0 to stop. */
+int observe_each_removed(Observe *o, const char *tenant, usec_t from, int (*each)(usec_t started_at, usec_t ended_at, void *userdata),
+                void *userdata);
+
 /* Lowers limits to what sandboxes of an agent type have needed, plus a margin. `limits` holds the profile's on entry;
  * memory and CPU quota become the recommended ones if there are enough samples, and are never raised. 1: something was
  * changed, 0: not. With recommendations.automatic off it changes nothing. */

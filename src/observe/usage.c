@@ -16,6 +16,7 @@
 #define FLUSH_USEC  USEC_PER_SEC
 #define FLUSH_AT    64
 #define PENDING_MAX 4096 /* records kept while the store cannot be written */
+#define READ_MAX    20000 /* records that a request reads at most, because the loop waits for it */
 
 double note_byte_seconds(const Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now, const char **ret_basis) {
         usec_t since = sandbox_owned_since(sb), wall = clock_wall_usec();
@@ -165,4 +166,28 @@ void usage_record(Observe *o, Sandbox *sb, const SandboxUsage *usage) {
         row.memory_byte_seconds = (uint64_t) note_byte_seconds(n, sb, usage, now, &row.basis);
         observe_usage_count(o, sb, n, &row, usage);
         observe_usage_queue(o, sb, &row);
+}
+
+typedef struct UsageRemoved {
+        const Manager *manager;
+        int (*each)(usec_t started_at, usec_t ended_at, void *userdata);
+        void *userdata;
+} UsageRemoved;
+
+static int usage_if_removed(const UsageRow *row, void *userdata) {
+        const UsageRemoved *u = userdata;
+
+        return manager_by_id(u->manager, row->sandbox) ? 0 : u->each(row->started_at, row->ended_at, u->userdata);
+}
+
+int observe_each_removed(Observe *o, const char *tenant, usec_t from, int (*each)(usec_t started_at, usec_t ended_at, void *userdata),
+                void *userdata) {
+        UsageRemoved u = { .each = each, .userdata = userdata };
+        int r;
+
+        if (!o)
+                return 0;
+        u.manager = o->manager;
+        r = usage_flush(o);
+        return r < 0 ? r : store_usage_each(o->manager->store, tenant, from, INT64_MAX, READ_MAX, usage_if_removed, &u);
 }

@@ -69,14 +69,15 @@ static int answer_text(ApiRequest *q, unsigned status, const char *format, ...) 
         return http_answer(q->http, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
+/* 404 is the one refusal whose text E2B's JavaScript SDK shows; of others it shows the number alone. */
 static void answer_no_language(ApiRequest *q, const char *name) {
         char all[CONTEXT_LANGUAGES_MAX];
 
-        (void) answer_text(q, 400, "There is no language '%.100s': use %s", name, context_languages(all));
+        (void) answer_text(q, 404, "There is no language '%.100s': use %s", name, context_languages(all));
 }
 
 static void interpreter_answer_failure(ApiRequest *q, int r, const char *text) {
-        (void) answer_text(q, r == -EOPNOTSUPP ? 409 : 500, "%s", text && *text ? text : strerror(-r));
+        (void) answer_text(q, r == -EOPNOTSUPP ? 404 /* as above */ : 500, "%s", text && *text ? text : strerror(-r));
 }
 
 static bool interpreter_has_contexts(ApiRequest *q) {

@@ -1,13 +1,15 @@
 /* teams.c: teams: each caller sees only its own, with the number of sandboxes over time.
  *
- * No counters are kept for it: every sandbox has the times at which it was assigned and at which it ended,
- * for as long as the daemon remembers it. */
+ * No counters are kept for it: every sandbox has the times at which it was assigned and at which it ended. Those of
+ * removed ones, as kill() leaves them, are in the records of their usage (metrics.retention). */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/e2b/template/templates.h"
+#include "base/array.h"
+#include "observe/observe.h"
 
 #define POINTS_MAX    300
 #define STEP_MIN      (5 * USEC_PER_SEC)
@@ -41,8 +43,8 @@ static int teams_read_range(ApiRequest *q, TeamsRange *ret) {
                 start = end > RANGE_DEFAULT ? end - RANGE_DEFAULT : 0;
         if (start > end)
                 return e2b_error(q, 400, "start: must be before the end");
-        end = MIN_OF(end, now); /* the future is unknown */
-        start = MIN_OF(start, end);
+        end = MAX_OF(MIN_OF(end, now), (usec_t) 1); /* the future is unknown, and 0 is null in JSON */
+        start = MAX_OF(MIN_OF(start, end), (usec_t) 1);
         *ret = (TeamsRange) { .start = start, .end = end, .step = MAX_OF((end - start) / POINTS_MAX + 1, STEP_MIN) };
         ret->n = (end - start) / ret->step + 1;
         return 0;
@@ -60,55 +62,70 @@ static int teams_by_time(const void *a, const void *b) {
         return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->by - y->by; /* at the same time, ends come first */
 }
 
-/* A sandbox that ended before it began, by a calendar that was set back, would count as less than none. */
-static bool teams_counts(const ApiRequest *q, const Sandbox *sb) {
-        usec_t since = sandbox_owned_since(sb);
+typedef struct TeamsChanges {
+        TeamsChange *items;
+        size_t n, room;
+} TeamsChanges;
 
-        return !sb->pooled && principal_sees(&q->who, sb->spec.tenant) && since > 0 && (sb->ended_at == 0 || sb->ended_at > since);
-}
+/* ended_at 0: it has not ended. A sandbox that ended before it began, by a calendar that was set back, would count as
+ * less than none. */
+static int teams_add(usec_t since, usec_t ended_at, void *userdata) {
+        TeamsChanges *c = userdata;
 
-static size_t teams_changes(ApiRequest *q, TeamsChange **ret) {
-        size_t room = 2 * HASH_COUNT(q->manager->sandboxes) + 1, n = 0;
-        TeamsChange *list = calloc(room, sizeof(*list));
-        Sandbox *sb, *next;
-
-        *ret = list;
-        if (!list)
+        if (since == 0 || (ended_at != 0 && ended_at <= since))
                 return 0;
-        HASH_ITER(hh, q->manager->sandboxes, sb, next)
-                if (teams_counts(q, sb)) {
-                        list[n++] = (TeamsChange) { sandbox_owned_since(sb), 1 };
-                        if (sb->ended_at > 0)
-                                list[n++] = (TeamsChange) { sb->ended_at, -1 };
-                }
-        qsort(list, n, sizeof(*list), teams_by_time);
-        return n;
+        if (ARRAY_RESERVE(c->items, c->room, c->n + 2) < 0)
+                return -ENOMEM;
+        c->items[c->n++] = (TeamsChange) { since, 1 };
+        if (ended_at != 0)
+                c->items[c->n++] = (TeamsChange) { ended_at, -1 };
+        return 0;
 }
 
-/* Computes the points of the range. NULL: out of memory, and has answered. */
-static TeamsPoint *teams_measure(ApiRequest *q, const TeamsRange *range) {
-        _cleanup_free_ TeamsChange *changes = NULL;
-        TeamsPoint *points = calloc(range->n, sizeof(*points));
-        size_t n = teams_changes(q, &changes), i = 0;
-        unsigned now = 0;
+static int teams_changes(ApiRequest *q, const TeamsRange *range, TeamsChanges *c) {
+        Sandbox *sb, *next;
+        int r = observe_each_removed(q->api->rooms.observe, q->who.tenant, range->start, teams_add, c);
 
-        if (!points || !changes) {
-                free(points);
-                (void) e2b_errno(q, -ENOMEM, NULL);
-                return NULL;
-        }
-        for (; i < n && changes[i].at < range->start; i++)
-                now += (unsigned) changes[i].by;
+        HASH_ITER(hh, q->manager->sandboxes, sb, next)
+                if (r >= 0 && !sb->pooled && principal_sees(&q->who, sb->spec.tenant))
+                        r = teams_add(sandbox_owned_since(sb), sb->ended_at, c);
+        if (c->n > 0)
+                qsort(c->items, c->n, sizeof(*c->items), teams_by_time);
+        return r;
+}
+
+static void teams_count(const TeamsRange *range, const TeamsChanges *c, TeamsPoint *points) {
+        unsigned now = 0;
+        size_t i = 0;
+
+        for (; i < c->n && c->items[i].at < range->start; i++)
+                now += (unsigned) c->items[i].by;
         for (size_t k = 0; k < range->n; k++) {
                 usec_t end = MIN_OF(range->start + (k + 1) * range->step, range->end + 1);
 
                 points[k].most = now;
-                for (; i < n && changes[i].at < end; i++) {
-                        now += (unsigned) changes[i].by;
-                        points[k].started += changes[i].by > 0;
+                for (; i < c->n && c->items[i].at < end; i++) {
+                        now += (unsigned) c->items[i].by;
+                        points[k].started += c->items[i].by > 0;
                         points[k].most = MAX_OF(points[k].most, now);
                 }
         }
+}
+
+/* Computes the points of the range. NULL: has answered. */
+static TeamsPoint *teams_measure(ApiRequest *q, const TeamsRange *range) {
+        TeamsPoint *points = calloc(range->n, sizeof(*points));
+        TeamsChanges changes = {};
+        int r = points ? teams_changes(q, range, &changes) : -ENOMEM;
+
+        if (r >= 0)
+                teams_count(range, &changes, points);
+        else {
+                free(points);
+                points = NULL;
+                (void) e2b_errno(q, r, NULL);
+        }
+        free(changes.items);
         return points;
 }
 

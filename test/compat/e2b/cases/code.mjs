@@ -78,6 +78,7 @@ export async function javascript() {
   const r = await sandbox.runCode('console.log("hi"); throw new TypeError("no")', { language: 'javascript' })
   assert.equal(r.logs.stdout.join(''), 'hi\n')
   assert.equal(r.error.name, 'TypeError')
+  await assert.rejects(sandbox.runCode('1', { language: 'cobol' }), /There is no language 'cobol': use python/)
 }
 
 export async function typescript() {

@@ -79,6 +79,8 @@ async def languages(kind, at):
     equal("".join((await kind(at.run("V=kept; echo one", language="bash"))).logs.stdout), "one\n")
     equal("".join((await kind(at.run("echo $V", language="bash"))).logs.stdout), "kept\n")
     equal((await kind(at.run("const y = 6; y * 7", language="js"))).text, "42")
+    with raises(NotFoundException, "There is no language 'cobol': use python"):
+        await kind(at.run("1", language="cobol"))
 
 
 async def contexts(kind, at):
