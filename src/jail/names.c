@@ -128,7 +128,8 @@ static int write_own(const JailSpec *spec, Error *reterr) {
         r = names_write_file(spec, "/etc/hostname", text, reterr);
         if (r >= 0)
                 r = names_write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
-        return r < 0 || !jail_is_for_root(spec) ? r : names_write_file(spec, "/etc/profile", furniture_profile, reterr);
+        /* a login shell reads its prompt from here */
+        return r < 0 ? r : names_write_file(spec, "/etc/profile", furniture_profile, reterr);
 }
 
 int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
