@@ -102,13 +102,14 @@ static const Option create_options[] = {
         OPTION_INSTEAD("image", 0, "IMAGE", "`cove template pull IMAGE`, then --template NAME"),
         OPTION_INSTEAD("entrypoint", 0, "PROGRAM", "a sandbox has none: `cove exec SANDBOX -- PROGRAM`"),
         OPTION_INSTEAD("hostname", 0, "NAME", "write --name NAME, which is its host name too"),
-        OPTION_INSTEAD("net", 0, "MODE", "write --network none|isolated|egress|open"),
+        OPTION_INSTEAD("net", 0, "MODE", "write --network none|isolated|egress|packages|open"),
         OPTION_INSTEAD("mount", 0, "…", CREATE_HOST_DIRECTORIES),
         OPTION_INSTEAD("bind", 0, "SRC:DST", CREATE_HOST_DIRECTORIES),
         OPTION_INSTEAD("label", 'l', "KEY=VALUE", "write --metadata KEY=VALUE"),
         OPTION_INSTEAD("restart", 0, "POLICY", "write --persistent: its disk outlives the machine's restart"),
         OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside, --sudo lets the user become root"),
         OPTION_INSTEAD("cap-add", 0, "CAPABILITY", "there is no sandbox with capabilities of the host; --user root is root inside"),
+        OPTION_INSTEAD("gpus", 0, "GPUS", "a sandbox has no device of the host"),
 };
 
 /* Without a mode, options for rules or a group determine the mode of the network. */
