@@ -204,11 +204,11 @@ void daemon_options_print_help(void) {
 
 /* Whether the file may have the option; the others are only for the command line. */
 static bool is_for_the_file(const Option *o) {
-        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
+        static const char *const excluded[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
                                             "check-config", "default-config", "config-keys", "json", "routes", "metrics-table", "halt", "help" };
 
-        for (size_t i = 0; i < ELEMENTSOF(not ); i++)
-                if (strcmp(not[i], o->name) == 0)
+        for (size_t i = 0; i < ELEMENTSOF(excluded); i++)
+                if (strcmp(excluded[i], o->name) == 0)
                         return false;
         return o->set != option_instead;
 }
