@@ -121,6 +121,16 @@ static void create_put_network(Common *c) {
         json_put_text(&c->body, "network.mode", json_has(network, "allow") || json_has(network, "deny") || json_has(network, "ask") ? "egress" : "isolated");
 }
 
+/* Warns that the limit holds only for each process, and not for the whole sandbox, as `cove run` does. */
+static void create_tell_weak(const Common *c, const json_t *sandbox) {
+        const json_t *limits = json_object_get(c->body.object, "limits"), *guard;
+        size_t i;
+
+        json_array_foreach(json_object_get(sandbox, "missingGuards"), i, guard)
+                if (json_has(limits, "memoryMB") && strcmp(json_text_of(guard) ? json_text_of(guard) : "", "memory") == 0)
+                        log_notice("--memory holds for each process, and not for the sandbox as a whole: `cove doctor` says what the daemon lacks");
+}
+
 static int create_run(const Place *place, void *options, const Operands *words) {
         Common *c = options;
         const char *name = json_get_text(c->body.object, "name");
@@ -131,6 +141,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
                 log_warning("sandbox '%s' existed already and was not changed", name ? name : "");
+        create_tell_weak(c, a.json);
         return ask_show(c, words, &a);
 }
 
