@@ -55,7 +55,8 @@ _cove_value() {
     local cove=$3
     case $1 in
     FILE | PATH | SRC:DST* | DST=SRC | FILE\|-) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$2")) ;;
-    DIR | host\|DIR | DIR\[:TARGET\]) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$2")) ;;
+    host\|DIR) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -W host -- "$2") $(compgen -d -- "$2")) ;;
+    DIR | DIR\[:TARGET\]) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$2")) ;;
     STATUS) COMPREPLY=($(compgen -W "initializing ready running paused stopped terminating completed failed terminated" -- "$2")) ;;
     WHAT) COMPREPLY=($(compgen -W "kill pause park" -- "$2")) ;;
     commit\|discard) COMPREPLY=($(compgen -W "commit discard" -- "$2")) ;;
@@ -90,9 +91,10 @@ _cove_operand() {
     local -a place
     mapfile -t place < <(_cove_place)
     case $verb:$number:$first in
-    fork:1:* | restore:1:* | pause:* | resume:* | stop:* | start:* | timeout:1:* | ports:1:* | url:1:* | network:1:* | exec:1:* | code:1:* | shell:1:* | ps:1:* | attach:1:* | wait:1:* | snapshot:2:create | policy:2:explain)
+    restore:1:* | pause:* | resume:* | stop:* | start:* | timeout:1:* | ports:1:* | url:1:* | network:1:* | exec:1:* | code:1:* | shell:1:* | ps:1:* | attach:1:* | wait:1:* | snapshot:2:create | policy:2:explain | policy:2:show | policy:2:set)
         _cove_words "$cur" "$(_cove_names "$cove" sandboxes)"
         ;;
+    fork:1:*) _cove_words "$cur" "$(_cove_names "$cove" sandboxes) $(_cove_names "$cove" snapshots)" ;;
     inspect:1:* | rm:* | logs:1:* | stats:* | why:1:* | replay:1:*) _cove_words "$cur" "$(_cove_names "$cove" all)" ;;
     inspect:2:* | logs:2:*) _cove_words "$cur" "$("$cove" ps -aq "$first" "${place[@]}" 2>/dev/null | _cove_plain)" ;;
     attach:2:*) _cove_words "$cur" "$("$cove" ps -q --no-interpreters "$first" "${place[@]}" 2>/dev/null | _cove_plain)" ;;

@@ -94,7 +94,10 @@ function __cove_values
     switch $argv[1]
         case FILE PATH 'SRC:DST*' 'DST=SRC' 'FILE|-'
             __fish_complete_path (commandline -ct)
-        case DIR 'host|DIR' 'DIR[:TARGET]'
+        case 'host|DIR'
+            echo host
+            __fish_complete_directories (commandline -ct)
+        case DIR 'DIR[:TARGET]'
             __fish_complete_directories (commandline -ct)
         case STATUS
             printf '%s\n' initializing ready running paused stopped terminating completed failed terminated
@@ -138,8 +141,11 @@ function __cove_operand
     set -l verb (commandline -opc)[2]
     set -l operands (__cove_operands)
     switch "$verb:"(math (count $operands) + 1)":$operands[1]"
-        case 'fork:1:*' 'restore:1:*' 'pause:*' 'resume:*' 'stop:*' 'start:*' 'timeout:1:*' 'ports:1:*' 'url:1:*' 'network:1:*' 'exec:1:*' 'code:1:*' 'shell:1:*' 'ps:1:*' 'attach:1:*' 'wait:1:*' snapshot:2:create policy:2:explain
+        case 'restore:1:*' 'pause:*' 'resume:*' 'stop:*' 'start:*' 'timeout:1:*' 'ports:1:*' 'url:1:*' 'network:1:*' 'exec:1:*' 'code:1:*' 'shell:1:*' 'ps:1:*' 'attach:1:*' 'wait:1:*' snapshot:2:create policy:2:explain policy:2:show policy:2:set
             __cove_names sandboxes
+        case 'fork:1:*'
+            __cove_names sandboxes
+            __cove_names snapshots
         case 'inspect:1:*' 'rm:*' 'logs:1:*' 'stats:*' 'why:1:*' 'replay:1:*'
             __cove_names all
         case 'inspect:2:*' 'logs:2:*'

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -12,6 +13,7 @@
 #include "cli/basis.h"
 #include "cli/criu.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/zygote.h"
 #include "depot/depot.h"
@@ -20,6 +22,9 @@
 #define STATE_PARENT  "/var/lib" /* the default place of a state directory */
 #define DEPOT_NAME    "depot"
 #define DEPOT_PURPOSE "keeps templates; with btrfs also disks, snapshots, volumes"
+
+#define PURPOSE_COLUMN   16
+#define WIDTH_OF_COLUMNS 120 /* narrower windows get the details behind the purposes, with breaks between words */
 
 typedef struct DoctorOptions {
         bool json, help;
@@ -48,11 +53,36 @@ static int exit_status(const Probe *p) {
         return p->level == PROBE_FULL ? 0 : p->level == PROBE_NONE ? 2 : 1;
 }
 
+/* Breaks the text between words; its lines begin at the indent. */
+static void print_wrapped(const char *text, size_t indent, size_t width) {
+        size_t column = indent;
+
+        while (*text) {
+                size_t n = strcspn(text, " ");
+
+                if (column > indent && column + 1 + n > width) {
+                        printf("\n%*s", (int) indent, "");
+                        column = indent;
+                }
+                printf("%s%.*s", column > indent ? " " : "", (int) n, text);
+                column += n + (column > indent);
+                text += n + strspn(text + n, " ");
+        }
+        putchar('\n');
+}
+
 static void print_finding(const Finding *f, const char *name, const char *purpose) {
         bool colour = isatty(STDOUT_FILENO);
+        size_t width = colour ? terminal_size().ws_col : SIZE_MAX;
+        char text[sizeof(f->detail) + 128];
 
-        printf("%s%s%s %-13s %-60s %s\n", colour ? (f->ok ? "\033[32m" : "\033[31m") : "", f->ok ? "✓" : "✗",
-                        colour ? "\033[0m" : "", name, purpose, f->detail);
+        printf("%s%s%s %-13s ", colour ? (f->ok ? "\033[32m" : "\033[31m") : "", f->ok ? "✓" : "✗", colour ? "\033[0m" : "", name);
+        if (width >= WIDTH_OF_COLUMNS)
+                printf("%-60s %s\n", purpose, f->detail);
+        else {
+                (void) snprintf(text, sizeof(text), "%s: %s", purpose, f->detail);
+                print_wrapped(text, PURPOSE_COLUMN, width);
+        }
         if (!f->ok && f->cure[0])
                 printf("  %-13s cure: %s\n", "", f->cure);
 }

@@ -453,6 +453,7 @@ static const Option run_options[] = {
         OPTION_INSTEAD("image", 0, "IMAGE", "images are a daemon's: `cove template pull IMAGE`, then `cove create --template NAME`"),
         OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside"),
         OPTION_INSTEAD("cap-add", 0, "CAPABILITY", "there is no sandbox with capabilities of the host; --user root is root inside"),
+        OPTION_INSTEAD("gpus", 0, "GPUS", "a sandbox has no device of the host"),
         OPTION_INSTEAD("read-only", 0, NULL, "write --writable-path none"),
         { "help", 'h', NULL, "print this", OPTION_FLAG(RunOptions, help) },
 };

@@ -22,6 +22,7 @@
 #include "confine/caps.h"
 #include "confine/seccomp.h"
 #include "init/init.h"
+#include "jail/cgroup.h"
 
 #define PIPE_SIZE          (1024 * 1024)
 #define CPU_CHECK_MIN_USEC (5 * USEC_PER_MSEC)
@@ -180,9 +181,11 @@ static void supervise_tell_weak(const Supervisor *s) {
 
         if (o->net.quiet || (!memory && !cpu_time) || !poll(&(struct pollfd) { .fd = STDERR_FILENO, .events = POLLOUT }, 1, 0))
                 return;
-        log_notice("%s%s%s %s for each process, and not for the sandbox as a whole: no cgroup is delegated to this user. To get one: "
-                   "systemd-run --user --scope -p Delegate=yes cove run …; to run without this notice: --quiet",
-                        memory ? "--memory" : "", memory && cpu_time ? " and " : "", cpu_time ? "--cpu-time" : "", memory && cpu_time ? "hold" : "holds");
+        log_notice("%s%s%s %s for each process, and not for the sandbox as a whole: %s; to run without this notice: --quiet",
+                        memory ? "--memory" : "", memory && cpu_time ? " and " : "", cpu_time ? "--cpu-time" : "", memory && cpu_time ? "hold" : "holds",
+                        cgroup_detect() == CGROUP_V1
+                                        ? "cgroup v1 cannot be delegated to a plain user. For the whole: sudo cove run …"
+                                        : "no cgroup is delegated to this user. To get one: systemd-run --user --scope -p Delegate=yes cove run …");
 }
 
 static void supervise_stop(Supervisor *s, Reason reason, const char *format, ...) _printf_(3, 4);
@@ -222,6 +225,16 @@ static void supervise_on_started(Supervisor *s, const WireMessage *m, int master
         s->out->counted = true;
 }
 
+/* Users of container tools name an image first. */
+static bool supervise_is_image(const char *word) {
+        static const char *const names[] = { "alpine", "centos", "debian", "fedora", "ubuntu" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (strcmp(word, names[i]) == 0)
+                        return true;
+        return word[0] != '/' && word[0] != '.' && strchr(word, ':') && !strpbrk(word, " \t\n");
+}
+
 /* A failing step of the setup is our failure. A failing exec is the caller's: not found and not executable
  * have their own status. */
 static void supervise_on_failed(Supervisor *s, const WireFailed *f) {
@@ -232,6 +245,7 @@ static void supervise_on_failed(Supervisor *s, const WireFailed *f) {
         if (strcmp(f->step, "exec") == 0 && (f->error == ENOENT || f->error == ENOTDIR)) {
                 out->exit_status = EXIT_NOT_FOUND;
                 (void) snprintf(out->message, sizeof(out->message), "command not found in the sandbox: '%s'%s", f->detail,
+                                supervise_is_image(f->detail) ? " (an image? It belongs to a daemon: `cove template pull IMAGE`, then `cove create --template IMAGE`)" :
                                 strpbrk(f->detail, " \t\n") ? " (that is all one name; a shell takes a line: sh -c LINE)" :
                                 strchr(f->detail, '/')        ? " (or the interpreter it names)" : "");
         } else if (strcmp(f->step, "exec") == 0 && f->error != ENOMEM && f->error != E2BIG) {

@@ -212,7 +212,29 @@ static int connect_unix(int fd, const char *path) {
         return connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
 }
 
-/* No daemon is at the default place; one of another user may be at the default port. */
+/* Whether a process listens on the socket of root's daemon, which only root and the daemon's user may connect to. */
+static bool place_root_listens(void) {
+        FILE *f = fopen("/proc/net/unix", "re");
+        char line[512];
+        bool found = false;
+
+        while (f && !found && fgets(line, sizeof(line), f))
+                found = strstr(line, " " STATE_OF_ROOT "/" SOCKET_NAME "\n") != NULL;
+        if (f)
+                (void) fclose(f);
+        return found;
+}
+
+static int place_tell_nobody(const Place *p, Error *reterr) {
+        if (p->given || geteuid() == 0 || !place_root_listens())
+                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
+        return error_set(reterr, -ENOENT,
+                        "no daemon of yours at %s, but one of another user serves " STATE_OF_ROOT ". To use it, get its URL and a key from its operator "
+                        "(`cove key create NAME`) and set COVE_URL and COVE_API_KEY. To start your own: cove serve",
+                        p->socket);
+}
+
+/* No daemon is at the default place; one of another user may be at the default port, or at root's default place. */
 static int place_tell_neighbour(const Place *p, Error *reterr) {
         const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t) atoi(PORT_DEFAULT)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
         const char *name = strrchr(p->socket, '/');
@@ -221,7 +243,7 @@ static int place_tell_neighbour(const Place *p, Error *reterr) {
         if (p->given && name && strcmp(name, "/" SOCKET_NAME) == 0)
                 return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve --state %.*s`", p->socket, (int) (name - p->socket), p->socket);
         if (p->given || listener_find((const struct sockaddr *) &address, sizeof(address), &l) < 0 || !l.is_cove)
-                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
+                return place_tell_nobody(p, reterr);
         if (l.uid == geteuid())
                 return error_set(reterr, -ENOENT, "no daemon at %s, but one of yours listens on " URL_DEFAULT ": name its directory with --state DIR",
                                 p->socket);

@@ -185,6 +185,9 @@ static const Option options[] = {
         { "log-format", 0, "FORMAT", "format of the lines on stderr: text (default) or json", daemon_log_format },
         { "log-level", 0, "LEVEL", "error, warning (default), info (events of sandboxes) or debug", daemon_log_level },
         { "verbose", 'v', NULL, "the same as --log-level debug", daemon_verbose },
+        OPTION_INSTEAD("port", 'p', "PORT", "write --listen ADDRESS:PORT, as in --listen 127.0.0.1:8787"),
+        OPTION_INSTEAD("host", 0, "ADDRESS", "write --listen ADDRESS:PORT, as in --listen 127.0.0.1:8787"),
+        OPTION_INSTEAD("detach", 'd', NULL, "the daemon stays in the foreground: `systemctl start cove` runs an installed one, a shell's & this one"),
         { "help", 'h', NULL, "print this", DAEMON_FLAG(help) },
 };
 
@@ -200,19 +203,19 @@ void daemon_options_print_help(void) {
 }
 
 /* Whether the file may have the option; the others are only for the command line. */
-static bool is_for_the_file(const char *name) {
-        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
+static bool is_for_the_file(const Option *o) {
+        static const char *const excluded[] = { "check-policy", "explain-url", "explain-method", "policy-packages", "policy-presets", "config",
                                             "check-config", "default-config", "config-keys", "json", "routes", "metrics-table", "halt", "help" };
 
-        for (size_t i = 0; i < ELEMENTSOF(not ); i++)
-                if (strcmp(not[i], name) == 0)
+        for (size_t i = 0; i < ELEMENTSOF(excluded); i++)
+                if (strcmp(excluded[i], o->name) == 0)
                         return false;
-        return true;
+        return o->set != option_instead;
 }
 
 static int apply_named(DaemonOptions *o, const char *name, const char *value, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                if (strcmp(options[i].name, name) == 0 && is_for_the_file(name))
+                if (strcmp(options[i].name, name) == 0 && is_for_the_file(options + i))
                         return options[i].set(options + i, o, value, reterr);
         return -ENOENT;
 }
@@ -229,7 +232,7 @@ const char *daemon_options_name(size_t i) {
         size_t seen = 0;
 
         for (size_t k = 0; k < ELEMENTSOF(options); k++)
-                if (is_for_the_file(options[k].name) && seen++ == i)
+                if (is_for_the_file(options + k) && seen++ == i)
                         return options[k].name;
         return NULL;
 }

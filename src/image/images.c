@@ -97,6 +97,7 @@ const Image *images_find(Images *i, const char *tenant, const char *name) {
 
 static int images_refuse_unknown(Images *i, const char *tenant, const char *text, Error *reterr) {
         unsigned best = word_tolerance(text);
+        bool built_in = strcmp(text, "base") == 0 || strcmp(text, "host") == 0;
         char nearest[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2] = "", full[sizeof(nearest)];
 
         for (const TemplateEntry *t = i->templates; t; t = t->hh.next) {
@@ -106,6 +107,8 @@ static int images_refuse_unknown(Images *i, const char *tenant, const char *text
                 if (word_is_nearer(text, t->row.name, &best) || word_is_nearer(text, full, &best) || (!*nearest && strcmp(t->row.name, text) == 0))
                         (void) snprintf(nearest, sizeof(nearest), "%s", full);
         }
+        if (built_in)
+                return error_set(reterr, -ENOENT, "'%s' is the host's files: sandboxes and builds can start from it, but it is not stored and has no layers", text);
         if (*nearest)
                 return error_set(reterr, -ENOENT, "there is no template '%.100s'; did you mean '%s'?", text, nearest);
         return error_set(reterr, -ENOENT, "there is no template '%.100s': `cove template ls` shows those there are, `cove template pull %.100s` may get it", text,

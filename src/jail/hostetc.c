@@ -224,11 +224,11 @@ static int fill_home(const JailSpec *spec, int host_root_fd, bool single_id, Err
         return 0;
 }
 
-/* Scripts call `python`, and not every host has a program of that name. */
-static int name_python(const JailSpec *spec, Error *reterr) {
+/* Scripts call `python`, and not every host has a program of that name. With a single id, nobody inside may write to /usr. */
+static int name_python(const JailSpec *spec, bool single_id, Error *reterr) {
         if (faccessat(AT_FDCWD, FURNITURE_PYTHON, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || access("/usr/bin/python3", F_OK) < 0)
                 return 0;
-        return symlink(FURNITURE_PYTHON_TARGET, FURNITURE_PYTHON) < 0 && !jail_forgives(spec, -errno) ? error_set(reterr, -errno, FURNITURE_PYTHON) : 0;
+        return symlink(FURNITURE_PYTHON_TARGET, FURNITURE_PYTHON) < 0 && !single_id && !jail_forgives(spec, -errno) ? error_set(reterr, -errno, FURNITURE_PYTHON) : 0;
 }
 
 typedef int (*PerPath)(const JailSpec *spec, int host_root_fd, const char *path, Error *reterr);
@@ -354,5 +354,5 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, co
         if (!spec->furnished)
                 return 0;
         r = setting->lived_in ? 0 : fill_home(spec, host_root_fd, setting->single_id, reterr);
-        return r < 0 ? r : name_python(spec, reterr);
+        return r < 0 ? r : name_python(spec, setting->single_id, reterr);
 }

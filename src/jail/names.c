@@ -128,9 +128,10 @@ static int write_own(const JailSpec *spec, Error *reterr) {
         r = names_write_file(spec, "/etc/hostname", text, reterr);
         if (r >= 0)
                 r = names_write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
+        if (r >= 0) /* a login shell reads its prompt from here */
+                r = names_write_file(spec, "/etc/profile", furniture_profile, reterr);
         if (r < 0 || !jail_is_for_root(spec))
                 return r;
-        r = names_write_file(spec, "/etc/profile", furniture_profile, reterr);
         for (size_t i = 0; i < furniture_n_pam && r >= 0; i++) {
                 char path[64];
 

@@ -92,7 +92,7 @@ static int secret_set(const Place *place, void *options, const Operands *words) 
         _cleanup_answer_ Answer a = { 0 };
         Error error = { 0 };
 
-        if (words->n > 1)
+        if (words->n > 1 || strchr(words->items[0], '='))
                 return verb_refuse("a value on the command line can be read by everybody who lists processes, and stays in the shell's history: "
                                    "give it on stdin, or with --value-file");
         if (secret_read_value(o, words->items[0], &value, &error) < 0)

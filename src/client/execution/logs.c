@@ -19,6 +19,7 @@ static const Option logs_options[] = {
         { "since",  0,   "TIME",    "only events after this time: 10m (ago), or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
         { "grep",   'g', "PATTERN", "only lines that match an extended regular\nexpression", OPTION_OWN },
         { "tail",   'n', "N",       "only the last N lines", QUERY_NUMBER("tail", 0, INT64_MAX) },
+        OPTION_INSTEAD("timestamps", 't', NULL, "without EXECUTION, every line has its time: cove logs SANDBOX"),
 };
 
 typedef enum LogsForm {

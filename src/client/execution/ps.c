@@ -27,7 +27,7 @@ static bool ps_has_ended(const json_t *execution) {
         return strcmp(json_get_text_or(execution, "status", ""), "exited") == 0;
 }
 
-/* Joins the words of a command with spaces, for reading and not for running. */
+/* Joins the words and lines of a command with spaces, for reading and not for running. */
 static void cell_command(Table *t, const json_t *execution, const Column *c) {
         const json_t *words = json_object_get(execution, c->key), *word;
         char *line = NULL;
@@ -39,6 +39,8 @@ static void cell_command(Table *t, const json_t *execution, const Column *c) {
                         fprintf(f, "%s%s", i > 0 ? " " : "", json_text_of(word) ? json_text_of(word) : "?");
                 (void) fclose(f);
         }
+        for (char *end = line; end && (end = strpbrk(end, "\t\n\r"));)
+                *end = ' ';
         table_cell(t, line);
         free(line);
 }

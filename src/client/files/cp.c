@@ -15,6 +15,7 @@
 static const Option cp_options[] = {
         { "archive", 'a', NULL,   "with -: the stream is a tar archive of a directory",        OPTION_OWN },
         { "user",    'u', "USER", "user inside: user, root, UID (default: the\nsandbox's)", OPTION_OWN },
+        { "recursive", 'r', NULL, NULL, option_nothing }, /* a directory is copied with all that is in it */
 };
 
 /* A word of the command line: a local path if it has no sandbox. */

@@ -102,13 +102,14 @@ static const Option create_options[] = {
         OPTION_INSTEAD("image", 0, "IMAGE", "`cove template pull IMAGE`, then --template NAME"),
         OPTION_INSTEAD("entrypoint", 0, "PROGRAM", "a sandbox has none: `cove exec SANDBOX -- PROGRAM`"),
         OPTION_INSTEAD("hostname", 0, "NAME", "write --name NAME, which is its host name too"),
-        OPTION_INSTEAD("net", 0, "MODE", "write --network none|isolated|egress|open"),
+        OPTION_INSTEAD("net", 0, "MODE", "write --network none|isolated|egress|packages|open"),
         OPTION_INSTEAD("mount", 0, "…", CREATE_HOST_DIRECTORIES),
         OPTION_INSTEAD("bind", 0, "SRC:DST", CREATE_HOST_DIRECTORIES),
         OPTION_INSTEAD("label", 'l', "KEY=VALUE", "write --metadata KEY=VALUE"),
         OPTION_INSTEAD("restart", 0, "POLICY", "write --persistent: its disk outlives the machine's restart"),
         OPTION_INSTEAD("privileged", 0, NULL, "there is no sandbox without its guards; --user root is root inside, --sudo lets the user become root"),
         OPTION_INSTEAD("cap-add", 0, "CAPABILITY", "there is no sandbox with capabilities of the host; --user root is root inside"),
+        OPTION_INSTEAD("gpus", 0, "GPUS", "a sandbox has no device of the host"),
 };
 
 /* Without a mode, options for rules or a group determine the mode of the network. */
@@ -118,6 +119,16 @@ static void create_put_network(Common *c) {
         if (!network || json_has(network, "mode"))
                 return;
         json_put_text(&c->body, "network.mode", json_has(network, "allow") || json_has(network, "deny") || json_has(network, "ask") ? "egress" : "isolated");
+}
+
+/* Warns that the limit holds only for each process, and not for the whole sandbox, as `cove run` does. */
+static void create_tell_weak(const Common *c, const json_t *sandbox) {
+        const json_t *limits = json_object_get(c->body.object, "limits"), *guard;
+        size_t i;
+
+        json_array_foreach(json_object_get(sandbox, "missingGuards"), i, guard)
+                if (json_has(limits, "memoryMB") && strcmp(json_text_of(guard) ? json_text_of(guard) : "", "memory") == 0)
+                        log_notice("--memory holds for each process, and not for the sandbox as a whole: `cove doctor` says what the daemon lacks");
 }
 
 static int create_run(const Place *place, void *options, const Operands *words) {
@@ -130,6 +141,7 @@ static int create_run(const Place *place, void *options, const Operands *words) 
                 return EXIT_OWN_FAILURE;
         if (a.head.status == 200 && isatty(STDERR_FILENO))
                 log_warning("sandbox '%s' existed already and was not changed", name ? name : "");
+        create_tell_weak(c, a.json);
         return ask_show(c, words, &a);
 }
 

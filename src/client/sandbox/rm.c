@@ -14,6 +14,7 @@ static const Option rm_options[] = {
         { "force", 'f', NULL, "even if commands run in it, and in every\nstate", QUERY_TRUE("force")          },
         { "all",   'a', NULL, "all sandboxes of the daemon; asks first",              OPTION_OWN },
         { "yes",   'y', NULL, "do not ask",                                           OPTION_OWN },
+        OPTION_INSTEAD("volumes", 'v', NULL, "volumes outlive sandboxes: `cove volume rm VOLUME`"),
 };
 
 /* True: the user agrees. */

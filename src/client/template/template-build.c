@@ -222,6 +222,15 @@ int template_build(const Place *place, void *options, const Operands *words) {
 
 /* Recipes. */
 
+static int recipe_print(const json_t *recipe, bool as_json) {
+        _cleanup_free_ char *text = as_json ? client_json_print(recipe, /* pretty= */ false) : NULL;
+
+        if (as_json)
+                return text && puts(text) >= 0 ? 0 : EXIT_OWN_FAILURE;
+        (void) fputs(json_get_text_or(recipe, "text", ""), stdout);
+        return 0;
+}
+
 int template_recipes(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -233,9 +242,7 @@ int template_recipes(const Place *place, void *options, const Operands *words) {
         if (words->n == 0)
                 return ask_show(c, words, &a);
         json_array_foreach(a.json, i, item)
-                if (strcmp(json_get_text_or(item, "name", ""), words->items[0]) == 0) {
-                        (void) fputs(json_get_text_or(item, "text", ""), stdout);
-                        return 0;
-                }
+                if (strcmp(json_get_text_or(item, "name", ""), words->items[0]) == 0)
+                        return recipe_print(item, c->json);
         return verb_refuse("there is no recipe '%s': `cove template recipes` lists them", words->items[0]);
 }

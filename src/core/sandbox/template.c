@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/manager.h"
+#include "core/provider.h"
 #include "core/secrets.h"
 #include "core/trees.h"
 
@@ -125,11 +126,12 @@ int template_check(const Manager *m, const char *tenant, const char *name, Error
         return is_own(m, name) ? 0 : core_template_find(m, tenant, name, &view, reterr);
 }
 
-/* A sandbox on template "base" has the user of "base": it works in the home directory, and sudo is allowed. */
-static int apply_base(SandboxSpec *spec, bool workdir_given) {
+/* A sandbox on template "base" has the user of "base": it works in the home directory, and sudo is allowed, where it has
+ * another user to become. */
+static int apply_base(const Manager *m, SandboxSpec *spec, bool workdir_given) {
         if (strcmp(sandbox_spec_base(spec), TEMPLATE_BASE) != 0 || spec->layer)
                 return 0;
-        spec->sudo = true;
+        spec->sudo = !m->provider || !m->provider->one_user;
         if (workdir_given || spec->workdir)
                 return 0;
         return template_set_text(&spec->workdir, spec->uid == 0 ? "/root" : "/home/user");
@@ -143,7 +145,7 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
         if (builtin && name != builtin)
                 r = template_set_text(&spec->template_name, builtin);
         if (r >= 0 && builtin)
-                r = apply_base(spec, workdir_given);
+                r = apply_base(m, spec, workdir_given);
         if (r < 0)
                 return error_set(reterr, r, "template '%s': %m", builtin);
         if (!name || builtin || is_own(m, name) || spec->layer || spec->base) /* for a snapshot, the base is known */
@@ -157,7 +159,7 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
         }
         r = core_template_apply(spec, &view, user_given, workdir_given);
         if (r >= 0)
-                r = apply_base(spec, workdir_given);
+                r = apply_base(m, spec, workdir_given);
         return r < 0 ? error_set(reterr, r, "template '%s': %m", name) : 0;
 }
 

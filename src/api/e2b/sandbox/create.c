@@ -188,7 +188,7 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
         r = template_apply(q->manager, spec, /* user_given= */ false, /* workdir_given= */ spec->workdir != NULL, &error);
         if (r < 0 && r != -ENOMEM)
                 return json_complain(c, "templateID", "%s", error.text);
-        spec->sudo = true; /* E2B's API promises sudo, whatever the base */
+        spec->sudo = !q->manager->provider->one_user; /* E2B's API promises sudo, whatever the base */
         return r >= 0 && !spec->workdir ? shape_text_set(&spec->workdir, WORKDIR) : r;
 }
 

@@ -90,7 +90,7 @@ static void native_key_delete(ApiRequest *q) {
         int r = access_key_remove(q->manager->access, id);
 
         if (r == -ENOENT)
-                (void) api_error(q, 404, "not_found", NULL, "there is no key '%s'", id);
+                (void) api_error(q, 404, "not_found", NULL, "there is no key '%s': `cove key ls` shows their ids", id);
         else
                 native_answer_deleted(q, id, r, NULL);
 }

@@ -15,6 +15,7 @@
 #include "core/limits.h"
 #include "core/name.h"
 #include "core/profile.h"
+#include "core/provider.h"
 #include "core/template.h"
 
 #define WORKDIR_MAX  1023 /* the spawner's limit */
@@ -154,6 +155,8 @@ static int check_template(ApiRequest *q, CreateBody *b, const SandboxSpec *said,
         /* The request overrides the template. A template that needs a disk has one anyway. */
         if (sandbox_spec_said(said, "sudo"))
                 b->spec.sudo = said->sudo;
+        if (r >= 0 && said->sudo && q->manager->provider->one_user)
+                r = json_complain(c, "sudo", "the daemon runs as a plain user, whose sandboxes have one user each: leave it out, or start the daemon as root");
         return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
 }
 
