@@ -336,7 +336,7 @@ static void answer_without_depot(Spawner *s, const SpawnMessage *m) {
 
         if (s->depot.reason[0])
                 trees_answer_error(s, &j, -EOPNOTSUPP, s->depot.reason);
-        else if (m->tree.operation == TREE_LIST || m->tree.operation == TREE_REMOVE)
+        else if (m->tree.operation == TREE_LIST || m->tree.operation == TREE_REMOVE || m->tree.operation == TREE_SHRINK)
                 trees_answer(s, &j, &nothing);
         else
                 trees_answer_error(s, &j, -ENOENT, "there is no such tree");
