@@ -85,7 +85,7 @@ static int rootfs_inside_make_directories(const Lower *lower, const char *low, c
 }
 
 /* Works in the layer's directory. */
-static int make_overlay(const Lower *lower, const JailSpec *spec, int *ret_tree, Error *reterr) {
+static int make_overlay(const Rootfs *fs, const Lower *lower, const JailSpec *spec, int *ret_tree, Error *reterr) {
         char low[64], up[64], work[64];
         const FsOption options[] = {
                 { "lowerdir",  low   },
@@ -113,6 +113,10 @@ static int make_overlay(const Lower *lower, const JailSpec *spec, int *ret_tree,
         if (r < 0)
                 return error_set(reterr, r, "an overlay of %s alone", low);
         tree = tree_make("overlay", options, ELEMENTSOF(options) - (kept ? 0 : 1), OVERLAY_ATTRIBUTES);
+        /* To a plain user, the kernel refuses an overlay of a directory below which the host has mounts (drivers below
+         * /usr/local/nvidia or /usr/lib/wsl): it would show what they cover. Then the directory is read-only with its mounts. */
+        if (tree == -EINVAL && !fs->privileged && *lower->path)
+                tree = tree_clone(AT_FDCWD, low, /* recursive= */ true);
         if (tree < 0)
                 return error_set(reterr, tree, "overlay of /%s%s", lower->path,
                                 kept && tree == -EINVAL ? " (overlays on id-mapped disks need Linux 5.19)" : "");
@@ -122,7 +126,7 @@ static int make_overlay(const Lower *lower, const JailSpec *spec, int *ret_tree,
 
 static int make_overlays(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < fs->n_lowers; i++) {
-                int r = make_overlay(fs->lowers + i, spec, &fs->lowers[i].overlay, reterr);
+                int r = make_overlay(fs, fs->lowers + i, spec, &fs->lowers[i].overlay, reterr);
                 if (r < 0)
                         return r;
         }
