@@ -314,7 +314,14 @@ class Daemon:
 
     @property
     def worker(self):
-        return self._named("cove-spawner")
+        """The youngest of that name below the keeper: what a dead worker was about to make is the keeper's too, and has its name until it is a sandbox."""
+        keeper, born = self.keeper, {}
+        for pid in (pid for pid, name in self.processes().items() if name == "cove-spawner"):
+            _, _, rest = read(f"/proc/{pid}/stat").decode(errors="replace").rpartition(")")
+            fields = rest.split()
+            if fields and keeper in (None, int(fields[1])):
+                born[pid] = int(fields[19])
+        return max(born, key=lambda pid: (born[pid], pid), default=None)
 
     @property
     def gate(self):
