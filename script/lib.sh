@@ -33,7 +33,7 @@ step() {
 # What a step has said last. It waits on a pipe that nobody writes to: a sleep would outlive us, with our output in its hands.
 step_watch() { # NAME LOG
     local pause since=$SECONDS
-    trap - EXIT INT TERM
+    trap - EXIT INT TERM HUP
     exec {pause}<> <(:)
     while kill -0 $$ 2>/dev/null; do
         read -r -t 10 -u "$pause" || true
@@ -43,17 +43,20 @@ step_watch() { # NAME LOG
 
 # attend COMMAND…: runs it and waits. A signal is heard at once, not when the command has ended, and ends what runs below us first.
 attend() {
-    [ "$BASHPID" != $$ ] || trap stop_below INT TERM # whoever tells a part of us to end, tells all that is below it
+    [ "$BASHPID" != $$ ] || trap stop_below INT TERM HUP # whoever tells a part of us to end, tells all that is below it
     "$@" <&0 &
-    wait $!
+    local child=$! status=0
+    wait "$child" || status=$?
+    while [ "$status" = 129 ] && [ -e "/proc/$child/exe" ]; do status=0 && wait "$child" || status=$?; done # of who stays on SIGHUP
+    return "$status"
 }
 
 # Everything below us, whatever group or session it is in. Each part ends what it has started when it is told to end, so we tell all, and stay
 # until they are gone. What runs in the background does not hear of Ctrl-C by itself.
 stop_below() {
     local pids pid n=0
-    trap '' INT TERM
-    echo "${0##*/}: stopping what runs" >&2
+    trap '' INT TERM HUP
+    echo "${0##*/}: stopping what runs" >&2 || true # the terminal may be what has gone
     rm -f "${log:-}" # of the step that runs
     pids=$(descendants $$)
     for pid in $pids; do kill -TERM "$pid" 2>/dev/null || true; done

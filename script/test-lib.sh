@@ -90,6 +90,7 @@ suite() {
 }
 
 suite_streams() { # LOG COMMAND…
+    trap : HUP # as in a lane
     "${@:2}" 2>&1 | tee "$1"
 }
 
@@ -184,6 +185,7 @@ lint_suite() {
 # Takes jobs from the queue until it is empty.
 lane() {
     local job
+    trap : HUP # what it runs hears of that, and is below us only as long as this is here
     while job=$(locked take); do
         eval "suite $job"
     done
@@ -198,7 +200,7 @@ take() {
 
 run_jobs() {
     local job n lane_pids=()
-    trap stop_below INT TERM
+    trap stop_below INT TERM HUP
     [ $((${#before_jobs[@]} + ${#queued_jobs[@]} + ${#after_jobs[@]})) -gt 1 ] || streaming=yes
     start_load
     [ -z "$leak_check" ] || /usr/bin/python3 "$root/test/lib/covetest.py" snapshot "$work/host"

@@ -446,6 +446,19 @@ def report(test, result):
         print(f"UNSTABLE {name_of(test)}: failed, then passed", flush=True)
 
 
+def hear_the_end():
+    """SIGTERM, and SIGHUP of a terminal that goes, end a suite as Ctrl-C does. The second of them, as from script/test, does not disturb the end."""
+    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if n == signal.SIGTERM or signal.getsignal(n) != signal.SIG_IGN]  # nohup
+
+    def end(*_):
+        for number in numbers:
+            signal.signal(number, lambda *_: None)  # a child is not deaf to it
+        raise KeyboardInterrupt  # unittest takes any other exception for a failure of the case, and goes on
+
+    for number in numbers:
+        signal.signal(number, end)
+
+
 def main(suite=None, tests=None, argv=None):
     """Runs the tests of the calling script and ends the process.
 
@@ -475,7 +488,7 @@ def main(suite=None, tests=None, argv=None):
         sys.exit(f"{suite}: no test matches {' '.join(patterns)}")
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it, and so would be all that we start
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # unittest takes any other exception for a failure of the case, and goes on
+    hear_the_end()
     become_subreaper()
     LeakCheck.before = HostState.take()
     result = QuietResult(verbose)

@@ -191,15 +191,18 @@ class Daemon:
 
     def wreck(self):
         """Takes away by force what is ours and still there. Not a test: so that a failing one does no harm to others."""
-        for path in self.cgroups():  # what is frozen does not die
-            for file, word in (("freezer.state", "THAWED"), ("cgroup.freeze", "0")):
-                if os.path.exists(f"{path}/{file}"):
-                    Path(path, file).write_text(word)
-        for pid in self.processes():
-            kill_quietly(pid)
+        def all_killed():  # over again: the spawner may be at work still, and freeze or start something meanwhile
+            for path in self.cgroups():  # what is frozen does not die
+                for file, word in (("freezer.state", "THAWED"), ("cgroup.freeze", "0")):
+                    with contextlib.suppress(OSError):  # it goes meanwhile
+                        if os.path.exists(f"{path}/{file}"):
+                            Path(path, file).write_text(word)
+            for pid in self.processes():
+                kill_quietly(pid)
+            return not self.processes()
+        wait_for(all_killed)
         if self.child:
             self.child.wait()
-        wait_for(lambda: not self.processes())
         reap_orphans(known={d.child.pid for d in _daemons if d.child})  # the dead hold their cgroups until somebody asks for their end
         for path in sorted(self.cgroups(), key=len, reverse=True):
             try:
@@ -311,7 +314,14 @@ class Daemon:
 
     @property
     def worker(self):
-        return self._named("cove-spawner")
+        """The youngest of that name below the keeper: what a dead worker was about to make is the keeper's too, and has its name until it is a sandbox."""
+        keeper, born = self.keeper, {}
+        for pid in (pid for pid, name in self.processes().items() if name == "cove-spawner"):
+            _, _, rest = read(f"/proc/{pid}/stat").decode(errors="replace").rpartition(")")
+            fields = rest.split()
+            if fields and keeper in (None, int(fields[1])):
+                born[pid] = int(fields[19])
+        return max(born, key=lambda pid: (born[pid], pid), default=None)
 
     @property
     def gate(self):
