@@ -1,6 +1,6 @@
 // Templates that are built here.
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Sandbox, Template, BuildError } from 'e2b'
@@ -19,6 +19,7 @@ export async function build_with_files_and_commands() {
     .runCmd('echo ran-$BUILT > /app/ran.txt', { user: 'root' })
     .setWorkdir('/app')
   const info = await Template.build(template, name, { onBuildLogs: (l) => void logs.push(l.message), cpuCount: 1, memoryMB: 512 })
+    .finally(() => rmSync(context, { recursive: true }))
   assert.ok(info.templateId && info.buildId)
   assert.ok(logs.length > 0)
   const s = await Sandbox.create(name)
