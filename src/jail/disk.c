@@ -19,6 +19,7 @@
 #define INODES_MIN       4096
 #define IMAGE_DIRECTORY  "/var/tmp"
 #define IMAGE_BYTES_MIN  (UINT64_C(2) << 20) /* the minimum of mkfs.ext4 */
+#define IMAGE_BLOCK      "4096" /* LOOP_SECTOR; small images would have blocks of 1024 bytes */
 
 static const char *const backing_names[_DISK_BACKING_MAX] = {
         [DISK_MEMORY] = "memory",
@@ -114,7 +115,7 @@ static int disk_make_file_system(int image_fd, Error *reterr) {
 
         for (size_t i = 0; i < ELEMENTSOF(candidates) && r == ENOENT; i++) {
                 /* No journal: the image dies with the sandbox. Lazy tables are never filled in (noinit_itable). */
-                const char *argv[] = { candidates[i], "-q", "-F", "-m", "0", "-O", "^has_journal,^resize_inode", "-E",
+                const char *argv[] = { candidates[i], "-q", "-F", "-b", IMAGE_BLOCK, "-m", "0", "-O", "^has_journal,^resize_inode", "-E",
                         "lazy_itable_init=1,nodiscard", "/proc/self/fd/3", NULL };
                 r = posix_spawn(&pid, candidates[i], &actions, NULL, (char *const *) argv, environment);
         }

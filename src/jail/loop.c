@@ -12,18 +12,18 @@
 #include "base/directory.h"
 #include "base/fd.h"
 
-#define LOOP_TRIES  16
-#define BLOCK_BYTES 512 /* an ext4 of a few MB has blocks of 1024 bytes */
+#define LOOP_TRIES 16
 
 /* Direct I/O, where the file allows it: otherwise the kernel caches what a sandbox writes a second time, for the file, and
  * counts that in the sandbox's memory (cgroup v2). A command that only wrote 700 MB was killed for 256 MB of memory.
+ * With sectors of 512 bytes there would be none on a disk whose sectors have 4096.
  *
  * Another process may take the free device before we configure it: then retry. */
 int loop_attach(int file_fd, const char *name, char ret_path[static LOOP_PATH_MAX], Error *reterr) {
         _cleanup_close_ int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
         struct loop_config config = {
                 .fd = (uint32_t) file_fd,
-                .block_size = BLOCK_BYTES,
+                .block_size = LOOP_SECTOR,
                 .info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO,
         };
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #define LOOP_PATH_MAX 32
+#define LOOP_SECTOR   4096 /* the file system in the file needs blocks of this size or larger */
 
 /* name: shown by `losetup`. */
 int loop_attach(int file_fd, const char *name, char ret_path[static LOOP_PATH_MAX], Error *reterr);

@@ -244,6 +244,18 @@ def skip(reason, cure):
     raise unittest.SkipTest(f"{reason}; cure: {cure}")
 
 
+def need_direct_io(directory):
+    try:
+        os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT, 0o600))
+    except OSError as error:
+        skip(f"no direct I/O in {directory}: {error.strerror}", "mount a disk there")
+
+
+def is_cached_once(loop):
+    """Whether /dev/loopN uses direct I/O: otherwise the kernel caches its file, too, for which it takes the sandbox's memory."""
+    return Path(f"/sys/block/{Path(loop).name}/loop/dio").read_text() == "1\n"
+
+
 def wait_for(condition, seconds=60.0, interval=0.02):
     """Waits until condition() is true and returns what it gave, or its last answer when the time is over.
 
