@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 #define SECRET_HASH_SIZE 32
 
 int secret_init(void); /* once, before the others; -ENOSYS: no random source */
@@ -53,3 +55,8 @@ void secret_wipe(void *data, size_t size);
 /* Creates a file that only its owner can access, complete or not at all, also if the daemon or the machine dies
  * meanwhile: it is NAME.new until it is complete. Wipes the text. */
 int secret_write_file(int dirfd, const char *name, char *text, size_t size);
+
+/* Reads a key from a file of 64 hexadecimal digits, which is made if it is missing. An invalid file is not replaced:
+ * `loss` says in the error what ends with another key. */
+#define SECRET_KEY_SIZE 32
+int secret_load_key(int dirfd, const char *name, const char *loss, uint8_t ret[static SECRET_KEY_SIZE], Error *reterr);

@@ -23,7 +23,7 @@ typedef struct PublicPort {
 
 struct Previews {
         Manager *manager;
-        uint8_t key[SECRET_SHA256_SIZE];
+        uint8_t key[SECRET_KEY_SIZE];
         PublicPort *public;
 };
 
@@ -55,53 +55,12 @@ static int previews_remember(const StorePreview *row, void *userdata) {
         return 0;
 }
 
-/* Reads the digits of the key. An invalid file is not replaced, because all links would break without
- * notice. */
-static int previews_read_key(int dir_fd, uint8_t key[static SECRET_SHA256_SIZE], Error *reterr) {
-        char text[2 * SECRET_SHA256_SIZE + 2];
-        ssize_t n = file_read(dir_fd, KEY_FILE, text, sizeof(text));
-
-        if (n == -ENOENT)
-                return -ENOENT;
-        if (n < 0)
-                return error_set(reterr, (int) n, "cannot read " KEY_FILE ": %m");
-        for (size_t i = 0; i < SECRET_SHA256_SIZE; i++) {
-                unsigned byte;
-
-                if (sscanf(text + 2 * i, "%2x", &byte) != 1)
-                        return error_set(reterr, -EBADMSG, KEY_FILE " holds no key: remove it to get a new one (signed links end then)");
-                key[i] = (uint8_t) byte;
-        }
-        return 0;
-}
-
-static int previews_make_key(int dir_fd, Error *reterr) {
-        char text[2 * SECRET_SHA256_SIZE + 2];
-        _cleanup_close_ int fd = openat(dir_fd, KEY_FILE ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        int r;
-
-        if (fd < 0)
-                return error_set(reterr, -errno, "cannot make " KEY_FILE ": %m");
-        secret_random_hex(text, 2 * SECRET_SHA256_SIZE);
-        text[2 * SECRET_SHA256_SIZE] = '\n';
-        r = fd_write_all(fd, text, 2 * SECRET_SHA256_SIZE + 1);
-        secret_wipe(text, sizeof(text));
-        if (r >= 0 && (fsync(fd) < 0 || renameat(dir_fd, KEY_FILE ".new", dir_fd, KEY_FILE) < 0))
-                r = -errno;
-        return r < 0 ? error_set(reterr, r, "cannot write " KEY_FILE ": %m") : 0;
-}
-
 static int previews_load_key(Previews *p, Error *reterr) {
-        _cleanup_close_ int dir = open(p->manager->config.state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        int r;
+        _cleanup_close_ int dir = open(p->manager->config.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (dir < 0)
                 return error_set(reterr, -errno, "cannot open '%s': %m", p->manager->config.state_dir);
-        r = previews_read_key(dir, p->key, reterr);
-        if (r != -ENOENT)
-                return r;
-        r = previews_make_key(dir, reterr);
-        return r < 0 ? r : previews_read_key(dir, p->key, reterr);
+        return secret_load_key(dir, KEY_FILE, "signed links end then", p->key, reterr);
 }
 
 int previews_new(Manager *m, Previews **ret, Error *reterr) {

@@ -145,3 +145,41 @@ int secret_write_file(int dirfd, const char *name, char *text, size_t size) {
                 return -errno;
         return fsync(dirfd) < 0 ? -errno : 0;
 }
+
+/* -ENOENT: there is no file. */
+static int secret_read_key(int dirfd, const char *name, const char *loss, uint8_t *ret, Error *reterr) {
+        char text[2 * SECRET_KEY_SIZE + 2];
+        ssize_t n = file_read(dirfd, name, text, sizeof(text));
+        size_t size = 0;
+        int r = 0;
+
+        if (n == -ENOENT)
+                return -ENOENT;
+        if (n < 0 && n != -EFBIG)
+                return error_set(reterr, (int) n, "cannot read '%s': %m", name);
+        if (n > 0 && text[n - 1] == '\n')
+                n--;
+        if (n != 2 * SECRET_KEY_SIZE || sodium_hex2bin(ret, SECRET_KEY_SIZE, text, (size_t) n, NULL, &size, NULL) < 0 || size != SECRET_KEY_SIZE)
+                r = error_set(reterr, -EBADMSG, "there is no key in '%s': put the right file back, or remove it to get another key (%s)", name, loss);
+        secret_wipe(text, sizeof(text));
+        return r;
+}
+
+static int secret_make_key(int dirfd, const char *name, Error *reterr) {
+        char text[2 * SECRET_KEY_SIZE + 2];
+        int r;
+
+        secret_random_hex(text, 2 * SECRET_KEY_SIZE);
+        text[2 * SECRET_KEY_SIZE] = '\n';
+        r = secret_write_file(dirfd, name, text, 2 * SECRET_KEY_SIZE + 1);
+        return r < 0 ? error_set(reterr, r, "cannot write '%s': %m", name) : 0;
+}
+
+int secret_load_key(int dirfd, const char *name, const char *loss, uint8_t ret[static SECRET_KEY_SIZE], Error *reterr) {
+        int r = secret_read_key(dirfd, name, loss, ret, reterr);
+
+        if (r != -ENOENT)
+                return r;
+        r = secret_make_key(dirfd, name, reterr);
+        return r < 0 ? r : secret_read_key(dirfd, name, loss, ret, reterr);
+}
