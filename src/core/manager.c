@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/id.h"
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/disk.h"
 #include "core/generation.h"
+#include "core/home.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/quarantine.h"
@@ -144,6 +144,8 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
                 r = manager_load(m, reterr);
         if (r >= 0)
                 r = generation_begin(m, reterr);
+        if (r >= 0)
+                r = home_begin(m, reterr);
         if (r < 0) {
                 manager_free(m);
                 return r;
@@ -180,6 +182,7 @@ Manager *manager_free(Manager *m) {
         journals_free(m);
         ledger_free(m);
         sd_event_unref(m->event);
+        free(m->home);
         free(m);
         return NULL;
 }
@@ -304,9 +307,12 @@ static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandb
         if (r < 0)
                 return r;
         sb = sandbox_new(m);
-        if (!sb || id_make(sb->id) < 0) {
-                free(sb);
+        if (!sb)
                 return error_set(reterr, -ENOMEM, "out of memory");
+        r = home_make_id(m, sb->id, reterr);
+        if (r < 0) {
+                free(sb);
+                return r;
         }
         sb->spec = *spec;
         sb->pooled = pooled;

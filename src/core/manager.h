@@ -102,6 +102,7 @@ struct Manager {
         ManagerSilence silent;
         struct Quarantine *quarantine; /* quarantine.h */
         uint64_t generation; /* generation.h; 0: not known */
+        struct Home *home;   /* home.h */
         bool doubts_store;   /* the store is an older copy, or new: generation.h */
         uint64_t grouped_since; /* trees.h; 0: not known yet */
         Ailment ailments[AILMENTS_MAX];

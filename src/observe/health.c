@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/home.h"
 #include "core/provider.h"
 #include "observe/internal.h"
 
@@ -163,7 +164,7 @@ json_t *observe_health_json(Observe *o) {
         ill = add_reasons(o, unhealthy, ELEMENTSOF(unhealthy), reasons) || ill;
         weak = add_reasons(o, degraded, ELEMENTSOF(degraded), reasons) || weak;
 
-        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}",
+        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:f}",
                         "status", ill ? "unhealthy" : weak ? "degraded" : "healthy",
                         "reasons", reasons,
                         "activeCount", count_json(o, SIGNAL_ACTIVE),
@@ -179,5 +180,6 @@ json_t *observe_health_json(Observe *o) {
                         "signals", observe_health_signals_json(o),
                         "targets", targets_json(o),
                         "at", json_time(now),
+                        "incarnation", (json_int_t) (o->manager->home ? o->manager->home->incarnation : 0),
                         "uptimeSeconds", now > start ? (double) (now - start) / USEC_PER_SEC : 0.0);
 }

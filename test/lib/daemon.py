@@ -16,11 +16,13 @@ COVE_COVED names another coved to test, started directly; COVE_TEST_SLOW multipl
 
 import atexit
 import contextlib
+import hmac
 import json
 import os
 import re
 import shutil
 import signal
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -248,6 +250,13 @@ class Daemon:
         if self._instance is None:
             self._instance = (self.state / "instance").read_text().strip()
         return self._instance
+
+    def tags(self):
+        """Characters 2 to 6 of the ids of its sandboxes."""
+        letters = string.ascii_lowercase + string.digits
+        key = bytes.fromhex((self.state / "node.key").read_text())
+        numbers = (int.from_bytes(hmac.digest(key, f"cove node tag {i}".encode(), "sha256")[:8], "big") for i in range(64))
+        return {"".join(letters[n // 36**k % 36] for k in range(5)) for n in numbers}
 
     def cgroups(self):
         """Every cgroup of this daemon's sandboxes, in all hierarchies."""
