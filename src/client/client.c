@@ -72,7 +72,7 @@ int answer_tell(const Answer *a) {
         if (a->head.status == 401) /* the daemon's own hint is for programs: it names headers */
                 hint = "set COVE_API_KEY, or give --key; the daemon's operator makes a key with `cove key create`";
         if (!hint && a->head.status == 404 && strncmp(message, "there is no sandbox '", 21) == 0)
-                hint = "`cove ls -a` lists the sandboxes; an id can be shortened to its first 4 characters";
+                hint = "`cove ls -a` lists the sandboxes; an id can be shortened to its first 8 characters";
         if (!hint && a->head.status == 403 && strstr(message, "permission denied for this user"))
                 hint = "as root inside: --user root";
         if (hint)

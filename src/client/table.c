@@ -126,7 +126,7 @@ void table_show_whole_ids(Table *t) {
 
 void table_cell_id(Table *t, const char *text) {
         if (text && id_is_valid(text) && !t->whole_ids)
-                table_cell_format(t, "%.*s", TABLE_ID_SHORT, text);
+                table_cell_format(t, "%.*s", ID_SHORT, text);
         else
                 table_cell(t, text);
 }

@@ -42,9 +42,8 @@ void table_cell(Table *t, const char *text);
 void table_cell_format(Table *t, const char *format, ...) _printf_(2, 3);
 void table_cell_colour(Table *t, const char *text, Colour colour);
 
-/* Likewise, for an id: shows its first TABLE_ID_SHORT characters, unless table_show_whole_ids() was called.
+/* Likewise, for an id: shows its first ID_SHORT characters, unless table_show_whole_ids() was called.
  * Text that is not an id is shown unchanged. */
-#define TABLE_ID_SHORT 8
 void table_cell_id(Table *t, const char *text);
 void table_show_whole_ids(Table *t);
 

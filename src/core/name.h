@@ -11,10 +11,9 @@
 
 bool object_name_is_valid(const char *text, size_t max);
 
-/* The host name inside a sandbox with this name: '_' and '.' become '-'. Without a name, the first HOST_NAME_SHORT
- * characters of the id. */
+/* The host name inside a sandbox with this name: '_' and '.' become '-'. Without a name, the first ID_SHORT characters
+ * of the id. */
 #define HOST_NAME_BYTES 64
-#define HOST_NAME_SHORT 8
 void object_host_name(const char *name /* or NULL */, const char *id, char ret[static HOST_NAME_BYTES]);
 
 /* -EINVAL: the error says what is wrong. max: in bytes. */

@@ -28,7 +28,7 @@ static const Principal everybody = { .kind = PRINCIPAL_ADMIN }, a = { .tenant = 
 
 static Thing table[] = {
         { .id = "abcdefghijklmnopqrstu", .tenant = "a", .name = "web" },
-        { .id = "abcdeaghijklmnopqrstu", .tenant = "b" },
+        { .id = "abcdefghiaklmnopqrstu", .tenant = "b" },
         { .id = "abzzzzghijklmnopqrstu", .tenant = "b" },
         { .id = "x1y2z3ghijklmnopqrstu", .tenant = "a" },
 };
@@ -51,12 +51,12 @@ static void check_find(const PrefixIndex *index, const Principal *who, const cha
 TEST(one_that_is_meant) {
         PrefixIndex *index = index_of_table();
 
-        check_find(index, &everybody, "x1y2", 0, table + 3);
-        check_find(index, &everybody, "abcdef", 0, table);
-        check_find(index, &everybody, "abcdea", 0, table + 1);
-        check_find(index, &everybody, "abcdeaghijklmnopqrst", 0, table + 1);
-        check_find(index, &everybody, "abcdeb", -ENOENT, NULL);
-        check_find(index, &everybody, "qqqq", -ENOENT, NULL);
+        check_find(index, &everybody, "x1y2z3gh", 0, table + 3);
+        check_find(index, &everybody, "abcdefghij", 0, table);
+        check_find(index, &everybody, "abcdefghia", 0, table + 1);
+        check_find(index, &everybody, "abcdefghiaklmnopqrst", 0, table + 1);
+        check_find(index, &everybody, "abcdefghib", -ENOENT, NULL);
+        check_find(index, &everybody, "qqqqqqqq", -ENOENT, NULL);
         free(index);
 }
 
@@ -64,9 +64,9 @@ TEST(what_is_no_prefix) {
         PrefixIndex *index = index_of_table();
 
         check_find(index, &everybody, "", -ENOENT, NULL);
-        check_find(index, &everybody, "x1y", -ENOENT, NULL); /* too short, though only one begins so */
-        check_find(index, &everybody, "X1Y2", -ENOENT, NULL);
-        check_find(index, &everybody, "x1y2-", -ENOENT, NULL);
+        check_find(index, &everybody, "x1y2z3g", -ENOENT, NULL); /* too short, though only one begins so */
+        check_find(index, &everybody, "X1Y2Z3GH", -ENOENT, NULL);
+        check_find(index, &everybody, "x1y2z3gh-", -ENOENT, NULL);
         check_find(index, &everybody, "x1y2z3ghijklmnopqrstu", -ENOENT, NULL); /* the whole id is for those who look for ids */
         check_find(index, &everybody, "x1y2z3ghijklmnopqrstuv", -ENOENT, NULL);
         free(index);
@@ -77,8 +77,8 @@ TEST(several) {
         Error error = { 0 };
         PrefixNode *found = NULL;
 
-        check_result("several", prefix_find(index, &things, &everybody, "abcd", &found, &error), -ENOTUNIQ);
-        check_string("several", error.text, "'abcd' is ambiguous: the ids of 2 things begin so: abcdefghijklmnopqrstu (web), abcdeaghijklmnopqrstu");
+        check_result("several", prefix_find(index, &things, &everybody, "abcdefgh", &found, &error), -ENOTUNIQ);
+        check_string("several", error.text, "'abcdefgh' is ambiguous, give more characters: the ids of 2 things begin so: abcdefghijklmnopqrstu (web), abcdefghiaklmnopqrstu");
         check_true("several", !found);
         free(index);
 }
@@ -86,9 +86,9 @@ TEST(several) {
 TEST(what_others_have_tells_nothing) {
         PrefixIndex *index = index_of_table();
 
-        check_find(index, &a, "abcd", 0, table);
-        check_find(index, &b, "abcd", 0, table + 1);
-        check_find(index, &a, "abzz", -ENOENT, NULL);
+        check_find(index, &a, "abcdefgh", 0, table);
+        check_find(index, &b, "abcdefgh", 0, table + 1);
+        check_find(index, &a, "abzzzzgh", -ENOENT, NULL);
         free(index);
 }
 
@@ -96,11 +96,11 @@ TEST(removed) {
         PrefixIndex *index = index_of_table();
 
         prefix_remove(index, &table[0].node);
-        check_find(index, &everybody, "abcd", 0, table + 1);
+        check_find(index, &everybody, "abcdefgh", 0, table + 1);
         prefix_remove(index, &table[0].node); /* nothing happens */
         prefix_remove(index, &table[1].node);
-        check_find(index, &everybody, "abcd", -ENOENT, NULL);
-        check_find(index, &everybody, "abzz", 0, table + 2);
+        check_find(index, &everybody, "abcdefgh", -ENOENT, NULL);
+        check_find(index, &everybody, "abzzzzgh", 0, table + 2);
         free(index);
 }
 
@@ -111,12 +111,12 @@ TEST(many_are_not_all_named) {
         PrefixNode *found;
 
         for (size_t i = 0; i < ELEMENTSOF(many); i++) {
-                (void) snprintf(many[i].id, sizeof(many[i].id), "same%017zu", i);
+                (void) snprintf(many[i].id, sizeof(many[i].id), "samesame%013zu", i);
                 many[i].name = "a-name-as-long-as-names-can-be-which-is-sixty-three-characters-";
                 prefix_add(index, &many[i].node, many[i].id);
         }
-        check_result("many", prefix_find(index, &things, &everybody, "same0", &found, &error), -ENOTUNIQ);
-        check_part("many", error.text, "the ids of 300 things begin so: same00000000000000000 (a-name");
+        check_result("many", prefix_find(index, &things, &everybody, "samesame0", &found, &error), -ENOTUNIQ);
+        check_part("many", error.text, "the ids of 300 things begin so: samesame0000000000000 (a-name");
         check_true("many", strstr(error.text, many[6].id) == NULL);
         free(index);
 }

@@ -135,13 +135,13 @@ static void cell_cut_label(Table *t, const json_t *row, const Column *c) {
 }
 
 static unsigned top_label_width(const Top *t) {
-        size_t i, widest = TABLE_ID_SHORT;
+        size_t i, widest = ID_SHORT;
         const json_t *row;
 
         json_array_foreach(t->rows, i, row) {
                 const char *label = sandbox_label(json_object_get(row, "sandbox"));
 
-                widest = MAX_OF(widest, id_is_valid(label) ? (size_t) TABLE_ID_SHORT : strlen(label));
+                widest = MAX_OF(widest, id_is_valid(label) ? (size_t) ID_SHORT : strlen(label));
         }
         return (unsigned) widest;
 }
@@ -151,7 +151,7 @@ static unsigned top_label_width(const Top *t) {
 static size_t top_choose(const Top *t, unsigned width, Column chosen[static RESOURCES_COLUMNS]) {
         static const unsigned widths[RESOURCES_COLUMNS] = { 8, 7, 6, 7, 6, 6, 5, 6, 7, 8, 10 }; /* usual widths of the columns, except the name */
         const TopOrder *order = t->order;
-        unsigned label = MIN_OF(MAX_OF(width / 3, (unsigned) TABLE_ID_SHORT), top_label_width(t)), left = width, n = 0;
+        unsigned label = MIN_OF(MAX_OF(width / 3, (unsigned) ID_SHORT), top_label_width(t)), left = width, n = 0;
 
         for (size_t i = 0; i < RESOURCES_COLUMNS; i++)
                 if (strcmp(resources_columns[i].head, order->column) == 0)

@@ -25,7 +25,7 @@ int object_name_check(const char *text, size_t max, Error *reterr) {
 }
 
 void object_host_name(const char *name, const char *id, char ret[static HOST_NAME_BYTES]) {
-        (void) snprintf(ret, HOST_NAME_BYTES, "%.*s", name ? HOST_NAME_BYTES - 1 : HOST_NAME_SHORT, name ? name : id);
+        (void) snprintf(ret, HOST_NAME_BYTES, "%.*s", name ? HOST_NAME_BYTES - 1 : ID_SHORT, name ? name : id);
         for (char *p = ret; (p = strpbrk(p, "_."));)
                 *p = '-';
 }

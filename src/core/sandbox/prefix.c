@@ -47,7 +47,7 @@ static size_t prefix_tell(const PrefixKind *kind, const PrefixNode *node, char *
 }
 
 static int prefix_refuse(const PrefixKind *kind, const char *text, char told[static ERROR_TEXT_MAX], size_t n, Error *reterr) {
-        return error_set(reterr, -ENOTUNIQ, "'%s' is ambiguous: the ids of %zu %s begin so: %s%s", text, n, kind->nouns, told, n > TOLD_MAX ? ", …" : "");
+        return error_set(reterr, -ENOTUNIQ, "'%s' is ambiguous, give more characters: the ids of %zu %s begin so: %s%s", text, n, kind->nouns, told, n > TOLD_MAX ? ", …" : "");
 }
 
 int prefix_find(const PrefixIndex *index, const PrefixKind *kind, const Principal *who, const char *text, PrefixNode **ret, Error *reterr) {
