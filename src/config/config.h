@@ -79,10 +79,10 @@ typedef struct AlertOverride { /* alerts.rules.NAME: */
         bool enabled;
 } AlertOverride;
 
-typedef enum AlertPreset { ALERT_PRESET_MACHINE, ALERT_PRESET_SEEDS, _ALERT_PRESET_MAX } AlertPreset;
+typedef enum AlertPreset { ALERT_PRESET_MACHINE, ALERT_PRESET_MONOTASK, _ALERT_PRESET_MAX } AlertPreset;
 
 typedef struct AlertsConfig { /* alerts: */
-        AlertPreset preset;       /* thresholds of active sandboxes: machine: shares of what the daemon allows; seeds: 50 and 20 */
+        AlertPreset preset;       /* machine: thresholds are shares of what the daemon allows and has; monotask: fixed numbers */
         bool enabled;             /* true */
         usec_t interval_usec;     /* between two evaluations of the rules: 10 s */
         usec_t cooldown_usec;     /* 1 h; the same alert is not sent again within it */

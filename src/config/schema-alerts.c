@@ -13,7 +13,7 @@
 
 static const char *const severity_words[_SEVERITY_MAX] = { "info", "warning", "critical" };
 static const char *const channel_words[_CHANNEL_MAX] = { "log", "slack", "webhook", "pagerduty", "email" };
-static const char *const preset_words[_ALERT_PRESET_MAX] = { "machine", "seeds" };
+static const char *const preset_words[_ALERT_PRESET_MAX] = { "machine", "monotask" };
 static const ShapeNames alert_preset_names = SHAPE_WORDS(preset_words);
 const ShapeNames alert_severity_names = SHAPE_WORDS(severity_words), channel_kind_names = SHAPE_WORDS(channel_words);
 
@@ -141,7 +141,7 @@ static const ShapeField alerts_config_fields[] = {
         { "enabled", KEY_BOOL(AlertsConfig, enabled), .initial = "true", .help = "evaluate the rules" },
         { "interval", KEY_TIME(AlertsConfig, interval_usec), .min = 0.01, .max = 86400, .initial = "10s", .help = "how often the rules are evaluated" },
         { "preset", KEY_ENUM(AlertsConfig, preset, alert_preset_names), .initial = "machine",
-          .help = "thresholds for the number of active sandboxes: machine: 75 % and 90 % of the daemon's limit; seeds: 50 and 20" },
+          .help = "thresholds of the rules: machine: in proportion to what the daemon allows and has; monotask: the fixed numbers of the MonoTask runbooks" },
         { "cooldown", KEY_TIME(AlertsConfig, cooldown_usec), .initial = "1h", .help = "time before the same alert is sent again" },
         { "maxAttempts", KEY_COUNT(AlertsConfig, attempts_max), .min = 1, .max = 100, .initial = "5", .help = "attempts to deliver an alert" },
         { "backoff", KEY_TIME(AlertsConfig, backoff_usec), .min = 0.01, .max = 300, .initial = "1s",

@@ -45,12 +45,12 @@ void alert_resolve(AlertEngine *e, Alert *a, AlertNow now, const char *text) {
 
 /* Rules. */
 
-static void alert_engine_describe(Alert *a, const AlertRule *rule) {
+static void alert_engine_describe(Alert *a, const AlertMeasure *m) {
         char value[ALERT_VALUE_MAX], threshold[ALERT_VALUE_MAX], text[TEXT_MAX];
 
-        (void) snprintf(text, sizeof(text), "%s is %s, above %s", signal_name(rule->signal),
-                        alert_value_text(rule->unit, a->row.value, value),
-                        alert_value_text(rule->unit, rule->threshold, threshold));
+        (void) snprintf(text, sizeof(text), "%s is %s, above %s", signal_name(m->signal),
+                        alert_value_text(m->unit, a->row.value, value),
+                        alert_value_text(m->unit, m->threshold, threshold));
         alert_set_text(&a->row.text, text);
 }
 
@@ -76,14 +76,14 @@ static void on_above(AlertEngine *e, const AlertRule *rule, const AlertRule *eff
                         return;
         }
         a->row.value = value;
-        a->row.threshold = effective->threshold;
+        a->row.threshold = effective->measure.threshold;
         a->row.seen_at = now.wall;
         a->seen = (int64_t) now.mono;
         a->clear_usec = 0;
-        alert_engine_describe(a, effective);
+        alert_engine_describe(a, &effective->measure);
         if (a->status == ALERT_PENDING) {
                 a->row.held_usec += known ? passed : 0;
-                if (a->row.held_usec >= effective->sustained_usec) {
+                if (a->row.held_usec >= effective->measure.sustained_usec) {
                         a->status = ALERT_FIRING;
                         a->severity = effective->severity;
                         a->row.fired_at = now.wall;
@@ -106,20 +106,20 @@ static void on_below(AlertEngine *e, const AlertRule *effective, Alert *a, doubl
         if (!isnan(value))
                 a->row.value = value;
         (void) snprintf(text, sizeof(text), effective->enabled ? "%s is %s" : "%s is not looked at any more",
-                        signal_name(effective->signal), alert_value_text(effective->unit, value, is));
+                        signal_name(effective->measure.signal), alert_value_text(effective->measure.unit, value, is));
         alert_resolve(e, a, now, text);
 }
 
-static unsigned alert_engine_cap(const AlertEngine *e) {
-        return e->hooks.cap ? e->hooks.cap(e->hooks.userdata) : 0;
+static AlertRule alert_engine_rule(const AlertEngine *e, const AlertRule *rule, const AlertsConfig *config) {
+        return alert_rule_effective(rule, config, e->hooks.read, e->hooks.userdata);
 }
 
 static void alert_engine_look(AlertEngine *e, const AlertRule *rule, usec_t passed, const AlertsConfig *config, AlertNow now) {
-        AlertRule effective = alert_rule_effective(rule, config, alert_engine_cap(e));
+        AlertRule effective = alert_engine_rule(e, rule, config);
         Alert *a = e->active[alert_rule_index(rule)];
-        double value = effective.enabled ? e->hooks.read(rule->signal, e->hooks.userdata) : NAN;
+        double value = effective.enabled ? e->hooks.read(effective.measure.signal, e->hooks.userdata) : NAN;
 
-        if (value > effective.threshold) /* never true of NAN */
+        if (value > effective.measure.threshold) /* never true of NAN */
                 on_above(e, rule, &effective, value, passed, config, now);
         else if (a)
                 on_below(e, &effective, a, value, passed, now);
@@ -180,7 +180,7 @@ int alert_engine_raise(AlertEngine *e, const AlertsConfig *config, AlertNow now,
         if (rule && !alert_rule_is_event(rule))
                 return -EINVAL; /* that one is measured */
         if (rule) {
-                AlertRule effective = alert_rule_effective(rule, config, alert_engine_cap(e));
+                AlertRule effective = alert_engine_rule(e, rule, config);
 
                 if (!effective.enabled)
                         return 0;

@@ -47,10 +47,9 @@ typedef struct AlertNow {
 } AlertNow;
 
 typedef struct AlertHooks {
-        double (*read)(Signal s, void *userdata); /* NAN: no data */
+        AlertRead read; /* NAN: no data */
         void (*tell)(const Alert *a, AlertNews news, void *userdata);
         void *userdata;
-        unsigned (*cap)(void *userdata); /* sandboxes that the daemon allows; 0, or no function: not known */
 } AlertHooks;
 
 typedef struct AlertEngine AlertEngine;

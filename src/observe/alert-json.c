@@ -48,17 +48,20 @@ json_t *alert_json(const Alert *a) {
 
 json_t *alert_rule_json(const AlertRule *rule, double value) {
         bool event = alert_rule_is_event(rule);
+        const AlertMeasure *m = &rule->measure;
 
-        return json_pack("{s:s,s:s,s:s,s:b,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o}",
+        return json_pack("{s:s,s:s,s:s,s:b,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}",
                         "name", rule->name,
                         "title", rule->title,
                         "severity", alert_severity_name(rule->severity),
                         "enabled", rule->enabled,
                         "kind", event ? "event" : "rule",
-                        "signal", json_text_or_null(event ? NULL : signal_name(rule->signal)),
-                        "unit", json_text_or_null(event ? NULL : shape_name(&alert_unit_names, (int) rule->unit)),
-                        "threshold", event ? json_null() : json_real(rule->threshold),
-                        "sustainedSeconds", event ? json_null() : json_real((double) rule->sustained_usec / (double) USEC_PER_SEC),
+                        "signal", json_text_or_null(event ? NULL : signal_name(m->signal)),
+                        "unit", json_text_or_null(event ? NULL : shape_name(&alert_unit_names, (int) m->unit)),
+                        "threshold", event ? json_null() : alert_json_number_or_null(m->threshold),
+                        "share", m->share > 0 ? json_real(m->share) : json_null(),
+                        "of", json_text_or_null(m->share > 0 ? signal_name(m->of) : NULL),
+                        "sustainedSeconds", event ? json_null() : json_real((double) m->sustained_usec / (double) USEC_PER_SEC),
                         "value", alert_json_number_or_null(value),
                         "description", rule->description,
                         "runbook", runbook_json(rule));

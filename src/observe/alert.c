@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "core/admission.h"
 #include "core/store.h"
 #include "observe/alert-engine.h"
 #include "observe/alert-json.h"
 
 #define INTERVAL_MIN     (10 * USEC_PER_MSEC)
-#define TIMEOUTS_MANY    3
-#define TIMEOUTS_WITHIN  (10 * 60 * USEC_PER_SEC)
+#define TIMEOUTS_MINUTES 10
 
 struct Alerts {
         Manager *manager;
@@ -23,8 +21,8 @@ struct Alerts {
         sd_event_source *timer;
         CoreObserver observer;
         Observe *observe;
-        usec_t timeouts[TIMEOUTS_MANY]; /* monotonic times of the last ones, as a ring */
-        unsigned n_timeouts;
+        unsigned timeouts[TIMEOUTS_MINUTES]; /* in each of the last minutes, as a ring */
+        usec_t timeouts_minute;              /* the last one of them; monotonic */
         uint64_t store_failures; /* failures that were reported */
 };
 
@@ -40,15 +38,6 @@ static double read_signal(Signal s, void *userdata) {
         const Alerts *a = userdata;
 
         return observe_signal(a->observe, s);
-}
-
-static unsigned alert_cap(void *userdata) {
-        const Alerts *a = userdata;
-        AdmissionStats s = { 0 };
-
-        if (a->manager->admission)
-                admission_stats(a->manager->admission, &s);
-        return s.cap;
 }
 
 static void alert_tell(const Alert *alert, AlertNews news, void *userdata) {
@@ -138,20 +127,32 @@ static void raise_event(Alerts *a, const Sandbox *sb, const Execution *x, const 
         alerts_raise(a, name, SEVERITY_WARNING, context, text);
 }
 
-/* Three timeouts within ten minutes are more than chance. */
-static void count_timeout(Alerts *a) {
-        usec_t at = clock_usec();
+static unsigned alert_count_timeout(Alerts *a) {
+        usec_t minute = clock_usec() / (60 * USEC_PER_SEC);
+        unsigned n = 0;
 
-        a->timeouts[a->n_timeouts++ % TIMEOUTS_MANY] = at;
-        if (a->n_timeouts >= TIMEOUTS_MANY && at - a->timeouts[a->n_timeouts % TIMEOUTS_MANY] <= TIMEOUTS_WITHIN)
-                alerts_raise(a, "repeated_timeouts", SEVERITY_CRITICAL, /* context= */ NULL,
-                                "at least three sandboxes were ended at their work by a time limit within ten minutes");
+        for (unsigned i = 0; i < TIMEOUTS_MINUTES && a->timeouts_minute < minute; i++)
+                a->timeouts[++a->timeouts_minute % TIMEOUTS_MINUTES] = 0;
+        a->timeouts_minute = minute;
+        a->timeouts[minute % TIMEOUTS_MINUTES]++;
+        for (unsigned i = 0; i < TIMEOUTS_MINUTES; i++)
+                n += a->timeouts[i];
+        return n;
+}
+
+static void alert_repeat_timeout(Alerts *a) {
+        unsigned n = alert_count_timeout(a);
+        char text[128];
+
+        (void) snprintf(text, sizeof(text), "%u sandboxes were ended at their work by a time limit within ten minutes", n);
+        if (n >= alert_timeouts_many(config_of(a), read_signal(SIGNAL_ACTIVE, a)))
+                alerts_raise(a, "repeated_timeouts", SEVERITY_CRITICAL, /* context= */ NULL, text);
 }
 
 static void alert_on_timeout(Alerts *a, const Sandbox *sb, const Execution *x) {
         raise_event(a, sb, x, "sandbox_event_timeout", "timeout",
                         x ? "an agent's command was ended by its time limit" : "a sandbox was ended at its work by its time limit");
-        count_timeout(a);
+        alert_repeat_timeout(a);
 }
 
 /* The timeout of a sandbox that does nothing is its planned end, and not a problem. */
@@ -201,8 +202,8 @@ json_t *alerts_rules_json(Alerts *a) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < n; i++) {
-                AlertRule effective = alert_rule_effective(&rules[i], config_of(a), alert_cap(a));
-                double value = alert_rule_is_event(&effective) ? NAN : read_signal(effective.signal, a);
+                AlertRule effective = alert_rule_effective(&rules[i], config_of(a), read_signal, a);
+                double value = alert_rule_is_event(&effective) ? NAN : read_signal(effective.measure.signal, a);
 
                 (void) json_array_append_new(list, alert_rule_json(&effective, value));
         }
@@ -231,7 +232,7 @@ Notify *alerts_notify(Alerts *a) {
 /* Life. */
 
 static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
-        const AlertHooks hooks = { read_signal, alert_tell, a, alert_cap };
+        const AlertHooks hooks = { read_signal, alert_tell, a };
         Manager *m = a->manager;
         int r;
 

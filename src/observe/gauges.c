@@ -149,6 +149,12 @@ static void refresh_admission(Observe *o) {
         metric_set(o, METRIC_ADMISSION_EVENTS, "refused", (double) s.refused);
 }
 
+double gauge_cap(Observe *o) {
+        unsigned cap = o->manager->admission ? admission_cap(o->manager->admission) : 0;
+
+        return cap > 0 ? cap : NAN;
+}
+
 double gauge_waiting(void *observe) {
         return (double) admission_of(observe).waiting;
 }

@@ -7,17 +7,19 @@
 
 #include "core/home.h"
 #include "core/provider.h"
+#include "observe/alert-rules.h"
 #include "observe/internal.h"
 
 typedef struct Condition {
         Signal signal;
         double above;
         const char *text;
+        const char *rule; /* the alert whose threshold counts, as the configuration has it; NULL: above */
 } Condition;
 
 static const Condition unhealthy[] = {
         { SIGNAL_FAILURE_RATE,       0.25, "more than a quarter of the sandboxes of the last hour failed" },
-        { SIGNAL_STUCK,              0,    "sandboxes are stuck"                                           },
+        { SIGNAL_STUCK,              0,    "sandboxes are stuck", "sandbox_stuck"                           },
         { SIGNAL_DISK_USAGE,         0.98, "the disk is full"                                              },
         { SIGNAL_SWEEP_FAILURE_RATE, 0.5,  "the cleaners fail"                                             },
 };
@@ -25,8 +27,8 @@ static const Condition unhealthy[] = {
 static const Condition degraded[] = {
         { SIGNAL_FAILURE_RATE,      0.10, "more than a tenth of the sandboxes of the last hour failed" },
         { SIGNAL_TIMEOUT_RATE,      0.10, "more than a tenth of the sandboxes of the last hour timed out" },
-        { SIGNAL_ORPHANED,          3,    "sandboxes are orphaned"                                        },
-        { SIGNAL_UNHEALTHY,         0,    "sandboxes do not answer"                                       },
+        { SIGNAL_ORPHANED,          3,    "sandboxes are orphaned", "sandbox_orphaned"                    },
+        { SIGNAL_UNHEALTHY,         0,    "sandboxes do not answer", "sandbox_unhealthy"                  },
         { SIGNAL_SWEEP_LATENESS,    60,   "the sweeper is late"                                           },
         { SIGNAL_HTTP_ERROR_RATE,   0.05, "the daemon answers with errors"                                },
         { SIGNAL_POOL_WAIT,         30,   "callers wait for a sandbox"                                    },
@@ -36,17 +38,28 @@ static const Condition degraded[] = {
         { SIGNAL_DELIVERY_FAILURES, 0,    "notifications could not be delivered"                          },
 };
 
+static double health_read(Signal s, void *userdata) {
+        return observe_signal(userdata, s);
+}
+
+static double condition_limit(Observe *o, const Condition *c) {
+        const AlertRule *rule = c->rule ? alert_rule_find(c->rule) : NULL;
+
+        return rule ? alert_rule_effective(rule, &o->manager->settings->alerts, health_read, o).measure.threshold : c->above;
+}
+
 static bool add_reasons(Observe *o, const Condition *conditions, size_t n, json_t *reasons) {
         bool any = false;
 
-        for (size_t i = 0; i < n; i++)
-                if (observe_signal(o, conditions[i].signal) > conditions[i].above) { /* never true of NAN */
-                        (void) json_array_append_new(reasons, json_pack("{s:s,s:f,s:f,s:s}",
-                                        "signal", signal_name(conditions[i].signal),
-                                        "value", observe_signal(o, conditions[i].signal),
-                                        "limit", conditions[i].above, "text", conditions[i].text));
-                        any = true;
-                }
+        for (size_t i = 0; i < n; i++) {
+                double value = observe_signal(o, conditions[i].signal), limit = condition_limit(o, &conditions[i]);
+
+                if (!(value > limit)) /* also if one of them is NAN */
+                        continue;
+                (void) json_array_append_new(reasons, json_pack("{s:s,s:f,s:f,s:s}", "signal", signal_name(conditions[i].signal),
+                                "value", value, "limit", limit, "text", conditions[i].text));
+                any = true;
+        }
         return any;
 }
 

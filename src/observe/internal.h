@@ -52,6 +52,13 @@ typedef struct Source {
         void *userdata;
 } Source;
 
+/* Over all live sandboxes. */
+typedef struct LiveSums {
+        usec_t at; /* observe_now(); 0: never */
+        double memory_max, cpu_max, idle_max; /* NAN: of none */
+        unsigned unused, short_of_memory, short_of_cpu;
+} LiveSums;
+
 struct Observe {
         Manager *manager;
         CoreObserver observer;
@@ -63,6 +70,7 @@ struct Observe {
         void *alerts_data, *sweeper_data;
 
         Note *notes; /* by id */
+        LiveSums live;
         char cursor[SANDBOX_ID_LENGTH + 1]; /* the sandbox that the sampler looked at last */
         sd_event_source *sampler, *ticker, *flusher;
 
@@ -109,6 +117,7 @@ typedef struct AgeClass {
 size_t age_classes(const AgeClass **ret);
 void count_ages(const Observe *o, uint64_t *ret_counts, usec_t *ret_oldest);
 uint64_t count_active(const Observe *o);
+double gauge_cap(Observe *o); /* NAN: not known */
 double gauge_memory_usage(Observe *o);
 double gauge_disk_usage(Observe *o);
 double gauge_depot_usage(Observe *o);

@@ -8,6 +8,11 @@
 
 #define RATE_SAMPLES_MIN 10 /* sandboxes ended in the last hour */
 #define RATE_ERRORS_MIN  5  /* error responses in the last five minutes */
+#define FAILURES_SHARE_MIN 0.05 /* of the sandboxes that ended in the last hour */
+#define MEMORY_SHORT  0.88 /* of the limit */
+#define CPU_SHORT     0.90 /* of the quota */
+#define UNUSED_USEC   (3600 * USEC_PER_SEC)
+#define LIVE_AGE_USEC (100 * USEC_PER_MSEC)
 
 static double measure_share(double part, double whole) {
         return whole > 0 ? part / whole : NAN;
@@ -34,8 +39,9 @@ static double timeout_rate(Observe *o) {
         return measure_rate(o, ended(o, "timeout"), ended(o, NULL));
 }
 
+/* NAN if hardly anything fails: where one sandbox in a thousand fails, all of these may well be timeouts. */
 static double timeouts_of_failures(Observe *o) {
-        return measure_rate(o, ended(o, "timeout"), failures(o));
+        return failure_rate(o) >= FAILURES_SHARE_MIN ? measure_rate(o, ended(o, "timeout"), failures(o)) : NAN;
 }
 
 static double active(Observe *o) {
@@ -86,6 +92,11 @@ static double security_events(Observe *o) {
         return n;
 }
 
+/* Connections of untrusted code that the gate refuses are what the gate is for. */
+static double refused_calls(Observe *o) {
+        return security_events(o) - observe_count(o, METRIC_SECURITY_EVENTS, "network", NULL, WINDOW_1H);
+}
+
 static double cleanup_failures(Observe *o) {
         return observe_count(o, METRIC_CLEANUP_ITEMS, NULL, "failed", WINDOW_1H);
 }
@@ -95,33 +106,61 @@ static double delivery_failures(Observe *o) {
                observe_count(o, METRIC_DELIVERIES, NULL, "dropped", WINDOW_1H);
 }
 
-static double live_max(Observe *o, size_t offset) {
-        const Note *n, *next;
-        double max = NAN;
+/* A pause or a stop was asked for: such a sandbox is kept on purpose. */
+static bool note_is_unused(const Observe *o, const Note *n, usec_t now) {
+        const Sandbox *sb = n->alive == 0 && now > n->activity && now - n->activity > UNUSED_USEC ? manager_by_id(o->manager, n->id) : NULL;
 
+        return sb && sb->status == SANDBOX_READY;
+}
+
+static void live_add(Observe *o, const Note *n, usec_t now) {
+        LiveSums *s = &o->live;
+
+        s->idle_max = fmax(s->idle_max, now > n->activity ? (double) (now - n->activity) / USEC_PER_SEC : 0);
+        s->unused += note_is_unused(o, n, now);
+        if (n->sampled_at == 0)
+                return;
+        s->memory_max = fmax(s->memory_max, n->memory_share);
+        s->cpu_max = fmax(s->cpu_max, n->cpu_share);
+        s->short_of_memory += n->memory_share > MEMORY_SHORT;
+        s->short_of_cpu += n->cpu_share > CPU_SHORT;
+}
+
+/* One pass over all live sandboxes serves all rules that are evaluated together. */
+static const LiveSums *live_sums(Observe *o) {
+        usec_t now = observe_now(), wall = clock_wall_usec();
+        const Note *n, *next;
+
+        if (o->live.at != 0 && now - o->live.at < LIVE_AGE_USEC)
+                return &o->live;
+        o->live = (LiveSums) { .at = now, .memory_max = NAN, .cpu_max = NAN, .idle_max = NAN };
         HASH_ITER(hh, o->notes, n, next)
-                if (n->sampled_at != 0)
-                        max = fmax(max, *(const double *) (const void *) ((const char *) n + offset));
-        return max;
+                live_add(o, n, wall);
+        return &o->live;
 }
 
 static double memory_max(Observe *o) {
-        return live_max(o, offsetof(Note, memory_share));
+        return live_sums(o)->memory_max;
 }
 
 static double cpu_max(Observe *o) {
-        return live_max(o, offsetof(Note, cpu_share));
+        return live_sums(o)->cpu_max;
 }
 
 static double idle_max(Observe *o) {
-        usec_t now = clock_wall_usec(), oldest = now;
-        const Note *n, *next;
+        return live_sums(o)->idle_max;
+}
 
-        if (!o->notes)
-                return NAN;
-        HASH_ITER(hh, o->notes, n, next)
-                oldest = MIN_OF(oldest, n->activity);
-        return (double) (now - oldest) / (double) USEC_PER_SEC;
+static double unused(Observe *o) {
+        return live_sums(o)->unused;
+}
+
+static double short_of_memory(Observe *o) {
+        return live_sums(o)->short_of_memory;
+}
+
+static double short_of_cpu(Observe *o) {
+        return live_sums(o)->short_of_cpu;
 }
 
 typedef enum Together { ADDED, HIGHEST } Together;
@@ -156,6 +195,11 @@ static const struct {
         [SIGNAL_SANDBOX_MEMORY_MAX]   = { memory_max,           HIGHEST },
         [SIGNAL_SANDBOX_CPU_MAX]      = { cpu_max,              HIGHEST },
         [SIGNAL_SANDBOX_IDLE_MAX]     = { idle_max,             HIGHEST },
+        [SIGNAL_CAP]                  = { gauge_cap,            HIGHEST },
+        [SIGNAL_UNUSED]               = { unused,               ADDED   },
+        [SIGNAL_SHORT_OF_MEMORY]      = { short_of_memory,      ADDED   },
+        [SIGNAL_SHORT_OF_CPU]         = { short_of_cpu,         ADDED   },
+        [SIGNAL_REFUSED_CALLS]        = { refused_calls,        ADDED   },
 };
 
 int observe_set_source(Observe *o, Signal s, SignalRead read, void *userdata) {

@@ -7,7 +7,7 @@ static const struct {
 } signals[_SIGNAL_MAX] = {
         [SIGNAL_FAILURE_RATE]         = { "failure_rate", "Share of sandboxes that ended in the last hour and have failed, timeouts included; of ten at least" },
         [SIGNAL_TIMEOUT_RATE]         = { "timeout_rate", "Share of sandboxes that ended in the last hour and were ended at their work by a time limit; of ten at least" },
-        [SIGNAL_TIMEOUTS_OF_FAILURES] = { "timeouts_of_failures", "Share of the failures of the last hour that were timeouts" },
+        [SIGNAL_TIMEOUTS_OF_FAILURES] = { "timeouts_of_failures", "Share of the failures of the last hour that were timeouts; if one sandbox in twenty fails at least" },
         [SIGNAL_STUCK]                = { "stuck", "Sandboxes that run for longer than they should" },
         [SIGNAL_ORPHANED]             = { "orphaned", "Sandboxes that do not get ready" },
         [SIGNAL_ACTIVE]               = { "active", "Sandboxes that are live, those of pools not counted" },
@@ -30,6 +30,11 @@ static const struct {
         [SIGNAL_SANDBOX_MEMORY_MAX]   = { "sandbox_memory_max", "Highest use of its memory limit of any live sandbox, 0 to 1" },
         [SIGNAL_SANDBOX_CPU_MAX]      = { "sandbox_cpu_max", "Highest use of its CPU quota of any live sandbox, 0 to 1" },
         [SIGNAL_SANDBOX_IDLE_MAX]     = { "sandbox_idle_max", "Seconds since anything happened in the live sandbox that has waited longest" },
+        [SIGNAL_CAP]                  = { "cap", "Sandboxes that the daemon allows" },
+        [SIGNAL_UNUSED]               = { "unused", "Live sandboxes in which nothing runs and nothing has happened for an hour; paused and stopped ones are not counted" },
+        [SIGNAL_SHORT_OF_MEMORY]      = { "short_of_memory", "Live sandboxes that use more than 88 % of their memory limit" },
+        [SIGNAL_SHORT_OF_CPU]         = { "short_of_cpu", "Live sandboxes that use more than 90 % of their CPU quota" },
+        [SIGNAL_REFUSED_CALLS]        = { "refused_calls", "Keys, paths and calls of callers that were refused in the last hour" },
 };
 
 const char *signal_name(Signal s) {

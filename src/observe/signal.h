@@ -8,7 +8,7 @@
 typedef enum Signal {
         SIGNAL_FAILURE_RATE,        /* of sandboxes and agent executions that ended: failed */
         SIGNAL_TIMEOUT_RATE,        /* … ended by a time limit */
-        SIGNAL_TIMEOUTS_OF_FAILURES, /* D5 400 */
+        SIGNAL_TIMEOUTS_OF_FAILURES, /* D5 400; no data while hardly anything fails */
         SIGNAL_STUCK,               /* sandboxes, now */
         SIGNAL_ORPHANED,            /* sandboxes, now */
         SIGNAL_ACTIVE,              /* sandboxes, now; pooled ones not counted */
@@ -31,6 +31,11 @@ typedef enum Signal {
         SIGNAL_SANDBOX_MEMORY_MAX,  /* highest use of its limit of any live sandbox, 0…1 (C6 293) */
         SIGNAL_SANDBOX_CPU_MAX,     /* highest use of its quota of any live sandbox, 0…1 */
         SIGNAL_SANDBOX_IDLE_MAX,    /* seconds since the last activity in the live sandbox that is idle longest (C6 293) */
+        SIGNAL_CAP,                 /* sandboxes that the daemon allows */
+        SIGNAL_UNUSED,              /* live sandboxes in which nothing has happened for an hour, without set-aside ones, now */
+        SIGNAL_SHORT_OF_MEMORY,     /* live sandboxes that use nearly all of their memory limit, now */
+        SIGNAL_SHORT_OF_CPU,        /* live sandboxes that use nearly all of their CPU quota, now */
+        SIGNAL_REFUSED_CALLS,       /* violations by callers in the last hour: SIGNAL_SECURITY_EVENTS without what guests tried */
         _SIGNAL_MAX,
 } Signal;
 

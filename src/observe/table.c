@@ -39,6 +39,16 @@ static json_t *observe_table_signals_json(void) {
         return list;
 }
 
+static json_t *observe_table_rule_json(const AlertRule *rule) {
+        const AlertMeasure *m = &rule->measure;
+
+        return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:o,s:f,s:s,s:s}", "name", rule->name, "title", rule->title,
+                        "severity", alert_severity_name(rule->severity), "signal", signal_name(m->signal),
+                        "unit", shape_name(&alert_unit_names, (int) m->unit), "threshold", m->threshold, "share", m->share,
+                        "of", json_text_or_null(m->share > 0 ? signal_name(m->of) : NULL), "seconds", (double) m->sustained_usec / USEC_PER_SEC,
+                        "runbook", rule->runbook, "description", rule->description);
+}
+
 static json_t *rules_json(void) {
         const AlertRule *rules;
         size_t n = alert_rules(&rules);
@@ -46,11 +56,7 @@ static json_t *rules_json(void) {
 
         for (size_t i = 0; i < n; i++)
                 if (!alert_rule_is_event(&rules[i]))
-                        (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:s,s:s}", "name", rules[i].name,
-                                        "title", rules[i].title, "severity", alert_severity_name(rules[i].severity),
-                                        "signal", signal_name(rules[i].signal), "unit", shape_name(&alert_unit_names, (int) rules[i].unit),
-                                        "threshold", rules[i].threshold, "shareOfCap", rules[i].share_of_cap, "seconds", (double) rules[i].sustained_usec / USEC_PER_SEC,
-                                        "runbook", rules[i].runbook, "description", rules[i].description));
+                        (void) json_array_append_new(list, observe_table_rule_json(&rules[i]));
         return list;
 }
 

@@ -95,7 +95,7 @@ def make(daemon):
         "files": "/api/sandbox/full/files/list?path=/home/user", "resources": "/api/sandbox/full/resources"}.items()})
     docs["resources"]["pids"] = docs["cleanup"]["pressure"] = "<any>"
     for rule in docs["rules"]:
-        if rule["name"] in ("sandbox_active_high", "sandbox_leak_detected"):  # by the machine's memory
+        if rule["share"]:  # by the machine's memory, or by how many sandboxes there are
             rule["threshold"] = "<any>"
     return docs
 

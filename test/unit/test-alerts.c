@@ -24,7 +24,6 @@ typedef struct World {
         AlertEngine *engine;
         Store *store;
         char told[8192]; /* "fired:name " … */
-        unsigned cap;
 } World;
 
 static double read_signal(Signal s, void *userdata) {
@@ -39,19 +38,15 @@ static void tell(const Alert *a, AlertNews news, void *userdata) {
                         a->row.name);
 }
 
-static unsigned read_cap(void *userdata) {
-        return ((World *) userdata)->cap;
-}
-
 static void world_engine(World *w) {
-        const AlertHooks hooks = { read_signal, tell, w, read_cap };
+        const AlertHooks hooks = { read_signal, tell, w };
 
         assert_int_equal(alert_engine_new(w->store, &hooks, w->now, &w->engine, NULL), 0);
 }
 
 static void world_init(World *w) {
         *w = (World) {
-                .config = { .enabled = true, .interval_usec = 10 * SECOND, .cooldown_usec = HOUR },
+                .config = { .preset = ALERT_PRESET_MONOTASK, .enabled = true, .interval_usec = 10 * SECOND, .cooldown_usec = HOUR },
                 .now = { 5 * MINUTE, WALL },
         };
         assert_true(secret_init() >= 0);
@@ -166,42 +161,112 @@ TEST(rules_114_115) {
         check_string("title", alert_rule_find("sandbox_leak_detected")->title, "Sandbox Leak Detected");
 }
 
-/* The numbers of 066 and 115 are the preset's; a machine has its own. */
-TEST(active_is_a_share_of_what_is_allowed) {
-        AlertOverride o = { .name = "sandbox_leak_detected", .said = 1 << OVERRIDE_THRESHOLD, .threshold = 30 };
+/* The numbers of the requirements are the preset's; a machine has its own, in proportion to its size. */
+static void check_scaled(const char *name, Signal signal, Signal of, double whole, double threshold, usec_t sustained) {
         World w;
 
         world_init(&w);
-        w.cap = 800;
-        w.signals[SIGNAL_ACTIVE] = 600;
-        pass(&w, MINUTE);
-        check_told(&w, "");
-        w.signals[SIGNAL_ACTIVE] = 601;
-        pass(&w, MINUTE);
-        check_told(&w, "fired:warning:sandbox_active_high ");
-        w.signals[SIGNAL_ACTIVE] = 721;
-        pass(&w, MINUTE);
-        check_told(&w, "fired:critical:sandbox_leak_detected ");
-        w.signals[SIGNAL_ACTIVE] = 32;
-        pass(&w, MINUTE);
-        check_told(&w, "resolved:warning:sandbox_active_high resolved:critical:sandbox_leak_detected ");
-        override(&w, &o);
-        pass(&w, 0);
-        check_int("what is written down counts", status_of(&w, "sandbox_leak_detected"), ALERT_FIRING);
+        w.config.preset = ALERT_PRESET_MACHINE;
+        w.signals[of] = whole;
+        w.signals[signal] = threshold;
+        pass(&w, sustained + MINUTE);
+        check_int(name, status_of(&w, name), _ALERT_STATUS_MAX);
+        w.signals[signal] = threshold + 1;
+        pass(&w, sustained > 0 ? sustained - 10 * SECOND : 0);
+        check_int(name, status_of(&w, name), sustained > 0 ? ALERT_PENDING : ALERT_FIRING);
+        pass(&w, 20 * SECOND);
+        check_int(name, status_of(&w, name), ALERT_FIRING);
+        check_true(name, fabs(must(&w, name)->row.threshold - threshold) < 1e-9);
+        w.signals[of] = NAN; /* no data: the rule says nothing, and what fires goes on firing for a while */
+        w.signals[signal] = NAN;
+        pass(&w, 4 * MINUTE);
+        check_int(name, status_of(&w, name), ALERT_FIRING);
         world_done(&w);
 
         world_init(&w);
-        w.cap = 800;
-        w.config.preset = ALERT_PRESET_SEEDS;
-        w.signals[SIGNAL_ACTIVE] = 20;
-        pass(&w, MINUTE);
-        check_told(&w, "");
-        w.signals[SIGNAL_ACTIVE] = 21;
-        pass(&w, MINUTE);
-        check_told(&w, "fired:critical:sandbox_leak_detected ");
-        w.signals[SIGNAL_ACTIVE] = 51;
-        pass(&w, MINUTE);
+        w.config.preset = ALERT_PRESET_MACHINE;
+        w.signals[signal] = 1e9;
+        pass(&w, sustained + MINUTE);
+        check_int(name, status_of(&w, name), _ALERT_STATUS_MAX);
+        world_done(&w);
+}
+
+TEST(thresholds_scale_with_the_machine) {
+        static const struct {
+                const char *name;
+                Signal signal, of;
+                usec_t sustained;
+                double whole[3], threshold[3];
+        } cases[] = {
+                { "sandbox_stuck",         SIGNAL_STUCK,           SIGNAL_ACTIVE, 0,          { 3, 250, 10000 },  { 0, 2, 100 }          },
+                { "sandbox_orphaned",      SIGNAL_ORPHANED,        SIGNAL_ACTIVE, 0,          { 3, 450, 10000 },  { 3, 4, 100 }          },
+                { "sandbox_unhealthy",     SIGNAL_UNHEALTHY,       SIGNAL_ACTIVE, MINUTE,     { 3, 250, 10000 },  { 0, 2, 100 }          },
+                { "sandbox_active_high",   SIGNAL_ACTIVE,          SIGNAL_CAP,    5 * MINUTE, { 8, 800, 10000 },  { 7, 720, 9000 }       },
+                { "sandbox_leak_detected", SIGNAL_UNUSED,          SIGNAL_CAP,    5 * MINUTE, { 4, 800, 10000 },  { 3, 400, 5000 }       },
+                { "SandboxTimeout",        SIGNAL_UNUSED,          SIGNAL_CAP,    0,          { 8, 800, 10000 },  { 3, 200, 2500 }       },
+                { "HighMemoryUsage",       SIGNAL_SHORT_OF_MEMORY, SIGNAL_ACTIVE, 5 * MINUTE, { 3, 100, 10000 },  { 1, 25, 2500 }        },
+                { "CPUSaturation",         SIGNAL_SHORT_OF_CPU,    SIGNAL_ACTIVE, 2 * MINUTE, { 1, 100, 10000 },  { 1, 50, 5000 }        },
+                { "queue_processing_slow", SIGNAL_QUEUE_DEPTH,     SIGNAL_CAP,    5 * MINUTE, { 8, 800, 10000 },  { 20, 200, 2500 }      },
+                { "queue_backup",          SIGNAL_QUEUE_DEPTH,     SIGNAL_CAP,    5 * MINUTE, { 8, 800, 10000 },  { 100, 600, 7500 }     },
+                { "security_violation",    SIGNAL_REFUSED_CALLS,   SIGNAL_ACTIVE, 0,          { 3, 800, 10000 },  { 10, 80, 1000 }       },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                for (size_t k = 0; k < 3; k++)
+                        check_scaled(cases[i].name, cases[i].signal, cases[i].of, cases[i].whole[k], cases[i].threshold[k], cases[i].sustained);
+}
+
+/* Busy, with some sandboxes of each kind that one of a thousand may be; and the same for a small one. */
+TEST(a_healthy_machine_has_no_alert) {
+        static const struct {
+                double cap, active, queue, stuck, memory, cpu, unused, refused;
+        } machines[] = { { 10000, 8900, 900, 9, 890, 4000, 2000, 600 }, { 64, 50, 10, 0, 3, 20, 15, 9 }, { 8, 2, 1, 0, 1, 1, 1, 3 } };
+
+        for (size_t i = 0; i < ELEMENTSOF(machines); i++) {
+                World w;
+
+                world_init(&w);
+                w.config.preset = ALERT_PRESET_MACHINE;
+                w.signals[SIGNAL_CAP] = machines[i].cap;
+                w.signals[SIGNAL_ACTIVE] = machines[i].active;
+                w.signals[SIGNAL_QUEUE_DEPTH] = machines[i].queue;
+                w.signals[SIGNAL_STUCK] = w.signals[SIGNAL_UNHEALTHY] = w.signals[SIGNAL_ORPHANED] = machines[i].stuck;
+                w.signals[SIGNAL_SHORT_OF_MEMORY] = machines[i].memory;
+                w.signals[SIGNAL_SHORT_OF_CPU] = machines[i].cpu;
+                w.signals[SIGNAL_UNUSED] = machines[i].unused;
+                w.signals[SIGNAL_REFUSED_CALLS] = machines[i].refused;
+                w.signals[SIGNAL_SECURITY_EVENTS] = 1e6; /* untrusted code that looks for a way out */
+                w.signals[SIGNAL_SANDBOX_MEMORY_MAX] = w.signals[SIGNAL_SANDBOX_CPU_MAX] = 1;
+                w.signals[SIGNAL_SANDBOX_IDLE_MAX] = 86400;
+                pass(&w, HOUR);
+                check_told(&w, "");
+                check_true("none", !alert_engine_newest(w.engine));
+                world_done(&w);
+        }
+}
+
+TEST(108_how_many_timeouts_are_many) {
+        AlertsConfig config = { .preset = ALERT_PRESET_MACHINE };
+
+        check_uint("few", (uint64_t) alert_timeouts_many(&config, 5), 3);
+        check_uint("not known", (uint64_t) alert_timeouts_many(&config, NAN), 3);
+        check_uint("many", (uint64_t) alert_timeouts_many(&config, 10000), 100);
+        config.preset = ALERT_PRESET_MONOTASK;
+        check_uint("fixed", (uint64_t) alert_timeouts_many(&config, 10000), 3);
+}
+
+TEST(a_threshold_that_is_written_down_counts) {
+        AlertOverride o = { .name = "sandbox_active_high", .said = 1 << OVERRIDE_THRESHOLD, .threshold = 30 };
+        World w;
+
+        world_init(&w);
+        w.config.preset = ALERT_PRESET_MACHINE;
+        w.signals[SIGNAL_CAP] = 800;
+        w.signals[SIGNAL_ACTIVE] = 31;
+        override(&w, &o);
+        pass(&w, 6 * MINUTE);
         check_told(&w, "fired:warning:sandbox_active_high ");
+        check_string("text", must(&w, "sandbox_active_high")->row.text, "active is 31, above 30");
         world_done(&w);
 }
 

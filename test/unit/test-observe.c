@@ -160,6 +160,126 @@ TEST(402_only_what_breaks_a_rule_is_a_violation) {
         watched_close(&x);
 }
 
+TEST(connections_of_guests_are_no_refused_calls) {
+        Watched x;
+
+        watched_new(&x, "refused-calls");
+        for (unsigned i = 0; i < 100; i++)
+                observe_security(x.w.manager, "network", NULL, NULL);
+        observe_security(x.w.manager, "oom-kill", NULL, "told");
+        check_near("guests", observe_signal(x.o, SIGNAL_REFUSED_CALLS), 0);
+        observe_security(x.w.manager, "auth-failed", NULL, "told");
+        observe_security(x.w.manager, "path-refused", NULL, "told");
+        check_near("callers", observe_signal(x.o, SIGNAL_REFUSED_CALLS), 2);
+        check_near("all", observe_signal(x.o, SIGNAL_SECURITY_EVENTS), 102);
+        watched_close(&x);
+}
+
+/* One failure among a thousand, and that one was a timeout. */
+TEST(400_timeouts_where_hardly_anything_fails) {
+        Watched x;
+
+        watched_new(&x, "few-failures");
+        metric_add2(x.o, METRIC_SANDBOXES_ENDED, "testing", "completed", 999);
+        metric_add2(x.o, METRIC_SANDBOXES_ENDED, "testing", "timeout", 1);
+        check_true("no share", isnan(observe_signal(x.o, SIGNAL_TIMEOUTS_OF_FAILURES)));
+        metric_add2(x.o, METRIC_SANDBOXES_ENDED, "testing", "failed", 99);
+        check_near("a hundredth", observe_signal(x.o, SIGNAL_TIMEOUTS_OF_FAILURES), 0.01);
+        watched_close(&x);
+}
+
+static double live_signal(Watched *x, Signal s) {
+        x->o->live.at = 0; /* as if the last look were long ago */
+        return observe_signal(x->o, s);
+}
+
+static Note *note_since(Watched *x, Sandbox *sb, unsigned minutes) {
+        Note *n = note_find(x->o, sb);
+
+        check_true("noted", n != NULL);
+        n->activity = clock_wall_usec() - minutes * 60 * USEC_PER_SEC;
+        return n;
+}
+
+TEST(unused_is_what_waits_for_nobody) {
+        Sandbox *fresh, *idle, *busy, *paused;
+        Answer a = { 0 };
+        Watched x;
+
+        watched_new(&x, "unused");
+        check_near("none", live_signal(&x, SIGNAL_UNUSED), 0);
+        fresh = agent(&x, NULL);
+        idle = agent(&x, NULL);
+        busy = agent(&x, NULL);
+        paused = agent(&x, NULL);
+        (void) start(busy, "sleep");
+        sandbox_pause(paused, on_done, &a);
+        x.w.fake.provider.events->frozen(paused, true, NULL, x.w.manager);
+        check_string("paused", sandbox_status_name(paused->status), "paused");
+        (void) note_since(&x, fresh, 59);
+        (void) note_since(&x, idle, 61);
+        (void) note_since(&x, busy, 600);
+        (void) note_since(&x, paused, 600);
+        check_near("the idle one", live_signal(&x, SIGNAL_UNUSED), 1);
+        check_near("whatever it does", live_signal(&x, SIGNAL_SANDBOX_IDLE_MAX), 36000);
+        (void) note_since(&x, fresh, 61);
+        check_near("from one look for all rules", observe_signal(x.o, SIGNAL_UNUSED), 1);
+        check_near("two", live_signal(&x, SIGNAL_UNUSED), 2);
+        watched_close(&x);
+}
+
+TEST(short_of_what_they_may_have) {
+        Watched x;
+
+        watched_new(&x, "short");
+        for (unsigned i = 0; i < 4; i++) {
+                Note *n = note_since(&x, agent(&x, NULL), 0);
+
+                n->sampled_at = i < 3; /* the last one was never looked at */
+                n->memory_share = 0.87 + 0.01 * i;
+                n->cpu_share = 0.9 + 0.01 * i;
+        }
+        check_near("memory", live_signal(&x, SIGNAL_SHORT_OF_MEMORY), 1);
+        check_near("CPU", live_signal(&x, SIGNAL_SHORT_OF_CPU), 2);
+        check_near("most", live_signal(&x, SIGNAL_SANDBOX_MEMORY_MAX), 0.89);
+        check_near("allowed", observe_signal(x.o, SIGNAL_CAP), 16);
+        watched_close(&x);
+}
+
+static double read_number(void *userdata) {
+        return *(double *) userdata;
+}
+
+static const char *health_of(Watched *x) {
+        static char status[16];
+        json_t *j = observe_health_json(x->o);
+
+        (void) snprintf(status, sizeof(status), "%s", json_string_value(json_object_get(j, "status")));
+        json_decref(j);
+        return status;
+}
+
+/* One in a thousand is not the state of all. */
+TEST(health_follows_the_rules) {
+        double active = 10, stuck = 0;
+        Watched x;
+
+        watched_new(&x, "health-scaled");
+        check_result("source", observe_set_source(x.o, SIGNAL_ACTIVE, read_number, &active), 0);
+        check_result("source", observe_set_source(x.o, SIGNAL_STUCK, read_number, &stuck), 0);
+        check_true("healthy", strcmp(health_of(&x), "unhealthy") != 0);
+        stuck = 1;
+        check_string("one of ten", health_of(&x), "unhealthy");
+        active = 1000;
+        check_true("one of a thousand", strcmp(health_of(&x), "unhealthy") != 0);
+        stuck = 11;
+        check_string("eleven", health_of(&x), "unhealthy");
+        x.w.settings->alerts.preset = ALERT_PRESET_MONOTASK;
+        stuck = 1;
+        check_string("with the preset", health_of(&x), "unhealthy");
+        watched_close(&x);
+}
+
 /* Of ten answers two were refused: a fifth, and no rate. */
 TEST(189_a_few_errors_are_no_rate) {
         Watched x;
@@ -200,10 +320,6 @@ TEST(agent_types_beyond_the_limit_are_other) {
         }
         check_true("bounded", HASH_COUNT(x.o->series[METRIC_SECURITY_EVENTS]) <= METRIC_SERIES_MAX + 1);
         watched_close(&x);
-}
-
-static double read_number(void *userdata) {
-        return *(double *) userdata;
 }
 
 TEST(sources_are_added_up_or_the_highest_counts) {

@@ -42,6 +42,13 @@ static void cell_measured(Table *t, const json_t *rule, const Column *c) {
                 table_cell_format(t, "%.6g%s", value, strcmp(unit, "seconds") == 0 ? "s" : "");
 }
 
+static void cell_share(Table *t, const json_t *rule, const Column *c) {
+        if (json_has(rule, c->key))
+                table_cell_format(t, "%.3g%% of %s", json_get_number(rule, c->key, 0) * 100, json_get_text_or(rule, "of", "?"));
+        else
+                table_cell(t, NULL);
+}
+
 static void cell_enabled(Table *t, const json_t *rule, const Column *c) {
         table_cell(t, json_get_bool(rule, "enabled") ? json_get_text(rule, "severity") : "off");
 }
@@ -64,7 +71,7 @@ static const Column alert_columns[] = {
 
 static const Column rule_columns[] = {
         { "NAME", "name" },      { "SEVERITY", "severity", cell_enabled }, { "SIGNAL", "signal" }, { ">NOW", "value", cell_measured },
-        { ">ABOVE", "threshold", cell_measured }, { ">FOR", "sustainedSeconds", cell_sustained }, { "RUNBOOK", "runbook" },
+        { ">ABOVE", "threshold", cell_measured }, { "WHICH IS", "share", cell_share }, { ">FOR", "sustainedSeconds", cell_sustained }, { "RUNBOOK", "runbook" },
 };
 
 static const Column channel_columns[] = {
