@@ -27,7 +27,7 @@ LEAK = "sandbox_leak_detected"
 ASIDE = {"198.51.100.7:7": "tcp://198.51.100.7:7", "198.51.100.8:7": "tcp://198.51.100.8:7"}  # nobody is there, and nobody goes there
 CONFIG = {"storage": {"size": "256M"}, "images": {"maxSize": "1G", "keepCacheFor": "0s"}, "limits": {"diskReserve": 0, "maxSandboxes": 400},
           "profiles": {"STORM": {"memory": "64MB", "storage": "16MB"}}, "agents": {"backoff": "100ms", "maxAttempts": 3},
-          "pools": [{"profile": "STORM", "minSize": 1, "maxSize": 2}], "alerts": {"interval": "100ms", "rules": {LEAK: {"enabled": True, "threshold": 0}}}}
+          "pools": [{"profile": "STORM", "minSize": 1, "maxSize": 2}], "alerts": {"preset": "monotask", "interval": "100ms", "rules": {LEAK: {"enabled": True, "threshold": 0}}}}
 
 HARMLESS = {
     "POST /api/policy/check": "computes an answer, and keeps nothing",
