@@ -273,6 +273,7 @@ void jail_release(Jail *j) {
         j->pidfd = fd_close(j->pidfd);
         j->control_fd = fd_close(j->control_fd);
         j->id_holder_fd = fd_close(j->id_holder_fd);
+        j->id_name_fd = fd_close(j->id_name_fd);
 }
 
 /* Undoes everything, in the middle of a start. For a detached sandbox it does not wait: the caller reaps it by
@@ -356,6 +357,7 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         .control_fd = inside_fd,
                         .listen_fd = spec->detached ? spec->listen_fd : -EBADF,
                         .holder_fd = spec->detached ? j->id_holder_fd : -EBADF,
+                        .name_fd = spec->detached ? j->id_name_fd : -EBADF,
                         .net_fds = { -EBADF, -EBADF, -EBADF },
                         .meminfo_fd = -EBADF,
                         .usage_fd = -EBADF,
@@ -411,11 +413,24 @@ static void open_pipes(const int stdio[static 3]) {
         }
 }
 
+static int jail_claim_ids(Jail *j, const JailSpec *spec, Error *reterr) {
+        IdRange range;
+        int r = spec->id_ranges ? id_range_claim(spec->id_ranges, &range, reterr) : id_range_claim_apart(/* t= */ NULL, &range, reterr);
+
+        if (r < 0)
+                return r;
+        j->id_base = range.base;
+        j->id_holder_fd = range.lock_fd;
+        j->id_name_fd = range.name_fd;
+        return 0;
+}
+
 int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, void *arg, Jail *ret, Error *reterr) {
         Jail j = {
                 .pidfd = -EBADF,
                 .control_fd = -EBADF,
                 .id_holder_fd = -EBADF,
+                .id_name_fd = -EBADF,
                 .cgroup = CGROUP_EMPTY,
                 .warden = WARDEN_EMPTY,
         };
@@ -437,7 +452,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
 
         r = check_seccomp(spec, &j.missing, reterr);
         if (r >= 0 && privileged)
-                r = id_range_claim(&j.id_base, &j.id_holder_fd, reterr);
+                r = jail_claim_ids(&j, spec, reterr);
         if (r >= 0 && privileged) {
                 open_pipes(stdio);
                 r = rootfs_open(&fs, spec, j.id_base, reterr);
