@@ -10,14 +10,14 @@
 #include "base/files.h"
 #include "jail/ids.h"
 
-typedef struct Limit {
+typedef struct MachineLimit {
         const char *name, *purpose;
         const char *path;          /* a file with the number, or: */
         int (*get)(uint64_t *ret);
         uint64_t each, base;       /* what sandboxes need, and everything else beside them */
         const char *cure, *rest;   /* before and after the number needed */
         const char *needless;      /* why a plain user's daemon does not need it; NULL: it does */
-} Limit;
+} MachineLimit;
 
 /* As coved will: root may raise the hard limit. */
 static int limits_get_files(uint64_t *ret) {
@@ -52,7 +52,7 @@ static int limits_get_memory(uint64_t *ret) {
 
 /* Measured on idle sandboxes, rounded up: two processes, 25 open files of them together, 1.5 MB. A command adds a shim and
  * its own processes. */
-static const Limit limits[] = {
+static const MachineLimit limits[] = {
         { "open-files", "coved's descriptors; half of them are for clients", NULL, limits_get_files, FILES_OF_SANDBOX, FILES_OF_DAEMON,
           "LimitNOFILE=", " of the service, or ulimit -n", NULL },
         { "id-ranges", "user ids, 65,536 for each sandbox", NULL, limits_get_ranges, 1, 16, "limits.idRanges: ", " in cove.yaml (at most 49151)", "its sandboxes have one id" },
@@ -73,7 +73,7 @@ const char *limits_purpose(size_t i) {
 }
 
 Finding limits_find(size_t i, unsigned sandboxes, bool privileged) {
-        const Limit *l = limits + i;
+        const MachineLimit *l = limits + i;
         uint64_t needed = l->base + l->each * sandboxes, has = 0;
         Finding f = { .ok = true };
         int r = 0;

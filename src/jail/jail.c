@@ -26,6 +26,7 @@
 
 #define REMOVE_PATIENCE (10 * USEC_PER_SEC)
 #define SPIN_USEC       500
+#define STEP_BACK_USEC  1000
 
 /* Namespaces made by clone. The network namespace is made separately (net.h); the cgroup namespace is made inside,
  * after the process has entered its group. */
@@ -163,8 +164,24 @@ static int jail_become_owner(uid_t owner) {
         return 0;
 }
 
-static int become_root_again(uid_t owner) {
-        return owner != 0 && syscall(SYS_setresuid, -1, 0, -1) < 0 ? -errno : 0;
+/* For the two steps back from a clone, without which all that follows would act as a guest, or in its network. They are
+ * refused for lack of memory only, which passes; meanwhile the caller stands still, as whoever watches it can see. */
+static void jail_step_back(int r) {
+        if (!error_is_shortage(r))
+                abort();
+        (void) usleep(STEP_BACK_USEC);
+}
+
+static void become_root_again(uid_t owner) {
+        while (owner != 0 && syscall(SYS_setresuid, -1, 0, -1) < 0)
+                jail_step_back(-errno);
+}
+
+static void jail_go_home(int netns_fd) {
+        int r;
+
+        while ((r = net_enter(netns_fd)) < 0)
+                jail_step_back(r);
 }
 
 static bool has_netns_ahead(const JailSpec *spec) {
@@ -182,8 +199,8 @@ static pid_t clone_as_owner(Jail *j, const JailSpec *spec, const struct clone_ar
         pid = (pid_t) syscall(SYS_clone3, args, sizeof(*args));
         if (pid < 0)
                 pid = -errno;
-        if (pid != 0 && become_root_again(owner) < 0)
-                abort(); /* the saved id is root: it cannot be refused */
+        if (pid != 0)
+                become_root_again(owner); /* the saved id is root */
         return pid;
 }
 
@@ -211,8 +228,8 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                         return r;
         }
         pid = clone_as_owner(j, spec, &args);
-        if (pid != 0 && has_netns_ahead(spec) && net_enter(spec->home_netns_fd) < 0)
-                abort(); /* otherwise all further steps would act in a guest's network */
+        if (pid != 0 && has_netns_ahead(spec))
+                jail_go_home(spec->home_netns_fd);
         return pid;
 }
 
