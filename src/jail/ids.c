@@ -105,14 +105,21 @@ int id_ranges_open(IdRanges *t, Error *reterr) {
         return ids_open_directory(t, reterr);
 }
 
-/* -EWOULDBLOCK: it is taken. Opened for reading only: a sandbox that breaks out into PID 1 can write nothing here. */
+/* -EWOULDBLOCK: it is taken. Opened for reading only: a sandbox that breaks out into PID 1 can write nothing here. A file
+ * that is removed (the package's purge removes those that it could lock) counts no more. */
 static int ids_lock(const IdRanges *t, uint32_t i) {
-        _cleanup_close_ int fd = -EBADF;
         char name[16];
 
         (void) snprintf(name, sizeof(name), "%u", ids_base(i) / ID_RANGE_SIZE);
-        fd = openat(t->directory_fd, name, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : TAKE_FD(fd);
+        for (;;) {
+                _cleanup_close_ int fd = openat(t->directory_fd, name, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+                struct stat st;
+
+                if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0)
+                        return -errno;
+                if (st.st_nlink > 0)
+                        return TAKE_FD(fd);
+        }
 }
 
 static void ids_mark(IdRanges *t, uint32_t i) {

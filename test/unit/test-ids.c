@@ -300,6 +300,26 @@ TEST(the_lock_decides) {
         unit_run_in_child(report_wrongly, NULL);
 }
 
+static void remove_under_lock(_unused_ void *userdata) {
+        IdRanges t = table_of("purge", 1), other = table_of("purge", 1);
+        IdRange first;
+        char path[512];
+
+        enter_own_network();
+        first = claim(&t);
+        (void) snprintf(path, sizeof(path), "%s/%u", unit_path("purge"), first.base / ID_RANGE_SIZE);
+        id_range_release(&first);
+        check_int("unlink", unlink(path), 0);
+        first = claim(&other);
+        check_int("a file that others find", access(path, F_OK), 0);
+        id_ranges_ended(&t, first.base);
+        check_all_taken(&t, "all 1 are taken");
+}
+
+TEST(a_removed_file_locks_nothing) {
+        unit_run_in_child(remove_under_lock, NULL);
+}
+
 /* Names. */
 
 static void names_of_root(_unused_ void *userdata) {
