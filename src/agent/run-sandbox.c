@@ -51,9 +51,11 @@ static void run_sandbox_put_back(Run *run, usec_t pause_usec, const Error *error
 }
 
 static void on_refused(Run *run, const Error *error) {
-        if (error->code == -EDQUOT && !run->parked)
+        bool full = error->code == -EDQUOT || error->code == -EUSERS;
+
+        if (full && !run->parked)
                 run_sandbox_park(run);
-        else if (error->code == -EDQUOT)
+        else if (full)
                 run_sandbox_put_back(run, FULL_PAUSE, error);
         else if (error->code == -ENOSPC)
                 run_sandbox_put_back(run, NO_SPACE_PAUSE, error);

@@ -134,6 +134,7 @@ static const struct {
         { EMFILE,       503, "unavailable",     "the daemon has too many open files: try again later, or raise its limit (LimitNOFILE=, ulimit -n)" },
         { ENFILE,       503, "unavailable",     "this machine has too many open files: try again later, or raise fs.file-max" },
         { ENOBUFS,      503, "unavailable",     "temporarily unavailable: try again"                  },
+        { EUSERS,       503, "unavailable",     "this machine has no room for more sandboxes: end some"  },
         { ENOSPC,       507, "no_space",        "there is no space left"                  },
         { ENOMEM,       503, "unavailable",     "out of memory: try again later"          },
 };

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cli/basis.h"
 #include "cli/criu.h"
+#include "cli/limits.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
@@ -28,10 +29,12 @@
 
 typedef struct DoctorOptions {
         bool json, help;
+        uint32_t sandboxes;
 } DoctorOptions;
 
 static const Option doctor_options[] = {
         { "json", 0, NULL, "print the result as JSON", OPTION_FLAG(DoctorOptions, json) },
+        { "sandboxes", 0, "N", "check whether the machine's limits suffice for so many idle sandboxes\nof root's daemon (default 10000)", OPTION_NUMBER32(DoctorOptions, sandboxes, 1, 49151) },
         { "help", 'h', NULL, "print this", OPTION_FLAG(DoctorOptions, help) },
 };
 
@@ -110,7 +113,16 @@ static Finding probe_depot(const Probe *p) {
         return f;
 }
 
-static void doctor_print_table(const Probe *p, const struct utsname *host) {
+static void doctor_print_limits(const Probe *p, unsigned sandboxes) {
+        printf("\nlimits, for %u sandboxes\n", sandboxes);
+        for (size_t i = 0; i < limits_n; i++) {
+                const Finding f = limits_find(i, sandboxes, p->privileged);
+
+                print_finding(&f, limits_name(i), limits_purpose(i));
+        }
+}
+
+static void doctor_print_table(const Probe *p, const struct utsname *host, unsigned sandboxes) {
         const Finding depot = probe_depot(p);
         const Finding criu = probe_criu();
         const Finding zygote = probe_zygote(p->privileged);
@@ -127,6 +139,7 @@ static void doctor_print_table(const Probe *p, const struct utsname *host) {
         printf("\nprocesses\n");
         print_finding(&criu, CRIU_NAME, CRIU_PURPOSE);
         print_finding(&zygote, ZYGOTE_NAME, ZYGOTE_PURPOSE);
+        doctor_print_limits(p, sandboxes);
         printf("\ntemplate base\n");
         for (size_t i = 0; i < basis_n_items; i++) {
                 const Finding f = basis_find(basis_items + i, /* root= */ "");
@@ -146,7 +159,17 @@ static void write_finding(JsonWriter *w, const Finding *f, const char *name, con
         json_end_object(w);
 }
 
-static int doctor_print_json(const Probe *p, const struct utsname *host) {
+static void doctor_write_limits(JsonWriter *w, const Probe *p, unsigned sandboxes) {
+        json_begin_list(w, "limits");
+        for (size_t i = 0; i < limits_n; i++) {
+                const Finding f = limits_find(i, sandboxes, p->privileged);
+
+                write_finding(w, &f, limits_name(i), limits_purpose(i));
+        }
+        json_end_list(w);
+}
+
+static int doctor_print_json(const Probe *p, const struct utsname *host, unsigned sandboxes) {
         const Finding depot = probe_depot(p);
         const Finding criu = probe_criu();
         const Finding zygote = probe_zygote(p->privileged);
@@ -172,6 +195,7 @@ static int doctor_print_json(const Probe *p, const struct utsname *host) {
         write_finding(&w, &criu, CRIU_NAME, CRIU_PURPOSE);
         write_finding(&w, &zygote, ZYGOTE_NAME, ZYGOTE_PURPOSE);
         json_end_list(&w);
+        doctor_write_limits(&w, p, sandboxes);
         json_begin_list(&w, "base");
         for (size_t i = 0; i < basis_n_items; i++) {
                 const Finding f = basis_find(basis_items + i, /* root= */ "");
@@ -184,7 +208,7 @@ static int doctor_print_json(const Probe *p, const struct utsname *host) {
 }
 
 int verb_doctor(int argc, char **argv) {
-        DoctorOptions o = { 0 };
+        DoctorOptions o = { .sandboxes = LIMITS_SANDBOXES };
         Error error = { 0 };
         struct utsname host;
         Probe p;
@@ -198,7 +222,7 @@ int verb_doctor(int argc, char **argv) {
                 return EXIT_OWN_FAILURE;
         }
         if (o.help) {
-                printf("usage: cove doctor [--json]\n\n"
+                printf("usage: cove doctor [--json] [--sandboxes N]\n\n"
                        "Tries every guard and every network on this host, and shows what is missing and how to get it.\n\noptions:\n");
                 options_print(doctor_options, ELEMENTSOF(doctor_options));
                 printf("\nexit status: 0 every guard can be raised, 1 some cannot, 2 no sandbox can be made here.\n");
@@ -208,8 +232,8 @@ int verb_doctor(int argc, char **argv) {
         probe_host(&p);
         (void) uname(&host);
         if (!o.json)
-                doctor_print_table(&p, &host);
-        else if (doctor_print_json(&p, &host) < 0)
+                doctor_print_table(&p, &host, o.sandboxes);
+        else if (doctor_print_json(&p, &host, o.sandboxes) < 0)
                 return EXIT_OWN_FAILURE;
         return exit_status(&p);
 }

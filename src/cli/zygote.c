@@ -106,10 +106,9 @@ static int cli_zygote_visit(pid_t host, uid_t base) {
 }
 
 Finding probe_zygote(bool privileged) {
-        _cleanup_close_ int holder = -EBADF;
+        IdRange ids = ID_RANGE_EMPTY;
         Finding f = { 0 };
         Error error = { 0 };
-        uid_t base = 0;
         pid_t host;
         int r;
 
@@ -118,14 +117,15 @@ Finding probe_zygote(bool privileged) {
                 (void) snprintf(f.cure, sizeof(f.cure), "start `cove serve` as root");
                 return f;
         }
-        r = id_range_claim(&base, &holder, &error);
-        host = r < 0 ? r : start_host(base, &error);
+        r = id_range_claim_apart(/* t= */ NULL, &ids, &error);
+        host = r < 0 ? r : start_host(ids.base, &error);
         if (host > 0) {
-                r = cli_zygote_visit(host, base);
+                r = cli_zygote_visit(host, ids.base);
                 (void) kill(host, SIGKILL);
                 (void) waitpid(host, NULL, 0);
         } else
                 r = host;
+        id_range_release(&ids);
         f.ok = r >= 0;
         if (f.ok)
                 (void) snprintf(f.detail, sizeof(f.detail), "a process could enter a sandbox as its user");

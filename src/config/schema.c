@@ -8,6 +8,7 @@
 #define GB         1073741824.0
 #define TICK       0.01 /* seconds; the shortest interval */
 #define COUNT_MOST 1e6
+#define ID_RANGES_MOST 49151 /* as in jail/ids.h */
 
 #define DAEMON_OPTIONS_MAX 128
 #define HEADERS_MAX        64
@@ -27,6 +28,8 @@ static const ShapeField limits_config_fields[] = {
           .help = "memory for answers that clients have not read yet; one tenant may use half of it" },
         { "diskReserve", KEY_SIZE(LimitsConfig, disk_reserve_bytes), .initial = "256MB",
           .help = "with less free disk space than this, new work is refused and output is cut short" },
+        { "idRanges", KEY_COUNT(LimitsConfig, id_ranges), .min = 1, .max = ID_RANGES_MOST, .initial = "12288",
+          .help = "ranges of 65,536 user ids, from 1073741824 on: each live sandbox needs one; ranges with ids of users are left out; read at the start only" },
 };
 static const Shape limits_config_shape = SHAPE_OF(limits_config, LimitsConfig);
 

@@ -21,7 +21,8 @@ typedef struct AcquireResult {
         usec_t waited_usec; /* time in the queue */
 } AcquireResult;
 
-/* sb is NULL with an error. -EDQUOT "Maximum sandbox limit reached: …": the timeout in the queue, or a full queue;
+/* sb is NULL with an error. -EDQUOT "Maximum sandbox limit reached: …": the timeout in the queue, or a full queue; -EUSERS:
+ * the same where the cap is what the machine has room for;
  * surfaces send Retry-After (admission_retry_after()). -EPERM: more than the caller may have (allowance.h).
  * -ENOSPC: the machine's disk is (nearly) full and no new work is accepted. Others as manager_create(). */
 typedef void (*AcquireDone)(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata);

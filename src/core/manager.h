@@ -70,7 +70,8 @@ struct Manager {
         unsigned n_unreached; /* live sandboxes whose PID 1 has not answered since the start */
         bool stopping;
         unsigned requests_max; /* concurrent requests; of one tenant: half of them. 0: no limit */
-        unsigned held_max; /* sandboxes with processes, by the daemon's limit of descriptors; 0: no limit */
+        unsigned held_max; /* sandboxes with processes, by what the machine gives the daemon; 0: no limit */
+        const char *held_cure; /* what raises that */
         struct Journals *journals;
         uint64_t total_created, total_destroyed, executions_total;
         SandboxBirth newest;   /* of the sandbox that was added last */

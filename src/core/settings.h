@@ -15,6 +15,7 @@ typedef struct LimitsConfig { /* limits: */
         usec_t queue_timeout_usec;  /* default timeout in the queue: 30 s */
         unsigned queue_max;         /* requests in the queue: 10000 */
         uint64_t answer_bytes;       /* memory for answers that clients have not read yet; one tenant: half of it: 128 MB */
+        unsigned id_ranges;          /* of user ids, for sandboxes of root's daemon: 12288 */
         uint64_t disk_reserve_bytes; /* below this much free space, new work is refused: 256 MB */
 } LimitsConfig;
 

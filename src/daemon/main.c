@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "api/api.h"
 #include "api/policy.h"
 #include "base/fd.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "base/reserve.h"
@@ -34,7 +36,6 @@
 #include "core/pool.h"
 #include "core/provider.h"
 #include "core/secrets.h"
-#include "daemon/files.h"
 #include "daemon/halt.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
@@ -58,6 +59,7 @@ typedef struct Daemon {
         Identity identity;
         uid_t started_as;
         size_t files; /* how many may be open */
+        char files_cure[128];
         DaemonState state;
         int spawner_fd;
         char run_dir[4096], store_path[4096];
@@ -275,12 +277,20 @@ static int step_manager(Daemon *d, Error *reterr) {
         return r;
 }
 
-static void daemon_tell_share(const char *option, unsigned wanted, unsigned got, unsigned usual, size_t files) {
+static void daemon_tell_share(const char *option, unsigned wanted, unsigned got, unsigned usual, const char *cure) {
         if (got < wanted && wanted != usual)
-                log_warning("--%s: %u instead of %u, for only %zu files may be open: raise the limit of open files (LimitNOFILE=, ulimit -n)",
-                                option, got, wanted, files);
+                log_warning("--%s: %u instead of %u: %s", option, got, wanted, cure);
         else if (got < wanted)
-                log_info("--%s: %u, for %zu files may be open", option, got, files);
+                log_info("--%s: %u: %s", option, got, cure);
+}
+
+/* Sandboxes of root have ranges of ids of their own, of which there are only so many. */
+static void daemon_limit_sandboxes(Daemon *d, unsigned by_files, const char *files_cure) {
+        unsigned ranges = d->started_as == 0 ? d->settings->limits.id_ranges : UINT_MAX;
+
+        d->manager->held_max = MIN_OF(by_files, ranges);
+        d->manager->held_cure = by_files <= ranges ? files_cure : "each needs a range of user ids: raise limits.idRanges";
+        daemon_tell_share("max-sandboxes", (unsigned) d->options.sandboxes_max, d->manager->held_max, SANDBOXES_DEFAULT, d->manager->held_cure);
 }
 
 /* The number of sandboxes is known now, but none has been looked for yet. */
@@ -292,10 +302,10 @@ static int step_share(Daemon *d, Error *reterr) {
         r = files_share(d->files, manager_count_held(d->manager), sandboxes, connections, &share, reterr);
         if (r < 0)
                 return r;
-        daemon_tell_share("max-sandboxes", sandboxes, share.sandboxes_max, SANDBOXES_DEFAULT, d->files);
-        daemon_tell_share("max-connections", connections, share.connections_max, CONNECTIONS_DEFAULT, d->files);
+        (void) snprintf(d->files_cure, sizeof(d->files_cure), "coved may have only %zu open files: raise the limit of open files (LimitNOFILE=, ulimit -n)", d->files);
+        daemon_limit_sandboxes(d, share.sandboxes_max, d->files_cure);
+        daemon_tell_share("max-connections", connections, share.connections_max, CONNECTIONS_DEFAULT, d->files_cure);
         d->options.connections_max = share.connections_max;
-        d->manager->held_max = share.sandboxes_max;
         d->manager->requests_max = share.connections_max;
         r = reserve_make(d->files, share.reserve);
         return r < 0 ? error_set(reterr, r, "RLIMIT_NOFILE: %m") : 0;

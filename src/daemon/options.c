@@ -166,7 +166,7 @@ static const Option options[] = {
         { "template", 0, "NAME=DIR", "a directory with a root file system, as a template", daemon_template },
         { "journals", 0, "SIZE", "disk space for the output of all commands (default 10G)", daemon_journals },
         { "keep-ended", 0, "TIME", "how long an ended sandbox can be inspected (default 24h)", daemon_keep_ended },
-        { "max-sandboxes", 0, "N", "sandboxes at the same time; lowered if the limit of open files\nis too low (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 12288) },
+        { "max-sandboxes", 0, "N", "sandboxes at the same time; lowered if the limit of open files\nor limits.idRanges is too low (default 10000)", OPTION_NUMBER(DaemonOptions, sandboxes_max, 1, 49151) },
         { "max-connections", 0, "N", "connections at the same time, for each listener; lowered likewise\n(default 4096)", OPTION_NUMBER(DaemonOptions, connections_max, 8, 65536) },
         { "idle-timeout", 0, "SECONDS", "time after which an idle connection is closed (default 620)", OPTION_NUMBER(DaemonOptions, idle_seconds, 1, 86400) },
         { "allow-missing", 0, "GUARD", "create sandboxes even if this guard cannot be raised here", daemon_allow_missing },

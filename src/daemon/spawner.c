@@ -16,10 +16,10 @@
 #define ZYGOTE_TEXT_MAX 2400
 
 static int push_arguments(Strv *argv, const char *program, const SpawnerArguments *a) {
-        char most[32], begin[32], shrink[32], hang[32];
+        char most[32], begin[32], shrink[32], hang[32], ranges[32];
         const char *const fixed[] = {
                 program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", most, "--storage-reserve", begin, "--shrink-after", shrink,
-                "--hang-after", hang, log_json ? "--log-json" : NULL, NULL,
+                "--hang-after", hang, "--id-ranges", ranges, log_json ? "--log-json" : NULL, NULL,
         };
         int r;
 
@@ -27,6 +27,7 @@ static int push_arguments(Strv *argv, const char *program, const SpawnerArgument
         (void) snprintf(begin, sizeof(begin), "%llu", (unsigned long long) a->settings->storage.begin_bytes);
         (void) snprintf(shrink, sizeof(shrink), "%llu", (unsigned long long) a->settings->storage.shrink_usec);
         (void) snprintf(hang, sizeof(hang), "%llu", (unsigned long long) a->settings->cleanup.helper_timeout_usec);
+        (void) snprintf(ranges, sizeof(ranges), "%u", a->settings->limits.id_ranges);
         r = strv_push_all(argv, fixed);
         for (size_t i = 0; i < a->templates->n && r >= 0; i++)
                 r = strv_push_all(argv, (const char *const[]) { "--template", a->templates->items[i], NULL });

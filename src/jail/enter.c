@@ -210,7 +210,7 @@ static int move_away(int *fd) {
 
 static int enter_descriptors(Enter *e, Error *reterr) {
         int *const kept[] = {
-                &e->control_fd, &e->listen_fd, &e->holder_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2, &e->meminfo_fd, &e->usage_fd,
+                &e->control_fd, &e->listen_fd, &e->holder_fd, &e->name_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2, &e->meminfo_fd, &e->usage_fd,
         };
         int place = ENTER_CONTROL_FD, r;
 

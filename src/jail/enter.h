@@ -30,7 +30,7 @@ typedef struct Enter {
         const JailSpec *spec;
         Rootfs *fs;
         int control_fd;
-        int listen_fd, holder_fd; /* -EBADF: none */
+        int listen_fd, holder_fd, name_fd; /* -EBADF: none. PID 1 keeps the last two open for as long as it lives (ids.h) */
         int net_fds[NET_SOCKETS_MAX]; /* likewise */
         int meminfo_fd, usage_fd; /* likewise */
         int stdio[3];

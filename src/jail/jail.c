@@ -26,6 +26,7 @@
 
 #define REMOVE_PATIENCE (10 * USEC_PER_SEC)
 #define SPIN_USEC       500
+#define STEP_BACK_USEC  1000
 
 /* Namespaces made by clone. The network namespace is made separately (net.h); the cgroup namespace is made inside,
  * after the process has entered its group. */
@@ -163,8 +164,24 @@ static int jail_become_owner(uid_t owner) {
         return 0;
 }
 
-static int become_root_again(uid_t owner) {
-        return owner != 0 && syscall(SYS_setresuid, -1, 0, -1) < 0 ? -errno : 0;
+/* For the two steps back from a clone, without which all that follows would act as a guest, or in its network. They are
+ * refused for lack of memory only, which passes; meanwhile the caller stands still, as whoever watches it can see. */
+static void jail_step_back(int r) {
+        if (!error_is_shortage(r))
+                abort();
+        (void) usleep(STEP_BACK_USEC);
+}
+
+static void become_root_again(uid_t owner) {
+        while (owner != 0 && syscall(SYS_setresuid, -1, 0, -1) < 0)
+                jail_step_back(-errno);
+}
+
+static void jail_go_home(int netns_fd) {
+        int r;
+
+        while ((r = net_enter(netns_fd)) < 0)
+                jail_step_back(r);
 }
 
 static bool has_netns_ahead(const JailSpec *spec) {
@@ -182,8 +199,8 @@ static pid_t clone_as_owner(Jail *j, const JailSpec *spec, const struct clone_ar
         pid = (pid_t) syscall(SYS_clone3, args, sizeof(*args));
         if (pid < 0)
                 pid = -errno;
-        if (pid != 0 && become_root_again(owner) < 0)
-                abort(); /* the saved id is root: it cannot be refused */
+        if (pid != 0)
+                become_root_again(owner); /* the saved id is root */
         return pid;
 }
 
@@ -211,8 +228,8 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                         return r;
         }
         pid = clone_as_owner(j, spec, &args);
-        if (pid != 0 && has_netns_ahead(spec) && net_enter(spec->home_netns_fd) < 0)
-                abort(); /* otherwise all further steps would act in a guest's network */
+        if (pid != 0 && has_netns_ahead(spec))
+                jail_go_home(spec->home_netns_fd);
         return pid;
 }
 
@@ -273,6 +290,7 @@ void jail_release(Jail *j) {
         j->pidfd = fd_close(j->pidfd);
         j->control_fd = fd_close(j->control_fd);
         j->id_holder_fd = fd_close(j->id_holder_fd);
+        j->id_name_fd = fd_close(j->id_name_fd);
 }
 
 /* Undoes everything, in the middle of a start. For a detached sandbox it does not wait: the caller reaps it by
@@ -356,6 +374,7 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         .control_fd = inside_fd,
                         .listen_fd = spec->detached ? spec->listen_fd : -EBADF,
                         .holder_fd = spec->detached ? j->id_holder_fd : -EBADF,
+                        .name_fd = spec->detached ? j->id_name_fd : -EBADF,
                         .net_fds = { -EBADF, -EBADF, -EBADF },
                         .meminfo_fd = -EBADF,
                         .usage_fd = -EBADF,
@@ -411,11 +430,24 @@ static void open_pipes(const int stdio[static 3]) {
         }
 }
 
+static int jail_claim_ids(Jail *j, const JailSpec *spec, Error *reterr) {
+        IdRange range;
+        int r = spec->id_ranges ? id_range_claim(spec->id_ranges, &range, reterr) : id_range_claim_apart(/* t= */ NULL, &range, reterr);
+
+        if (r < 0)
+                return r;
+        j->id_base = range.base;
+        j->id_holder_fd = range.lock_fd;
+        j->id_name_fd = range.name_fd;
+        return 0;
+}
+
 int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, void *arg, Jail *ret, Error *reterr) {
         Jail j = {
                 .pidfd = -EBADF,
                 .control_fd = -EBADF,
                 .id_holder_fd = -EBADF,
+                .id_name_fd = -EBADF,
                 .cgroup = CGROUP_EMPTY,
                 .warden = WARDEN_EMPTY,
         };
@@ -437,7 +469,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
 
         r = check_seccomp(spec, &j.missing, reterr);
         if (r >= 0 && privileged)
-                r = id_range_claim(&j.id_base, &j.id_holder_fd, reterr);
+                r = jail_claim_ids(&j, spec, reterr);
         if (r >= 0 && privileged) {
                 open_pipes(stdio);
                 r = rootfs_open(&fs, spec, j.id_base, reterr);

@@ -23,7 +23,7 @@ typedef struct Jail {
         pid_t pid;
         int pidfd;
         int control_fd;
-        int id_holder_fd;
+        int id_holder_fd, id_name_fd; /* ids.h */
         uid_t id_base; /* 0: a plain user's sandbox, one id */
         Cgroup cgroup;
         Warden warden; /* a detached sandbox has none */

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/id.h"
+#include "jail/ids.h"
 #include "jail/net.h"
 #include "wire/guard.h"
 #include "wire/rules.h"
@@ -76,6 +77,7 @@ typedef struct JailSpec {
         bool net_host;
         Network network;      /* its shape, unless net_host; with a namespace that was made ahead (net.h), if it is detached */
         JailLimits limits;
+        IdRanges *id_ranges; /* with rights of root: the table to take its ids from (ids.h); NULL: one for it alone */
         unsigned first_core; /* with a CPU limit: its first core, modulo the number of cores. Different values spread the sandboxes */
         GuardSet allow_missing;
         JailBind *binds;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/admission.h"
 #include "core/home.h"
 #include "core/provider.h"
 #include "observe/alert-rules.h"
@@ -169,6 +170,17 @@ static json_t *depot_json(const Observe *o) {
                                                 "maxBytes", (json_int_t) room->most_bytes);
 }
 
+/* How many sandboxes may live, and what the machine has room for whatever the configuration says. */
+static json_t *health_capacity_json(const Observe *o) {
+        const Manager *m = o->manager;
+        AdmissionStats s = { 0 };
+
+        if (m->admission)
+                admission_stats(m->admission, &s);
+        return json_pack("{s:i,s:i,s:o,s:o}", "live", (int) s.live, "max", (int) s.cap, "machineMax", m->held_max > 0 ? json_integer(m->held_max) : json_null(),
+                        "cure", json_text_or_null(m->held_max > 0 ? m->held_cure : NULL));
+}
+
 json_t *observe_health_json(Observe *o) {
         json_t *reasons = json_array();
         usec_t now = clock_wall_usec(), start = o->manager->started_at;
@@ -177,7 +189,7 @@ json_t *observe_health_json(Observe *o) {
         ill = add_reasons(o, unhealthy, ELEMENTSOF(unhealthy), reasons) || ill;
         weak = add_reasons(o, degraded, ELEMENTSOF(degraded), reasons) || weak;
 
-        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:f}",
+        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:f}",
                         "status", ill ? "unhealthy" : weak ? "degraded" : "healthy",
                         "reasons", reasons,
                         "activeCount", count_json(o, SIGNAL_ACTIVE),
@@ -190,6 +202,7 @@ json_t *observe_health_json(Observe *o) {
                         "activeAlerts", from_hook(o->alerts, o->alerts_data, json_array()),
                         "sweeper", from_hook(o->sweeper, o->sweeper_data, json_null()),
                         "depot", depot_json(o),
+                        "capacity", health_capacity_json(o),
                         "signals", observe_health_signals_json(o),
                         "targets", targets_json(o),
                         "at", json_time(now),

@@ -64,11 +64,8 @@ Child *children_find_pid(const Children *c, pid_t pid) {
         return node ? *node : NULL;
 }
 
-bool children_reap(Children *c, Child *child) {
-        if (child->pid <= 0 || waitpid(child->pid, NULL, WNOHANG) != child->pid)
-                return false;
-        children_drop(c, child);
-        return true;
+bool child_reap(const Child *child) {
+        return child->pid > 0 && waitpid(child->pid, NULL, WNOHANG) == child->pid;
 }
 
 /* twalk() has no userdata parameter. */

@@ -13,6 +13,7 @@
 typedef struct Child {
         char id[JAIL_ID_LENGTH + 1];
         pid_t pid;
+        uid_t id_base;
 } Child;
 
 typedef struct Children {
@@ -27,7 +28,7 @@ void children_drop(Children *c, Child *child);
 Child *children_find(const Children *c, const char *id);
 Child *children_find_pid(const Children *c, pid_t pid);
 
-/* True: it has ended; removes the entry. */
-bool children_reap(Children *c, Child *child);
+/* True: it has ended, and the caller drops the entry. */
+bool child_reap(const Child *child);
 
 void children_walk(const Children *c, void (*visit)(const Child *child, void *userdata), void *userdata);

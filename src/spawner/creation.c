@@ -135,10 +135,12 @@ static int creation_start(Spawner *s, const Creation *c, Child *child, Error *re
         dev = spec.dev_fd = ahead_take_dev(&s->ahead);
         spec.first_core = s->next_core;
         s->next_core += view_count_cores(&spec);
+        spec.id_ranges = &s->ranges;
         r = jail_start(&spec, no_stdio, inside_main, &spec, &jail, reterr);
         spawner_bind_to_keeper(s);
         if (r < 0)
                 return r;
+        child->id_base = jail.id_base;
         r = children_started(&s->children, child, jail.pid);
         if (r >= 0)
                 r = creation_hand_over(s, c, &jail);

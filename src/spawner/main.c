@@ -79,6 +79,15 @@ static int apply_hang_after(SpawnerOptions *o, const char *value, Error *reterr)
         return parse_uint64(value, 0, UINT64_C(1) << 40, &o->hang_usec) < 0 ? error_set(reterr, -EINVAL, "--hang-after: '%s' is no number of microseconds", value) : 0;
 }
 
+static int apply_id_ranges(SpawnerOptions *o, const char *value, Error *reterr) {
+        uint64_t n;
+
+        if (parse_uint64(value, 1, ID_RANGE_MOST, &n) < 0)
+                return error_set(reterr, -EINVAL, "--id-ranges: '%s' is no number from 1 to %u", value, ID_RANGE_MOST);
+        o->id_ranges = (uint32_t) n;
+        return 0;
+}
+
 static int apply_zygote(SpawnerOptions *o, const char *value, Error *reterr) {
         return zygote_add(&o->zygotes, value, reterr);
 }
@@ -95,6 +104,7 @@ static const struct {
         { "--storage-reserve", apply_storage_reserve },
         { "--shrink-after", apply_shrink_after },
         { "--hang-after", apply_hang_after },
+        { "--id-ranges", apply_id_ranges },
         { "--zygote", apply_zygote },
 };
 

@@ -71,6 +71,11 @@ static void say_hello(Spawner *s) {
         spawner_answer(s, &hello);
 }
 
+void spawner_child_ended(Spawner *s, Child *child) {
+        id_ranges_ended(&s->ranges, child->id_base);
+        children_drop(&s->children, child);
+}
+
 static bool spawner_reap(Spawner *s, pid_t which) {
         pid_t pid = waitpid(which, NULL, WNOHANG);
         char id[JAIL_ID_LENGTH + 1];
@@ -81,7 +86,7 @@ static bool spawner_reap(Spawner *s, pid_t which) {
         child = children_find_pid(&s->children, pid);
         if (child) {
                 memcpy(id, child->id, sizeof(id));
-                children_drop(&s->children, child);
+                spawner_child_ended(s, child);
                 task_sandbox_ended(s, id);
         }
         return true;
@@ -271,6 +276,20 @@ static void raise_limits(void) {
         }
 }
 
+/* Each create says why there are none, if so, and tries again. */
+static void prepare_ranges(Spawner *s) {
+        Error error = { 0 };
+
+        id_ranges_init(&s->ranges, /* directory= */ NULL, s->options->id_ranges);
+        if (!s->privileged)
+                return;
+        if (id_ranges_open(&s->ranges, &error) < 0)
+                log_error("spawner: no ids for sandboxes: %s", error.text);
+        else if (s->ranges.n_fit < s->ranges.n)
+                log_notice("%u of %u ranges of user ids are left out: users or groups of this machine have ids in them (/etc/passwd, /etc/group, /etc/subuid, /etc/subgid)",
+                                s->ranges.n - s->ranges.n_fit, s->ranges.n);
+}
+
 int spawner_run(const SpawnerOptions *options, pid_t keeper, unsigned number) {
         Spawner s = { .options = options, .keeper = keeper, .first_serial = spawn_serial_of(number), .sweep = USEC_INFINITY };
         sigset_t child;
@@ -289,6 +308,7 @@ int spawner_run(const SpawnerOptions *options, pid_t keeper, unsigned number) {
                 return EXIT_FAILURE;
         }
         s.privileged = r;
+        prepare_ranges(&s);
         ahead_init(&s.ahead, s.privileged);
         outbox_init(&s.outbox, options->channel_fd);
         tree_jobs_init(&s);

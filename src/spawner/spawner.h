@@ -52,6 +52,7 @@ typedef struct SpawnerOptions {
         uint64_t hang_usec;   /* a worker whose loop stands still for so long is killed; 0: never */
         _Atomic uint64_t *turns; /* of the worker's loop, in memory shared with the keeper; NULL: not counted */
         DepotBounds storage; /* of the depot's image */
+        uint32_t id_ranges; /* for sandboxes (jail/ids.h); 0: the default */
         uint64_t shrink_usec; /* the image shrinks after so long with much of it free; 0: never */
 } SpawnerOptions;
 
@@ -63,6 +64,7 @@ typedef struct Spawner {
         bool has_cgroups; /* so sandboxes can be found again */
         unsigned next_core; /* first core of the next sandbox with a CPU limit */
         int signal_fd;
+        IdRanges ranges;
         Ahead ahead;
         Outbox outbox;
         Children children;
@@ -103,3 +105,6 @@ void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_
 void spawner_answer(Spawner *s, const SpawnMessage *message);
 void spawner_answer_done(Spawner *s, uint32_t serial);
 void spawner_answer_failed(Spawner *s, uint32_t serial, const Error *error);
+
+/* A sandbox of ours has been reaped. Frees the child. */
+void spawner_child_ended(Spawner *s, Child *child);

@@ -45,8 +45,10 @@ static int look_at_end(Spawner *s, Task *t) {
         Cgroup cg;
         int r;
 
-        if (child && t->looks > 0 && children_reap(&s->children, child))
+        if (child && t->looks > 0 && child_reap(child)) {
+                spawner_child_ended(s, child);
                 child = NULL;
+        }
         if (child)
                 (void) kill(child->pid, SIGKILL);
         r = cgroup_find(s->options->instance, t->id, &cg);

@@ -218,15 +218,17 @@ static int start_and_await(const SpawnerTreeRun *run, uid_t base, int *ret_statu
 
 int tree_job_run(const Spawner *s, const TreeJob *job, int *ret_status, Error *reterr) {
         _cleanup_(run_done) SpawnerTreeRun run = { .s = s, .job = job, .trees = { -EBADF, -EBADF, -EBADF } };
-        _cleanup_close_ int holder = -EBADF;
-        uid_t base;
+        IdRange ids = ID_RANGE_EMPTY;
         int r;
 
         if (s->tree_program_fd < 0)
                 return error_set(reterr, -ENOENT, "cannot find cove-tree beside cove-spawner: is the installation complete?");
         (void) file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500"); /* inherited by cove-tree, which is killed first when memory is short */
-        r = id_range_claim(&base, &holder, reterr);
+        r = id_range_claim_apart(&s->ranges, &ids, reterr);
         if (r >= 0)
                 r = open_trees(&run, reterr);
-        return r < 0 ? r : start_and_await(&run, base, ret_status, reterr);
+        if (r >= 0)
+                r = start_and_await(&run, ids.base, ret_status, reterr);
+        id_range_release(&ids);
+        return r;
 }

@@ -118,7 +118,7 @@ static int open_tasks(ZygoteDoor *d) {
 }
 
 static bool is_enterable(uid_t owner) {
-        return owner >= ID_RANGE_FIRST && owner - ID_RANGE_FIRST < ID_RANGE_COUNT * ID_RANGE_SIZE && owner % ID_RANGE_SIZE != 0;
+        return id_range_has(owner) && owner % ID_RANGE_SIZE != 0;
 }
 
 static int zygote_sandbox_look(const Spawner *s, const char *id, ZygoteDoor *d) {

@@ -58,8 +58,8 @@ typedef struct Beginning {
         const Cgroup *cgroup;
         const char *directory; /* of the template; NULL: the host's */
         char *library;
-        int socket_fd, holder_fd;
-        uid_t id;
+        int socket_fd;
+        IdRange ids; /* it has the first one */
         Error error;
 } Beginning;
 
@@ -103,7 +103,7 @@ static int step_limits(Beginning *b) {
 
 /* Keeps 0–2, for error messages, its socket, and the descriptor that holds its id. */
 static int zygote_start_step_descriptors(Beginning *b) {
-        int socket = fcntl(b->socket_fd, F_DUPFD_CLOEXEC, 16), holder = fcntl(b->holder_fd, F_DUPFD_CLOEXEC, 16);
+        int socket = fcntl(b->socket_fd, F_DUPFD_CLOEXEC, 16), holder = fcntl(b->ids.lock_fd, F_DUPFD_CLOEXEC, 16);
 
         if (socket < 0 || holder < 0 || dup2(socket, ZYGOTE_SOCKET_FD) < 0 || dup2(holder, ZYGOTE_SOCKET_FD + 1) < 0)
                 return -errno;
@@ -125,8 +125,8 @@ static int zygote_start_step_ids(Beginning *b) {
 
         if (r < 0)
                 return r;
-        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 || syscall(SYS_setresgid, b->id, b->id, b->id) < 0 ||
-                        syscall(SYS_setresuid, b->id, b->id, b->id) < 0)
+        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 || syscall(SYS_setresgid, b->ids.base, b->ids.base, b->ids.base) < 0 ||
+                        syscall(SYS_setresuid, b->ids.base, b->ids.base, b->ids.base) < 0)
                 return -errno;
         return caps_set_kept(CAPABILITIES);
 }
@@ -226,7 +226,7 @@ static int zygote_start_prepare(Beginning *b, size_t number, Cgroup *cg, int *re
 
         if (r < 0)
                 return error_set(reterr, r, "cannot find " LIBRARY ": is the installation complete?");
-        r = id_range_claim(&b->id, &b->holder_fd, reterr);
+        r = id_range_claim_apart(&b->s->ranges, &b->ids, reterr);
         if (r >= 0)
                 r = make_group(b->s, number, cg, reterr);
         if (r < 0)
@@ -241,7 +241,7 @@ int zygote_start(const Spawner *s, const ZygoteLine *line, size_t number, Cgroup
                 .line = line,
                 .cgroup = cg,
                 .directory = template_find(&s->options->templates, line->template_name)->directory,
-                .holder_fd = -EBADF,
+                .ids = ID_RANGE_EMPTY,
         };
         pid_t worker = getpid(), pid = -1;
         int fds[2] = { -EBADF, -EBADF }, r;
@@ -258,7 +258,7 @@ int zygote_start(const Spawner *s, const ZygoteLine *line, size_t number, Cgroup
                 r = pid < 0 ? error_set(reterr, -errno, "cannot fork: %m") : 0;
         }
         cgroup_close(cg);
-        (void) fd_close(b.holder_fd);
+        id_range_release(&b.ids);
         (void) fd_close(fds[1]);
         free(b.library);
         if (r < 0) {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "daemon/files.h"
+#include "base/files.h"
 
 TEST(the_sum_fits) {
         for (size_t all = 1; all <= 70000; all += all < 2000 ? 1 : 997)

@@ -35,6 +35,14 @@ static void client_health_print_count(const char *name, const json_t *health, co
         printf("%-12s %9lld\n", name, json_count(health, key));
 }
 
+static void print_capacity(const json_t *capacity) {
+        long long max = json_count(capacity, "max");
+
+        printf("%-12s %9lld of %lld\n", "live", json_count(capacity, "live"), max);
+        if (max == json_count(capacity, "machineMax") && json_has(capacity, "cure"))
+                printf("  the machine has room for no more: %s\n", json_get_text_or(capacity, "cure", ""));
+}
+
 static void cell_met(Table *t, const json_t *target, const Column *c) {
         table_cell(t, !json_has(target, "met") ? NULL : json_get_bool(target, "met") ? "yes" : "no");
 }
@@ -66,6 +74,7 @@ static int client_health_show(const json_t *health, bool targets) {
                 printf("  %s (%s: %g)\n", json_get_text_or(reason, "text", ""), json_get_text_or(reason, "signal", ""),
                                 json_get_number(reason, "value", 0));
         client_health_print_count("active", health, "activeCount");
+        print_capacity(json_object_get(health, "capacity"));
         client_health_print_count("stuck", health, "stuckCount");
         client_health_print_count("orphaned", health, "orphanedCount");
         client_health_print_count("unhealthy", health, "unhealthyCount");

@@ -292,7 +292,8 @@ static int admission_on_timeout(sd_event_source *source, uint64_t usec, void *us
 
         if (check_own(a, &w->ask, &why) >= 0 && cap_check_daemon(a->manager, a->memory_bytes, &why) >= 0)
                 (void) error_set(&why, 0, "Maximum sandbox limit reached: others came first");
-        why.code = -ETIMEDOUT;
+        if (why.code != -EUSERS)
+                why.code = -ETIMEDOUT;
         n = strlen(why.text);
         (void) snprintf(why.text + n, sizeof(why.text) - n, "; %llu waited, this one for %.1f s", (unsigned long long) a->n_waiting,
                         (double) (clock_usec() - w->since) / (double) USEC_PER_SEC);

@@ -71,13 +71,15 @@ unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
 int cap_check_daemon(const Manager *m, uint64_t memory_bytes, Error *ret_why) {
         unsigned cap = cap_of_daemon(m, memory_bytes);
         uint64_t live = tally_of_all(m).live;
+        bool held = cap == m->held_max && cap < m->config.sandboxes_max;
         const char *cure = cap == m->config.sandboxes_max ? "raise it with --max-sandboxes" :
-                           cap == m->held_max             ? "raise the daemon's limit of open files: LimitNOFILE=, ulimit -n" :
+                           held                           ? m->held_cure :
                                                             "raise it with limits.maxSandboxes";
 
         if (live < cap)
                 return 0;
-        return error_set(ret_why, -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes are there (%s)", (unsigned long long) live, cap, cure);
+        (void) error_set(ret_why, held ? -EUSERS : -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes are there (%s)", (unsigned long long) live, cap, cure);
+        return -EDQUOT;
 }
 
 static int check_number(const Manager *m, const Tenant *tenant, const char *name, uint64_t live, Error *ret_why) {

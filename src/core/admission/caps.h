@@ -15,7 +15,8 @@ typedef struct CapAsk {
 unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes);
 
 /* 0: below the cap. -EDQUOT: beyond it for now; -EOVERFLOW: for ever. The text begins with "Maximum sandbox limit
- * reached". */
+ * reached" where a later attempt can succeed. ret_why->code is -EUSERS where the cap is no setting, but all that the
+ * machine gives the daemon. */
 int cap_check_daemon(const Manager *m, uint64_t memory_bytes, Error *ret_why);
 int cap_check_tenant(const Manager *m, const CapAsk *ask, Error *ret_why);
 int cap_check_profile(const Manager *m, const char *profile, Error *ret_why);

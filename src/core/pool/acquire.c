@@ -232,10 +232,15 @@ static void acquire_make(Acquisition *a) {
 
 /* In the queue. */
 
+/* The queue does not lead anywhere: because of a limit that somebody has set, or because the machine has no more. */
+static int acquire_code(const Error *why) {
+        return why->code == -EUSERS ? -EUSERS : -EDQUOT;
+}
+
 static void on_granted(AdmissionWait *w, const Error *error, void *userdata) {
         Acquisition *a = userdata;
         Error space = { 0 };
-        int r = error ? -EDQUOT : manager_check_space(a->manager, &space);
+        int r = error ? acquire_code(error) : manager_check_space(a->manager, &space);
 
         waited(a);
         if (!error && take_existing(a))
@@ -275,7 +280,7 @@ static void acquire_queue(Acquisition *a, usec_t wait_usec, const Error *why) {
 
         wait_usec = patience(a, wait_usec);
         if (wait_usec == 0) {
-                acquire_fail(a, -EDQUOT, why);
+                acquire_fail(a, acquire_code(why), why);
                 return;
         }
         if (!a->asked_pools)

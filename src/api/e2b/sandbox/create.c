@@ -283,7 +283,7 @@ static int e2b_create_make_spec(ApiRequest *q, E2bCreateBody *b, const E2bTempla
 /* The answer. */
 
 void e2b_create_failed(ApiRequest *q, const Error *error) {
-        static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EAGAIN, ECANCELED, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT, EKEYREJECTED, EKEYREVOKED, EPERM, ESTALE, EBUSY };
+        static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EAGAIN, ECANCELED, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT, EKEYREJECTED, EKEYREVOKED, EPERM, ESTALE, EBUSY, EUSERS };
 
         if (error->code == -EDQUOT) {
                 (void) http_format_header(q->http, "Retry-After", "%u", admission_retry_after(q->manager->admission));

@@ -15,7 +15,7 @@
 void native_create_failed(ApiRequest *q, int r, const char *text) {
         static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EOPNOTSUPP, EAGAIN, ECANCELED,
                                     ENAMETOOLONG, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT, ENOKEY, EKEYREJECTED,
-                                    EKEYREVOKED, EPERM };
+                                    EKEYREVOKED, EPERM, EUSERS };
 
         for (size_t i = 0; i < ELEMENTSOF(told); i++)
                 if (told[i] == -r) {

@@ -1,4 +1,4 @@
-/* files.h: divides the descriptors that coved may have.
+/* files.h: divides the open files that coved may have.
  *
  *      all ─┬─ coved's own: the store, the channel to the spawner, listeners, spares
  *           ├─ for each possible sandbox: the connection to its PID 1, its root directory
@@ -7,12 +7,19 @@
  * The numbers of sandboxes and connections are limited so that the sum fits. The first two parts are a
  * reserve (base/reserve.h) that requests cannot take. A limit that is too low even for the existing sandboxes
  * is refused: going on with a part of them would lose the rest.
- * Must not know: what a sandbox is, HTTP. */
+ * Knows libc only. */
 #pragma once
 
 #include <stddef.h>
 
 #include "base/error.h"
+
+#define FILES_OWN         112
+#define FILES_PER_SANDBOX 2
+
+/* A limit that lets files_share() admit N sandboxes: FILES_OF_DAEMON + N * FILES_OF_SANDBOX. */
+#define FILES_OF_DAEMON  (FILES_OWN + 56)
+#define FILES_OF_SANDBOX (2 * FILES_PER_SANDBOX)
 
 typedef struct FilesShare {
         size_t reserve;

@@ -1,4 +1,4 @@
-#include "daemon/files.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -8,12 +8,12 @@
 
 #define FILES_WANTED         65536
 #define FILES_MOST           ((size_t) 1 << 20) /* a process should not plan with all that it can hold */
-#define FILES_OWN            112
 #define FILES_AT_ONCE        32 /* the daemon's own: descriptors that come with a message and are closed after it */
-#define FILES_PER_SANDBOX    2
 #define FILES_PER_CONNECTION 7 /* the most that any kind of request holds, namely the upload of an archive: test/api/shortage */
 #define FILES_OF_TLS         2 /* of these */
 #define CONNECTIONS_LEAST    8
+
+_Static_assert(FILES_OF_DAEMON == FILES_OWN + CONNECTIONS_LEAST * FILES_PER_CONNECTION && FILES_OF_SANDBOX == 2 * FILES_PER_SANDBOX, "what files_share() needs");
 
 int files_raise(size_t *ret_all, Error *reterr) {
         struct rlimit limit, raised;
