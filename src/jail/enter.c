@@ -158,8 +158,8 @@ static int enter_layer(Enter *e, Error *reterr) {
         return rootfs_make_layer(e->fs, e->spec, reterr);
 }
 
-static int enter_pivot(Enter *e, Error *reterr) {
-        return rootfs_pivot(e->fs, reterr);
+static int enter_root(Enter *e, Error *reterr) {
+        return rootfs_enter(e->fs, reterr);
 }
 
 static int enter_let_go(Enter *e, Error *reterr) {
@@ -316,7 +316,7 @@ static const struct {
         { "propagation",  enter_propagation  }, /* before the first mount: none may reach the host */
         { "trees",        enter_trees        },
         { "layer",        enter_layer        },
-        { "pivot",        enter_pivot        },
+        { "root",         enter_root         },
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
         { "outside",      enter_outside      }, /* before the caller's files are written: they count against the limits */

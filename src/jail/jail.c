@@ -187,6 +187,21 @@ static pid_t clone_as_owner(Jail *j, const JailSpec *spec, const struct clone_ar
         return pid;
 }
 
+static pid_t clone_from_empty(Jail *j, const JailSpec *spec, const struct clone_args *args) {
+        pid_t pid;
+        int r;
+
+        if (!jail_starts_empty(spec))
+                return clone_as_owner(j, spec, args);
+        r = emptyns_enter(spec->emptyns);
+        if (r < 0)
+                return r;
+        pid = clone_as_owner(j, spec, args);
+        if (pid != 0)
+                emptyns_leave(spec->emptyns);
+        return pid;
+}
+
 static pid_t clone_into(Jail *j, const JailSpec *spec) {
         int cgroup_fd = cgroup_clone_fd(&j->cgroup);
         struct clone_args args = {
@@ -210,7 +225,7 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                 if (r < 0)
                         return r;
         }
-        pid = clone_as_owner(j, spec, &args);
+        pid = clone_from_empty(j, spec, &args);
         if (pid != 0 && has_netns_ahead(spec) && net_enter(spec->home_netns_fd) < 0)
                 abort(); /* otherwise all further steps would act in a guest's network */
         return pid;
@@ -367,6 +382,8 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         memcpy(e.net_fds, spec->network.fds, sizeof(e.net_fds));
                 (void) fd_close(j->control_fd);
                 (void) fd_close(j->warden.alive_fd);
+                if (jail_starts_empty(spec))
+                        fs->host_root_fd = emptyns_keep_root(spec->emptyns);
                 enter_run(&e, main, arg);
         }
         j->pid = pid;

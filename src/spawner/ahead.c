@@ -10,7 +10,7 @@
 #include "jail/tree.h"
 
 void ahead_init(Ahead *a, bool privileged) {
-        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY };
+        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY, .emptyns = EMPTYNS_NONE };
         a->etc_tried = !privileged;
         if (!privileged)
                 return;
@@ -36,8 +36,12 @@ static bool wants_dev(const Ahead *a) {
         return a->home_netns_fd >= 0 && !a->dev_broken && a->n_devs < AHEAD_DEVS_MAX;
 }
 
+static bool wants_emptyns(const Ahead *a) {
+        return a->home_netns_fd >= 0 && !a->emptyns_broken && a->emptyns.ns_fd < 0;
+}
+
 usec_t ahead_next(const Ahead *a) {
-        return wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried ? a->rest : USEC_INFINITY;
+        return wants_emptyns(a) || wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried ? a->rest : USEC_INFINITY;
 }
 
 /* A shortage passes, so it is no reason to give up for good. */
@@ -62,6 +66,20 @@ int ahead_etc(Ahead *a, Error *reterr) {
         if (!a->etc_tried)
                 return error_set(reterr, copy, "the shared /etc cannot be copied: %m");
         return copy < 0 ? -EBADF : a->etc.tree;
+}
+
+const EmptyNs *ahead_emptyns(Ahead *a) {
+        Error error = { 0 };
+        int r;
+
+        if (!wants_emptyns(a) || clock_usec() < a->rest)
+                return a->emptyns.ns_fd >= 0 ? &a->emptyns : NULL;
+        r = emptyns_make(&a->emptyns, &error);
+        if (r >= 0)
+                return &a->emptyns;
+        ahead_failed(a, r, &a->emptyns_broken);
+        log_debug("sandboxes are started by pivot_root%s: %s", a->emptyns_broken ? "" : " for now", error.text);
+        return NULL;
 }
 
 static void make_dev(Ahead *a) {
@@ -96,6 +114,10 @@ void ahead_make_one(Ahead *a) {
 
         if (clock_usec() < ahead_next(a))
                 return;
+        if (wants_emptyns(a)) {
+                (void) ahead_emptyns(a);
+                return;
+        }
         if (wants_dev(a)) {
                 make_dev(a);
                 return;

@@ -132,6 +132,7 @@ static int creation_start(Spawner *s, const Creation *c, Child *child, Error *re
         r = take_etc(s, &spec, reterr);
         if (r < 0)
                 return r;
+        spec.emptyns = ahead_emptyns(&s->ahead);
         dev = spec.dev_fd = ahead_take_dev(&s->ahead);
         spec.first_core = s->next_core;
         s->next_core += view_count_cores(&spec);
