@@ -210,7 +210,7 @@ static int move_away(int *fd) {
 
 static int enter_descriptors(Enter *e, Error *reterr) {
         int *const kept[] = {
-                &e->control_fd, &e->listen_fd, &e->holder_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2, &e->meminfo_fd, &e->usage_fd,
+                &e->control_fd, &e->listen_fd, &e->holder_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2, &e->meminfo_fd, &e->usage_fd, &e->anonymous_fd,
         };
         int place = ENTER_CONTROL_FD, r;
 
@@ -243,8 +243,12 @@ static int enter_descriptors(Enter *e, Error *reterr) {
 }
 
 static int enter_anonymous(Enter *e, Error *reterr) {
-        int fd = apart_hold_anonymous();
+        bool has_all;
+        int fd;
 
+        if (e->anonymous_fd >= 0)
+                return 0;
+        fd = apart_hold_anonymous(APART_HOLD_TRIES, &has_all);
         return fd < 0 ? error_set(reterr, fd, "an event counter") : 0;
 }
 
@@ -325,7 +329,7 @@ static const struct {
         { "paths",        enter_paths        }, /* rules hold for all that is there now */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
-        { "anonymous",    enter_anonymous    }, /* keeps one more descriptor */
+        { "anonymous",    enter_anonymous    }, /* keeps one more descriptor, if it has none yet */
         { "capabilities", enter_capabilities }, /* after the last mount */
         { "no-new-privs", enter_no_new_privs }, /* Landlock asks for it */
         { "landlock",     enter_landlock     }, /* after the last mount, which it forbids */

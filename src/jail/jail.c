@@ -374,6 +374,7 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         .net_fds = { -EBADF, -EBADF, -EBADF },
                         .meminfo_fd = -EBADF,
                         .usage_fd = -EBADF,
+                        .anonymous_fd = spec->detached ? spec->anonymous_fd : -EBADF,
                         .stdio = { stdio[0], stdio[1], stdio[2] },
                         .privileged = privileged,
                         .missing = j->missing,

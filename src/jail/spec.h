@@ -94,6 +94,7 @@ typedef struct JailSpec {
         int home_netns_fd;    /* with a network namespace made ahead: our own namespace, to return to */
         int dev_fd;           /* a /dev that was made ahead (dev.h); -EBADF: none */
         int etc_fd;           /* the shared /etc (sharedetc.h), of which it gets a copy; -EBADF: none */
+        int anonymous_fd;     /* an open file with the locks of apart_hold_anonymous(), for PID 1 to keep; -EBADF: none */
         bool enterable;       /* a zygote's child (zygote/enter.c) may enter: the sandbox's user namespace owns all others, and its user owns that */
 
         /* Not detached: called after a network with sockets was made, while the sandbox still waits for it; starts the

@@ -5,12 +5,13 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "jail/apart.h"
 #include "jail/dev.h"
 #include "jail/net.h"
 #include "jail/tree.h"
 
 void ahead_init(Ahead *a, bool privileged) {
-        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY, .emptyns = EMPTYNS_NONE };
+        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY, .emptyns = EMPTYNS_NONE, .anonymous_fd = -EBADF, .anonymous_own_fd = -EBADF };
         a->etc_tried = !privileged;
         if (!privileged)
                 return;
@@ -80,6 +81,22 @@ const EmptyNs *ahead_emptyns(Ahead *a) {
         ahead_failed(a, r, &a->emptyns_broken);
         log_debug("sandboxes are started by pivot_root%s: %s", a->emptyns_broken ? "" : " for now", error.text);
         return NULL;
+}
+
+/* Does not wait: as long as it fails, each sandbox tries by itself, and waits. */
+static int ahead_lock_anonymous(void) {
+        bool has_all = false;
+        int fd = apart_hold_anonymous(1, &has_all);
+
+        return has_all ? fd : fd_close(fd);
+}
+
+int ahead_anonymous(Ahead *a) {
+        if (a->anonymous_own_fd < 0)
+                a->anonymous_own_fd = ahead_lock_anonymous();
+        if (a->anonymous_fd < 0)
+                a->anonymous_fd = ahead_lock_anonymous();
+        return a->anonymous_fd;
 }
 
 static void make_dev(Ahead *a) {

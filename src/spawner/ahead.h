@@ -38,6 +38,7 @@ typedef struct Ahead {
         bool etc_broken;   /* this kernel copies no detached tree (tree_copy()) */
         EmptyNs emptyns;
         bool emptyns_broken;
+        int anonymous_fd, anonymous_own_fd; /* with locks on all anonymous files (apart.h): for the sandboxes, and one that no sandbox has */
         usec_t rest;       /* make nothing before this time: the last attempt failed */
 } Ahead;
 
@@ -49,6 +50,9 @@ void ahead_make_one(Ahead *a);
 
 /* The descriptor stays ours. -EBADF with no error: each sandbox makes its own. */
 int ahead_etc(Ahead *a, Error *reterr);
+
+/* The descriptor stays ours. -EBADF: each sandbox takes the locks by itself. */
+int ahead_anonymous(Ahead *a);
 
 /* NULL: each sandbox is cloned from our own mounts. */
 const EmptyNs *ahead_emptyns(Ahead *a);

@@ -45,6 +45,7 @@ static JailSpec creation_make_spec(const Spawner *s, const Creation *c, const Ne
                 .home_netns_fd = s->ahead.home_netns_fd,
                 .dev_fd = -EBADF,
                 .etc_fd = -EBADF,
+                .anonymous_fd = -EBADF,
                 .enterable = q->zygote && s->privileged,
         };
 
@@ -132,6 +133,7 @@ static int creation_start(Spawner *s, const Creation *c, Child *child, Error *re
         r = take_etc(s, &spec, reterr);
         if (r < 0)
                 return r;
+        spec.anonymous_fd = ahead_anonymous(&s->ahead);
         spec.emptyns = ahead_emptyns(&s->ahead);
         dev = spec.dev_fd = ahead_take_dev(&s->ahead);
         spec.first_core = s->next_core;
