@@ -309,7 +309,7 @@ static void jail_abort(Jail *j, const JailSpec *spec) {
 /* A caller that asks for a way through the gate needs the walls beside it: without a network namespace there is
  * no such sandbox. */
 static int make_network(Jail *j, const JailSpec *spec, int userns_fd, Network *ret, Error *reterr) {
-        const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .open_ports = spec->enterable, .hub_fd = -EBADF };
+        const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .open_ports = spec->enterable, .hub_fd = -EBADF, .settings = spec->detached ? spec->settings : NULL };
         int r;
 
         if ((j->missing & GUARD_BIT(GUARD_NETNS)) || has_netns_ahead(spec))

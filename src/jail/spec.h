@@ -92,6 +92,7 @@ typedef struct JailSpec {
         int disk_fd;          /* a disk image that was made ahead (disk.h); -EBADF: none */
         const EmptyNs *emptyns; /* to be cloned from, where that is possible: see jail_starts_empty(). NULL: none */
         int home_netns_fd;    /* with a network namespace made ahead: our own namespace, to return to */
+        NetSettings *settings; /* for a network that the jail makes (net.h); NULL: none */
         int dev_fd;           /* a /dev that was made ahead (dev.h); -EBADF: none */
         int etc_fd;           /* the shared /etc (sharedetc.h), of which it gets a copy; -EBADF: none */
         int anonymous_fd;     /* an open file with the locks of apart_hold_anonymous(), for PID 1 to keep; -EBADF: none */

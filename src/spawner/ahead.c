@@ -11,7 +11,7 @@
 #include "jail/tree.h"
 
 void ahead_init(Ahead *a, bool privileged) {
-        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY, .emptyns = EMPTYNS_NONE, .anonymous_fd = -EBADF, .anonymous_own_fd = -EBADF };
+        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY, .settings = NET_SETTINGS_EMPTY, .emptyns = EMPTYNS_NONE, .anonymous_fd = -EBADF, .anonymous_own_fd = -EBADF };
         a->etc_tried = !privileged;
         if (!privileged)
                 return;
@@ -124,7 +124,7 @@ static void ahead_try_etc(Ahead *a) {
 
 void ahead_make_one(Ahead *a) {
         int shape = next_shape(a);
-        NetRequest request = { .userns_fd = -EBADF, .hub_fd = -EBADF };
+        NetRequest request = { .userns_fd = -EBADF, .hub_fd = -EBADF, .settings = &a->settings };
         Error error = { 0 };
         AheadStock *s;
         int r;

@@ -36,6 +36,7 @@ typedef struct Ahead {
         SharedEtc etc;
         bool etc_tried;
         bool etc_broken;   /* this kernel copies no detached tree (tree_copy()) */
+        NetSettings settings; /* for all networks */
         EmptyNs emptyns;
         bool emptyns_broken;
         int anonymous_fd, anonymous_own_fd; /* with locks on all anonymous files (apart.h): for the sandboxes, and one that no sandbox has */
