@@ -4,6 +4,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -47,16 +48,17 @@ static int make_ground(void) {
         return tree_make("proc", options, ELEMENTSOF(options), ATTRIBUTES);
 }
 
-/* True if there is one mount. It is not where our root directory was no mount of its own, or not the first above the
- * bottom, as after a chroot. */
+/* True if there is one mount, and it is the bottom: its own parent. There is more where our root directory was not the
+ * first mount above the bottom, as after a chroot. */
 static bool emptyns_is_empty(int proc_fd) {
         char text[1024];
         const char *end;
+        int id, parent;
 
-        if (file_read(proc_fd, "mountinfo", text, sizeof(text)) <= 0)
+        if (file_read(proc_fd, "mountinfo", text, sizeof(text)) <= 0 || sscanf(text, "%d %d ", &id, &parent) != 2)
                 return false;
         end = strchr(text, '\n');
-        return !end || end[1] == '\0';
+        return id == parent && (!end || end[1] == '\0');
 }
 
 /* In a copy of the host's mounts. Since the root directory of a process changes only by setns(), that call is what leads

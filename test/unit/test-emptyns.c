@@ -238,6 +238,31 @@ static void make_in_chroot(_unused_ void *userdata) {
         check_uint("descriptors", unit_count_descriptors(), before);
 }
 
+/* Another file system beneath the root directory, with no mount in it. */
+static void make_over_another(_unused_ void *userdata) {
+        EmptyNs e = EMPTYNS_NONE;
+        Error error = { 0 };
+        struct stat root;
+        int own;
+
+        check_result("namespace", emptyns_result(unshare(CLONE_NEWNS)), 0);
+        check_result("private", emptyns_result(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)), 0);
+        own = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+        check_result("the bottom alone", emptyns_result(umount2("/", MNT_DETACH) < 0 ? -1 : setns(own, CLONE_NEWNS)), 0);
+        check_result("one", emptyns_result(mount("tmpfs", "/", "tmpfs", 0, NULL) < 0 ? -1 : setns(own, CLONE_NEWNS)), 0);
+        check_result("its file", emptyns_result(mkdir("/secret", 0755)), 0);
+        check_result("another", emptyns_result(mount("tmpfs", "/", "tmpfs", 0, NULL) < 0 ? -1 : setns(own, CLONE_NEWNS)), 0);
+        check_true("/proc in it", mkdir("/proc", 0755) == 0 && mount("proc", "/proc", "proc", 0, NULL) == 0 && stat("/", &root) == 0);
+        check_result("emptyns_make", emptyns_make(&e, &error), -EOPNOTSUPP);
+        check_true("where it was", is_at(&root, "/"));
+        (void) close(own);
+}
+
+TEST(it_is_refused_over_another_file_system) {
+        need_root();
+        unit_run_in_child(make_over_another, NULL);
+}
+
 TEST(it_is_refused_after_a_chroot) {
         need_root();
         unit_run_in_child(make_in_chroot, NULL);
