@@ -28,6 +28,8 @@ static int push_arguments(Strv *argv, const char *program, const SpawnerArgument
         (void) snprintf(shrink, sizeof(shrink), "%llu", (unsigned long long) a->settings->storage.shrink_usec);
         (void) snprintf(hang, sizeof(hang), "%llu", (unsigned long long) a->settings->cleanup.helper_timeout_usec);
         r = strv_push_all(argv, fixed);
+        if (r >= 0 && log_verbosity > 0)
+                r = strv_push(argv, "--verbose");
         for (size_t i = 0; i < a->templates->n && r >= 0; i++)
                 r = strv_push_all(argv, (const char *const[]) { "--template", a->templates->items[i], NULL });
         return r;

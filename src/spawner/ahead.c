@@ -76,8 +76,10 @@ const EmptyNs *ahead_emptyns(Ahead *a) {
         if (!wants_emptyns(a) || clock_usec() < a->rest)
                 return a->emptyns.ns_fd >= 0 ? &a->emptyns : NULL;
         r = emptyns_make(&a->emptyns, &error);
-        if (r >= 0)
+        if (r >= 0) {
+                log_debug("sandboxes are started from an empty mount namespace");
                 return &a->emptyns;
+        }
         ahead_failed(a, r, &a->emptyns_broken);
         log_debug("sandboxes are started by pivot_root%s: %s", a->emptyns_broken ? "" : " for now", error.text);
         return NULL;
