@@ -19,7 +19,7 @@ uint64_t caps_guest_root(void) {
                CAP_BIT(CAP_SETGID) |           /* apt and daemons drop to their own users */
                CAP_BIT(CAP_SETPCAP) |          /* drop further */
                CAP_BIT(CAP_SETUID) |           /* su, apt's _apt */
-               CAP_BIT(CAP_SYS_CHROOT);        /* debootstrap, build tools; the root is pivoted, chroot leads nowhere */
+               CAP_BIT(CAP_SYS_CHROOT);        /* debootstrap, build tools; the root directory is the topmost mount, chroot leads nowhere else */
         /* Left out on purpose: SYS_ADMIN, SYS_PTRACE (would open PID 1), NET_ADMIN, NET_RAW, MKNOD,
          * SYS_RESOURCE (would lift rlimits), SYS_TIME, SYS_BOOT, SYS_MODULE, SYS_RAWIO, BPF, PERFMON, SYSLOG,
          * AUDIT_*, MAC_*, LINUX_IMMUTABLE, IPC_LOCK, IPC_OWNER, LEASE, WAKE_ALARM, BLOCK_SUSPEND,

@@ -29,6 +29,8 @@ static int push_arguments(Strv *argv, const char *program, const SpawnerArgument
         (void) snprintf(hang, sizeof(hang), "%llu", (unsigned long long) a->settings->cleanup.helper_timeout_usec);
         (void) snprintf(ranges, sizeof(ranges), "%u", a->settings->limits.id_ranges);
         r = strv_push_all(argv, fixed);
+        if (r >= 0 && log_verbosity > 0)
+                r = strv_push(argv, "--verbose");
         for (size_t i = 0; i < a->templates->n && r >= 0; i++)
                 r = strv_push_all(argv, (const char *const[]) { "--template", a->templates->items[i], NULL });
         return r;

@@ -14,7 +14,6 @@
 
 #define APART_ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
-#define HOLD_TRIES 20
 #define HOLD_PAUSE 5000 /* µs */
 
 #define VALUE_MAX 255 /* the kernel's limit for a mount option, in bytes */
@@ -61,19 +60,21 @@ int apart_cover(const char *directory, const char *empty) {
 }
 
 /* The wait is bounded: a process that holds the lock on purpose could otherwise keep every sandbox from starting. */
-int apart_hold_anonymous(void) {
+int apart_hold_anonymous(unsigned tries, bool *ret_has_all) {
         int fd = eventfd(0, EFD_CLOEXEC);
         bool has_all = false;
 
         if (fd < 0)
                 return -errno;
-        for (unsigned i = 0; i < HOLD_TRIES && !has_all; i++) {
+        for (unsigned i = 0; i < tries && !has_all; i++) {
                 struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-                bool has_flock = flock(fd, LOCK_SH | LOCK_NB) >= 0;
+                bool has_flock;
 
-                has_all = fcntl(fd, F_OFD_SETLK, &all) >= 0 && has_flock; /* unlike F_SETLK, released with the descriptor and not with the process */
-                if (!has_all)
+                if (i > 0)
                         (void) usleep(HOLD_PAUSE);
+                has_flock = flock(fd, LOCK_SH | LOCK_NB) >= 0;
+                has_all = fcntl(fd, F_OFD_SETLK, &all) >= 0 && has_flock; /* unlike F_SETLK, released with the descriptor and not with the process */
         }
+        *ret_has_all = has_all;
         return fd;
 }

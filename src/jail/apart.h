@@ -7,6 +7,8 @@
  * Must not know: what the directory is, which sandbox it is for. */
 #pragma once
 
+#include <stdbool.h>
+
 /* A read-only overlay of one directory, detached. empty: an empty directory, because the kernel requires two layers. */
 int apart_make(const char *directory, const char *empty);
 
@@ -17,7 +19,13 @@ int apart_cover(const char *directory, const char *empty);
 /* The kernel has a single inode for the anonymous files (event counters, timers, polls, …) of all processes. Takes a
  * shared lock on the whole inode, by flock() and by fcntl(); the caller keeps the returned descriptor. While one
  * process holds these locks, every process can take a shared lock on the inode and none an exclusive one. If a
- * process of the host holds an exclusive lock, the call waits for it a moment (0.1 s) and then returns without that
- * lock. A sandbox that started without it does not get it later: the protection returns with the next sandbox that
- * does. */
-int apart_hold_anonymous(void);
+ * process of the host holds an exclusive lock, the call waits for it a moment (tries, 5 ms apart) and then returns
+ * without that lock. A sandbox that started without it does not get it later: the protection returns with the next
+ * sandbox that does.
+ *
+ * Whenever any process closes an anonymous file, the kernel looks through all locks on the inode. So the number of locks
+ * must not grow with the number of sandboxes: those of one maker share an open file, which has the locks for as long as
+ * one of them has a descriptor of it. */
+int apart_hold_anonymous(unsigned tries, bool *ret_has_all);
+
+#define APART_HOLD_TRIES 20

@@ -74,8 +74,7 @@ static int dev_bind_all(Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/dev") : 0;
 }
 
-/* Mounts that are attached here are removed with the old root, so a copy of the whole tree is returned. */
-static int jail_dev_fill(int tree, bool bound, int *ret_tree, Error *reterr) {
+static int jail_dev_fill(int tree, bool bound, bool copy, int *ret_tree, Error *reterr) {
         int r;
 
         r = tree_attach(tree, AT_FDCWD, "dev");
@@ -96,22 +95,22 @@ static int jail_dev_fill(int tree, bool bound, int *ret_tree, Error *reterr) {
         r = bound ? tree_restrict(tree, MOUNT_ATTR_RDONLY, /* userns_fd= */ -EBADF, /* recursive= */ false) : 0;
         if (r < 0)
                 return error_set(reterr, r, "/dev read-only");
-        r = tree_clone(AT_FDCWD, "dev", /* recursive= */ true);
+        r = copy ? tree_clone(AT_FDCWD, "dev", /* recursive= */ true) : fcntl(tree, F_DUPFD_CLOEXEC, 3);
         if (r < 0)
-                return error_set(reterr, r, "/dev");
+                return error_set(reterr, copy ? r : -errno, "/dev");
         *ret_tree = r;
         return 0;
 }
 
-int dev_fill(int made, int *ret_tree, Error *reterr) {
+int dev_fill(int made, bool copy, int *ret_tree, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
 
         if (made >= 0)
-                return jail_dev_fill(made, /* bound= */ false, ret_tree, reterr);
+                return jail_dev_fill(made, /* bound= */ false, copy, ret_tree, reterr);
         tree = tree_clone(AT_FDCWD, "dev", false);
         if (tree < 0)
                 return error_set(reterr, tree, "directory for /dev");
-        return jail_dev_fill(tree, /* bound= */ true, ret_tree, reterr);
+        return jail_dev_fill(tree, /* bound= */ true, copy, ret_tree, reterr);
 }
 
 static int put_all(int tree) {

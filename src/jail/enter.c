@@ -158,8 +158,8 @@ static int enter_layer(Enter *e, Error *reterr) {
         return rootfs_make_layer(e->fs, e->spec, reterr);
 }
 
-static int enter_pivot(Enter *e, Error *reterr) {
-        return rootfs_pivot(e->fs, reterr);
+static int enter_root(Enter *e, Error *reterr) {
+        return rootfs_enter(e->fs, reterr);
 }
 
 static int enter_let_go(Enter *e, Error *reterr) {
@@ -211,10 +211,11 @@ static int move_away(int *fd) {
 static int enter_descriptors(Enter *e, Error *reterr) {
         int *const kept[] = {
                 &e->control_fd, &e->listen_fd, &e->holder_fd, &e->name_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2, &e->meminfo_fd, &e->usage_fd,
+                &e->anonymous_fd,
         };
         int place = ENTER_CONTROL_FD, r;
 
-        /* First out of the way of 0–10, then into place. */
+        /* First out of the way of 0–12, then into place. */
         for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
                 r = move_away(kept[i]);
                 if (r < 0)
@@ -243,8 +244,12 @@ static int enter_descriptors(Enter *e, Error *reterr) {
 }
 
 static int enter_anonymous(Enter *e, Error *reterr) {
-        int fd = apart_hold_anonymous();
+        bool has_all;
+        int fd;
 
+        if (e->anonymous_fd >= 0)
+                return 0;
+        fd = apart_hold_anonymous(APART_HOLD_TRIES, &has_all);
         return fd < 0 ? error_set(reterr, fd, "an event counter") : 0;
 }
 
@@ -316,7 +321,7 @@ static const struct {
         { "propagation",  enter_propagation  }, /* before the first mount: none may reach the host */
         { "trees",        enter_trees        },
         { "layer",        enter_layer        },
-        { "pivot",        enter_pivot        },
+        { "root",         enter_root         },
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
         { "outside",      enter_outside      }, /* before the caller's files are written: they count against the limits */
@@ -325,7 +330,7 @@ static const struct {
         { "paths",        enter_paths        }, /* rules hold for all that is there now */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
-        { "anonymous",    enter_anonymous    }, /* keeps one more descriptor */
+        { "anonymous",    enter_anonymous    }, /* keeps one more descriptor, if it has none yet */
         { "capabilities", enter_capabilities }, /* after the last mount */
         { "no-new-privs", enter_no_new_privs }, /* Landlock asks for it */
         { "landlock",     enter_landlock     }, /* after the last mount, which it forbids */

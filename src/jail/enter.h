@@ -33,6 +33,7 @@ typedef struct Enter {
         int listen_fd, holder_fd, name_fd; /* -EBADF: none. PID 1 keeps the last two open for as long as it lives (ids.h) */
         int net_fds[NET_SOCKETS_MAX]; /* likewise */
         int meminfo_fd, usage_fd; /* likewise */
+        int anonymous_fd; /* likewise, of the spec; else it is made inside */
         int stdio[3];
         bool privileged;
         GuardSet missing; /* known before clone; steps add to it */

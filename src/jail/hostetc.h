@@ -3,7 +3,7 @@
  * passwd, group, hosts, resolv.conf … are the sandbox's own. From the host come only the files on a list, and of
  * those only the ones that every user may read: they are opened with the guest's ids. Never shadow, keys, machine-id
  * or a file that is not on the list.
- * Runs inside, as guest root. Directories of the host are opened before the pivot but attached only when no path leads
+ * Runs inside, as guest root. Directories of the host are opened before the change of root but attached only when no path leads
  * out of the sandbox any more, since on a disk with a former life /etc may be a link to anywhere. Files of that former
  * life stay.
  * Must not know: mounts other than its own. */

@@ -204,6 +204,21 @@ static pid_t clone_as_owner(Jail *j, const JailSpec *spec, const struct clone_ar
         return pid;
 }
 
+static pid_t clone_from_empty(Jail *j, const JailSpec *spec, const struct clone_args *args) {
+        pid_t pid;
+        int r;
+
+        if (!jail_starts_empty(spec))
+                return clone_as_owner(j, spec, args);
+        r = emptyns_enter(spec->emptyns);
+        if (r < 0)
+                return r;
+        pid = clone_as_owner(j, spec, args);
+        if (pid != 0)
+                emptyns_leave(spec->emptyns);
+        return pid;
+}
+
 static pid_t clone_into(Jail *j, const JailSpec *spec) {
         int cgroup_fd = cgroup_clone_fd(&j->cgroup);
         struct clone_args args = {
@@ -227,7 +242,7 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                 if (r < 0)
                         return r;
         }
-        pid = clone_as_owner(j, spec, &args);
+        pid = clone_from_empty(j, spec, &args);
         if (pid != 0 && has_netns_ahead(spec))
                 jail_go_home(spec->home_netns_fd);
         return pid;
@@ -312,7 +327,7 @@ static void jail_abort(Jail *j, const JailSpec *spec) {
 /* A caller that asks for a way through the gate needs the walls beside it: without a network namespace there is
  * no such sandbox. */
 static int make_network(Jail *j, const JailSpec *spec, int userns_fd, Network *ret, Error *reterr) {
-        const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .open_ports = spec->enterable, .hub_fd = -EBADF };
+        const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .open_ports = spec->enterable, .hub_fd = -EBADF, .settings = spec->detached ? spec->settings : NULL };
         int r;
 
         if ((j->missing & GUARD_BIT(GUARD_NETNS)) || has_netns_ahead(spec))
@@ -378,6 +393,7 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         .net_fds = { -EBADF, -EBADF, -EBADF },
                         .meminfo_fd = -EBADF,
                         .usage_fd = -EBADF,
+                        .anonymous_fd = spec->detached ? spec->anonymous_fd : -EBADF,
                         .stdio = { stdio[0], stdio[1], stdio[2] },
                         .privileged = privileged,
                         .missing = j->missing,
@@ -386,6 +402,8 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         memcpy(e.net_fds, spec->network.fds, sizeof(e.net_fds));
                 (void) fd_close(j->control_fd);
                 (void) fd_close(j->warden.alive_fd);
+                if (jail_starts_empty(spec))
+                        fs->host_root_fd = emptyns_keep_root(spec->emptyns);
                 enter_run(&e, main, arg);
         }
         j->pid = pid;

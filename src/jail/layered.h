@@ -14,5 +14,5 @@
 int layered_open(const JailBind *bind, Error *reterr);
 int layered_restrict(const JailBind *bind, int layer_tree, int userns_fd, Error *reterr);
 
-/* Inside, in the directory of the writable layer, before the pivot: replaces *tree, the source, by the overlay. */
+/* Inside, in the directory of the writable layer, before the change of root: replaces *tree, the source, by the overlay. */
 int layered_make(const JailBind *bind, size_t number, int layer_tree, int *tree, Error *reterr);

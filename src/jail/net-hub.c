@@ -99,7 +99,7 @@ static int net_hub_index_of(const char *name) {
 
 /* A bridge without ports, for the address that refusals come from. Every kernel with veth has this kind of
  * interface. */
-static int make_hub(void) {
+static int make_hub(const NetRequest *q) {
         const struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
         NetlinkBatch b = { 0 };
         size_t info;
@@ -120,15 +120,15 @@ static int make_hub(void) {
         hub_put_address(&b, r, HUB_ADDRESS);
         r = netlink_commit(&b);
         if (r >= 0)
-                r = file_write(AT_FDCWD, "/proc/sys/net/ipv4/icmp_ratelimit", "0"); /* no limit: every refusal is sent */
-        return r < 0 ? r : file_write(AT_FDCWD, "/proc/sys/net/ipv4/ip_forward", "1");
+                r = net_write_setting(q, "icmp_ratelimit", "0"); /* no limit: every refusal is sent */
+        return r < 0 ? r : net_write_setting(q, "ip_forward", "1");
 }
 
-static int enter_hub(int hub_fd, int *ret_fd) {
+static int enter_hub(const NetRequest *q, int *ret_fd) {
         int fd, r;
 
-        if (hub_fd >= 0) {
-                fd = fcntl(hub_fd, F_DUPFD_CLOEXEC, 3);
+        if (q->hub_fd >= 0) {
+                fd = fcntl(q->hub_fd, F_DUPFD_CLOEXEC, 3);
                 if (fd < 0)
                         return -errno;
                 *ret_fd = fd;
@@ -136,7 +136,7 @@ static int enter_hub(int hub_fd, int *ret_fd) {
         }
         if (unshare(CLONE_NEWNET) < 0)
                 return -errno;
-        r = make_hub();
+        r = make_hub(q);
         if (r < 0)
                 return r;
         *ret_fd = net_open_own();
@@ -249,7 +249,7 @@ int net_setup_linked(const NetRequest *q, Network *n, Error *reterr) {
         int r;
 
         (void) snprintf(name + 1, sizeof(name) - 1, "%.*s", IFNAMSIZ - 2, q->id);
-        r = enter_hub(q->hub_fd, n->fds + 1);
+        r = enter_hub(q, n->fds + 1);
         if (r >= 0)
                 r = plug_in(name, n->netns_fd, q->address);
         if (r == -EEXIST) {

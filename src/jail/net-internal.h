@@ -15,3 +15,6 @@ int net_setup_linked(const NetRequest *q, Network *n, Error *reterr);
 
 /* The socket that receives the sandbox's DNS queries. address: IPv4, host byte order; 0: all addresses, IPv6 too. */
 int net_open_names(uint32_t address);
+
+/* Of the network namespace that the caller is in: net.ipv4.NAME. */
+int net_write_setting(const NetRequest *q, const char *name, const char *value);

@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -14,10 +15,11 @@
 
 #include "base/fd.h"
 #include "jail/net-internal.h"
+#include "jail/tree.h"
 
 #define STACK_SIZE (64 * 1024)
 
-#define PORTS_FILE "/proc/sys/net/ipv4/ip_unprivileged_port_start"
+#define PORTS_SETTING "ip_unprivileged_port_start"
 
 typedef struct NetMaker {
         const NetRequest *request;
@@ -67,6 +69,23 @@ static int setup(const NetRequest *q, Network *n, Error *reterr) {
         }
 }
 
+/* The old instance is freed with all its entries. */
+static void net_settings_renew(NetSettings *s) {
+        if (s->proc_fd >= 0 && s->n_used++ < NET_SETTINGS_USES)
+                return;
+        (void) fd_close(s->proc_fd);
+        s->proc_fd = tree_make("proc", /* options= */ NULL, /* n_options= */ 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+        s->n_used = 1;
+}
+
+int net_write_setting(const NetRequest *q, const char *name, const char *value) {
+        int proc_fd = q->settings ? q->settings->proc_fd : -EBADF;
+        char path[80];
+
+        (void) snprintf(path, sizeof(path), "%ssys/net/ipv4/%s", proc_fd >= 0 ? "" : "/proc/", name);
+        return file_write(proc_fd >= 0 ? proc_fd : AT_FDCWD, path, value);
+}
+
 static int jail_net_make(const NetRequest *q, Network *n, Error *reterr) {
         int r;
 
@@ -78,9 +97,9 @@ static int jail_net_make(const NetRequest *q, Network *n, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot bring loopback up: %m");
         if (q->userns_fd < 0 || q->open_ports) {
-                r = file_write(AT_FDCWD, PORTS_FILE, "0");
+                r = net_write_setting(q, PORTS_SETTING, "0");
                 if (r < 0)
-                        return error_set(reterr, r, "cannot write %s: %m", PORTS_FILE);
+                        return error_set(reterr, r, "cannot write net.ipv4." PORTS_SETTING ": %m");
         }
         n->shape = q->shape;
         n->netns_fd = net_open_own();
@@ -104,6 +123,8 @@ int net_make(const NetRequest *request, Network *ret, Error *reterr) {
         if (request->shape == SPAWN_NETWORK_LINKED && request->userns_fd >= 0)
                 return error_set(reterr, -EOPNOTSUPP, "networks between sandboxes need `cove serve` to be started by root");
 
+        if (request->settings)
+                net_settings_renew(request->settings);
         /* The child sends no signal at its end: we wait right here. */
         pid = clone(net_maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES, &m);
         if (pid < 0)

@@ -37,6 +37,17 @@ void net_done(Network *n);
 /* Number of sockets that come with a network of that shape. */
 size_t net_shape_fds(SpawnNetwork shape);
 
+/* An instance of /proc of the maker's own, through which it writes settings of networks. In one instance the kernel has
+ * the entries of all networks for one setting in one hash chain, and walks it whenever one is opened: 1 µs for each live
+ * network. So an instance is used for NET_SETTINGS_USES networks. */
+typedef struct NetSettings {
+        int proc_fd; /* -EBADF: none yet, or none can be made: the host's is used */
+        unsigned n_used;
+} NetSettings;
+
+#define NET_SETTINGS_EMPTY { .proc_fd = -EBADF }
+#define NET_SETTINGS_USES  64
+
 typedef struct NetRequest {
         SpawnNetwork shape;
         int userns_fd;    /* the user namespace that owns it; only a member can make it. -EBADF: the host's; guests then have no rights over it */
@@ -44,6 +55,7 @@ typedef struct NetRequest {
         const char *id;   /* linked: the interface in the hub is named after it */
         uint32_t address; /* linked: its own, host byte order */
         int hub_fd;       /* linked: -EBADF: a new one */
+        NetSettings *settings; /* NULL: written through the host's /proc */
 } NetRequest;
 
 /* Uses a process of its own for the length of the call. If the namespace belongs to the host's user namespace, the

@@ -22,6 +22,7 @@
 #include "confine/rlimits.h"
 #include "confine/seccomp.h"
 #include "jail/disk.h"
+#include "jail/emptyns.h"
 #include "jail/ids.h"
 #include "jail/net.h"
 #include "jail/tree.h"
@@ -160,6 +161,12 @@ static void probe_namespaces(Probe *p) {
                 good(p->guards + GUARD_ID_RANGE, "%u ids out of %u ranges", ID_RANGE_SIZE, ID_RANGE_COUNT);
 }
 
+static int try_emptyns(void *arg) {
+        EmptyNs e = EMPTYNS_NONE;
+
+        return emptyns_make(&e, arg);
+}
+
 /* Inside: a private tmpfs with an overlay on it, and pivot_root onto it. */
 static int try_rootfs(void *arg) {
         static const FsOption options[] = {
@@ -285,6 +292,9 @@ static void probe_trials(Probe *p) {
                         cure = userns_cure();
                 lack(f, r, cure, "%m");
         }
+        /* Not a guard: without it the daemon's sandboxes start by pivot_root, as those of `cove run` do. */
+        if (p->privileged && p->guards[GUARD_ROOTFS].ok && in_namespaces(0, p->privileged, try_emptyns, NULL) >= 0)
+                good(p->guards + GUARD_ROOTFS, "overlay on tmpfs, pivot_root; the daemon's begin in an empty mount namespace");
         if (p->guards[GUARD_LANDLOCK].ok)
                 good(p->guards + GUARD_LANDLOCK, "ABI %d", landlock_probe());
         good(p->guards + GUARD_ENVIRONMENT, "always");

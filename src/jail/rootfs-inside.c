@@ -1,4 +1,4 @@
-/* rootfs-inside.c: the steps inside that make the root directory: layer, overlays, pivot, contents. */
+/* rootfs-inside.c: the steps inside that make the root directory: layer, overlays, the new root, contents. */
 
 #include <fcntl.h>
 #include <limits.h>
@@ -28,6 +28,7 @@
 #define OVERLAY_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 static int layer_attach(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        const char *place;
         int r;
 
         if (fs->backing == DISK_MEMORY) {
@@ -35,10 +36,11 @@ static int layer_attach(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                 if (fs->disk_tree < 0)
                         return fs->disk_tree;
         }
-        /* Any directory will do: it is covered in this namespace alone, and released with the old root. */
-        r = tree_attach(fs->disk_tree, AT_FDCWD, "/sys");
+        /* Any directory of the host will do: it is covered in this namespace alone, and released with the old root. */
+        place = fs->starts_empty ? "/" : "/sys";
+        r = tree_attach(fs->disk_tree, AT_FDCWD, place);
         if (r < 0)
-                return error_set(reterr, r, "cannot attach the writable layer at /sys");
+                return error_set(reterr, r, "cannot attach the writable layer at %s", place);
         if (fchdir(fs->disk_tree) < 0)
                 return error_set(reterr, -errno, "writable layer");
         return 0;
@@ -161,18 +163,14 @@ static int make_places(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "writable layer") : make_shm(fs, spec, reterr);
 }
 
-/* pivot_root requires a mount: root/ is bound onto itself. With a template the overlay is the mount. */
+/* The root directory must be a mount. With a template the overlay is one. */
 static int make_root_mount(Rootfs *fs, const JailSpec *spec, Error *reterr) {
-        _cleanup_close_ int root = -EBADF;
-        int r;
+        int tree = jail_has_template(spec) ? TAKE_FD(fs->lowers[0].overlay) : tree_clone(AT_FDCWD, "root", false);
 
-        if (!jail_has_template(spec)) {
-                root = tree_clone(AT_FDCWD, "root", false);
-                if (root < 0)
-                        return error_set(reterr, root, "root directory");
-        }
-        r = tree_attach(root >= 0 ? root : fs->lowers[0].overlay, AT_FDCWD, "root");
-        return r < 0 ? error_set(reterr, r, "root directory") : 0;
+        if (tree < 0)
+                return error_set(reterr, tree, "root directory");
+        fs->root_tree = tree;
+        return 0;
 }
 
 static bool is_overlay(const char *path, const void *arg) {
@@ -206,7 +204,8 @@ static int make_sudo(Rootfs *fs, const JailSpec *spec, Error *reterr) {
 int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
 
-        fs->host_root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fs->host_root_fd < 0)
+                fs->host_root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fs->host_root_fd < 0)
                 return error_set(reterr, -errno, "/");
         r = layer_attach(fs, spec, reterr);
@@ -215,7 +214,7 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r >= 0)
                 r = bootid_make(&fs->boot, reterr);
         if (r >= 0)
-                r = dev_fill(fs->dev_made, &fs->dev_tree, reterr);
+                r = dev_fill(fs->dev_made, !fs->starts_empty, &fs->dev_tree, reterr);
         if (r >= 0)
                 r = proc_make(&fs->proc_tree, reterr);
         if (r >= 0)
@@ -230,9 +229,17 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return r < 0 ? r : make_root_mount(fs, spec, reterr);
 }
 
-int rootfs_pivot(Rootfs *fs, Error *reterr) {
-        if (chdir("root") < 0)
-                return error_set(reterr, -errno, "root directory");
+int rootfs_enter(Rootfs *fs, Error *reterr) {
+        int r = tree_attach(fs->root_tree, AT_FDCWD, fs->starts_empty ? "/" : "root");
+
+        if (r >= 0 && fchdir(fs->root_tree) < 0)
+                r = -errno;
+        if (r < 0)
+                return error_set(reterr, r, "root directory");
+        fs->root_tree = fd_close(fs->root_tree);
+        /* It is the topmost mount of the namespace: whoever enters the namespace, or climbs out of a chroot in it, is there. */
+        if (fs->starts_empty)
+                return chroot(".") < 0 ? error_set(reterr, -errno, "chroot") : 0;
         /* The old root ends up on top of the new one and is taken away by rootfs_let_go(); "/" means the new one. */
         if (syscall(SYS_pivot_root, ".", ".") < 0)
                 return error_set(reterr, -errno, "pivot_root%s",
@@ -243,6 +250,8 @@ int rootfs_pivot(Rootfs *fs, Error *reterr) {
 /* The descriptor stays open until everything has been taken from the old root. No name leads to it, since there
  * is no /proc yet. */
 int rootfs_let_go(Rootfs *fs, Error *reterr) {
+        if (fs->starts_empty)
+                return 0;
         if (fchdir(fs->host_root_fd) < 0)
                 return error_set(reterr, -errno, "old root");
         if (umount2(".", MNT_DETACH) < 0)

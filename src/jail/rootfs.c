@@ -40,11 +40,13 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .backing = disk_choose(spec, privileged),
                 .disk_tree = -EBADF,
                 .host_root_fd = -EBADF,
+                .root_tree = -EBADF,
                 .dev_made = -EBADF,
                 .dev_tree = -EBADF,
                 .proc_tree = -EBADF,
                 .boot = { .tree = -EBADF },
                 .sudo_tree = -EBADF,
+                .starts_empty = jail_starts_empty(spec),
                 .privileged = privileged,
         };
         for (size_t i = 0; i < JAIL_VOLUMES_MAX; i++)
@@ -84,6 +86,7 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->bind_trees = fs->bind_layers = NULL;
         fs->disk_tree = fd_close(fs->disk_tree);
         fs->host_root_fd = fd_close(fs->host_root_fd);
+        fs->root_tree = fd_close(fs->root_tree);
         fs->dev_made = fd_close(fs->dev_made);
         fs->dev_tree = fd_close(fs->dev_tree);
         fs->proc_tree = fd_close(fs->proc_tree);

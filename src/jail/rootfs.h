@@ -13,10 +13,16 @@
  *        empty/               the second layer of overlays that only have a lower one (apart.h)
  *        lower-sudo/          has the program that becomes /usr/bin/sudo
  *
- * With a directory or a layer as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes
- * unreachable when the old root is detached. On a tree (disk.h) all of it may exist already, from a former life. Then
- * root/ and the uppers were written by a guest, who may have left anything there, and no path into them is walked
- * before the old root is detached.
+ * With a directory or a layer as template, root/ itself is the overlay. On a tree (disk.h) all of it may exist already,
+ * from a former life. Then root/ and the uppers were written by a guest, who may have left anything there, and no path
+ * into them is walked before it is "/".
+ *
+ * There are two ways to make it "/":
+ *
+ *      from the host's mounts      layer/ is attached at a directory of the host; pivot_root; the old root is detached,
+ *                                  and everything in layer/ beside root/ with it
+ *      from an empty namespace     layer/ is attached over "/" (emptyns.h), and root/ over that; chroot. Everything beside
+ *                                  root/ stays mounted beneath it, where no path leads: to unmount it would stop all CPUs
  *
  * Two sides: a privileged caller opens and id-maps the trees before and just after clone; a plain user's sandbox does
  * it itself, inside its namespaces, without the id map.
@@ -49,11 +55,13 @@ typedef struct Rootfs {
         HostEtc host_etc;
         int *bind_trees; /* one for each bind of the spec */
         int *bind_layers; /* likewise; -EBADF: it has no layer */
-        int host_root_fd;
+        int host_root_fd; /* the host's root directory, while something is taken from it */
+        int root_tree;    /* root/ */
         int dev_made;    /* nodes of its own; -EBADF: the host's are bound inside */
         int dev_tree, proc_tree; /* attached at /dev and /proc */
         BootId boot;
         int sudo_tree;   /* attached at FURNITURE_SUDO; at first the directory that contains it; -EBADF: none */
+        bool starts_empty; /* in an empty mount namespace */
         bool lived_in;   /* the disk had a guest before */
         bool privileged; /* else the guest has a single id, and files cannot be given to another */
 } Rootfs;
@@ -72,6 +80,6 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
 /* The steps inside, in this order. While the old root is still attached, ".." from "/" leads to it: before
  * rootfs_let_go() no path may be walked that the author of a template or bind has chosen. */
 int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr);
-int rootfs_pivot(Rootfs *fs, Error *reterr);
+int rootfs_enter(Rootfs *fs, Error *reterr);
 int rootfs_let_go(Rootfs *fs, Error *reterr);
 int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* overlays, directories and files, /dev, /proc */

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/id.h"
+#include "jail/emptyns.h"
 #include "jail/ids.h"
 #include "jail/net.h"
 #include "wire/guard.h"
@@ -91,9 +92,12 @@ typedef struct JailSpec {
         const char *instance; /* of the daemon; part of the names of its cgroups */
         int listen_fd;        /* a socket for PID 1 to keep; -EBADF: none */
         int disk_fd;          /* a disk image that was made ahead (disk.h); -EBADF: none */
+        const EmptyNs *emptyns; /* to be cloned from, where that is possible: see jail_starts_empty(). NULL: none */
         int home_netns_fd;    /* with a network namespace made ahead: our own namespace, to return to */
+        NetSettings *settings; /* for a network that the jail makes (net.h); NULL: none */
         int dev_fd;           /* a /dev that was made ahead (dev.h); -EBADF: none */
         int etc_fd;           /* the shared /etc (sharedetc.h), of which it gets a copy; -EBADF: none */
+        int anonymous_fd;     /* an open file with the locks of apart_hold_anonymous(), for PID 1 to keep; -EBADF: none */
         bool enterable;       /* a zygote's child (zygote/enter.c) may enter: the sandbox's user namespace owns all others, and its user owns that */
 
         /* Not detached: called after a network with sockets was made, while the sandbox still waits for it; starts the
@@ -120,6 +124,11 @@ static inline bool jail_is_kept(const JailSpec *spec) {
  * way. */
 static inline bool jail_has_shared_etc(const JailSpec *spec) {
         return spec->detached && spec->etc_fd >= 0 && !jail_has_template(spec) && (spec->furnished || !jail_is_kept(spec));
+}
+
+/* It is cloned from an empty mount namespace. One that makes its /etc by itself needs the host's paths for that. */
+static inline bool jail_starts_empty(const JailSpec *spec) {
+        return spec->detached && spec->emptyns && (jail_has_template(spec) || jail_has_shared_etc(spec));
 }
 
 static inline size_t jail_n_volumes(const JailSpec *spec) {

@@ -5,12 +5,13 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "jail/apart.h"
 #include "jail/dev.h"
 #include "jail/net.h"
 #include "jail/tree.h"
 
 void ahead_init(Ahead *a, bool privileged) {
-        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY };
+        *a = (Ahead) { .home_netns_fd = -EBADF, .etc = SHAREDETC_EMPTY, .settings = NET_SETTINGS_EMPTY, .emptyns = EMPTYNS_NONE, .anonymous_fd = -EBADF, .anonymous_own_fd = -EBADF };
         a->etc_tried = !privileged;
         if (!privileged)
                 return;
@@ -36,8 +37,12 @@ static bool wants_dev(const Ahead *a) {
         return a->home_netns_fd >= 0 && !a->dev_broken && a->n_devs < AHEAD_DEVS_MAX;
 }
 
+static bool wants_emptyns(const Ahead *a) {
+        return a->home_netns_fd >= 0 && !a->emptyns_broken && a->emptyns.ns_fd < 0;
+}
+
 usec_t ahead_next(const Ahead *a) {
-        return wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried ? a->rest : USEC_INFINITY;
+        return wants_emptyns(a) || wants_dev(a) || next_shape(a) >= 0 || !a->etc_tried ? a->rest : USEC_INFINITY;
 }
 
 /* A shortage passes, so it is no reason to give up for good. */
@@ -62,6 +67,38 @@ int ahead_etc(Ahead *a, Error *reterr) {
         if (!a->etc_tried)
                 return error_set(reterr, copy, "the shared /etc cannot be copied: %m");
         return copy < 0 ? -EBADF : a->etc.tree;
+}
+
+const EmptyNs *ahead_emptyns(Ahead *a) {
+        Error error = { 0 };
+        int r;
+
+        if (!wants_emptyns(a) || clock_usec() < a->rest)
+                return a->emptyns.ns_fd >= 0 ? &a->emptyns : NULL;
+        r = emptyns_make(&a->emptyns, &error);
+        if (r >= 0) {
+                log_debug("sandboxes are started from an empty mount namespace");
+                return &a->emptyns;
+        }
+        ahead_failed(a, r, &a->emptyns_broken);
+        log_debug("sandboxes are started by pivot_root%s: %s", a->emptyns_broken ? "" : " for now", error.text);
+        return NULL;
+}
+
+/* Does not wait: as long as it fails, each sandbox tries by itself, and waits. */
+static int ahead_lock_anonymous(void) {
+        bool has_all = false;
+        int fd = apart_hold_anonymous(1, &has_all);
+
+        return has_all ? fd : fd_close(fd);
+}
+
+int ahead_anonymous(Ahead *a) {
+        if (a->anonymous_own_fd < 0)
+                a->anonymous_own_fd = ahead_lock_anonymous();
+        if (a->anonymous_fd < 0)
+                a->anonymous_fd = ahead_lock_anonymous();
+        return a->anonymous_fd;
 }
 
 static void make_dev(Ahead *a) {
@@ -89,13 +126,17 @@ static void ahead_try_etc(Ahead *a) {
 
 void ahead_make_one(Ahead *a) {
         int shape = next_shape(a);
-        NetRequest request = { .userns_fd = -EBADF, .hub_fd = -EBADF };
+        NetRequest request = { .userns_fd = -EBADF, .hub_fd = -EBADF, .settings = &a->settings };
         Error error = { 0 };
         AheadStock *s;
         int r;
 
         if (clock_usec() < ahead_next(a))
                 return;
+        if (wants_emptyns(a)) {
+                (void) ahead_emptyns(a);
+                return;
+        }
         if (wants_dev(a)) {
                 make_dev(a);
                 return;

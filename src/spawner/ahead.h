@@ -2,7 +2,7 @@
  *
  * A stock of network namespaces, which take the kernel longer than all other parts; gated ones (net.h) are made once
  * one has been requested. Also as many file systems for /dev, and the /etc of the host's template, made again when
- * the host's has changed. Everything is made while no request waits, and only as the host's root. A sandbox that
+ * the host's has changed; and the empty mount namespace from which they are cloned. Everything is made while no request waits, and only as the host's root. A sandbox that
  * finds nothing here makes its own.
  * Must not know: any sandbox. */
 #pragma once
@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "jail/emptyns.h"
 #include "jail/net.h"
 #include "jail/sharedetc.h"
 
@@ -35,6 +36,10 @@ typedef struct Ahead {
         SharedEtc etc;
         bool etc_tried;
         bool etc_broken;   /* this kernel copies no detached tree (tree_copy()) */
+        NetSettings settings; /* for all networks */
+        EmptyNs emptyns;
+        bool emptyns_broken;
+        int anonymous_fd, anonymous_own_fd; /* with locks on all anonymous files (apart.h): for the sandboxes, and one that no sandbox has */
         usec_t rest;       /* make nothing before this time: the last attempt failed */
 } Ahead;
 
@@ -46,6 +51,12 @@ void ahead_make_one(Ahead *a);
 
 /* The descriptor stays ours. -EBADF with no error: each sandbox makes its own. */
 int ahead_etc(Ahead *a, Error *reterr);
+
+/* The descriptor stays ours. -EBADF: each sandbox takes the locks by itself. */
+int ahead_anonymous(Ahead *a);
+
+/* NULL: each sandbox is cloned from our own mounts. */
+const EmptyNs *ahead_emptyns(Ahead *a);
 
 /* The caller owns it. -EBADF: there is none. */
 int ahead_take_dev(Ahead *a);

@@ -45,6 +45,7 @@ static JailSpec creation_make_spec(const Spawner *s, const Creation *c, const Ne
                 .home_netns_fd = s->ahead.home_netns_fd,
                 .dev_fd = -EBADF,
                 .etc_fd = -EBADF,
+                .anonymous_fd = -EBADF,
                 .enterable = q->zygote && s->privileged,
         };
 
@@ -89,6 +90,7 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
                 .id = c->request.id,
                 .address = c->request.address,
                 .hub_fd = c->hub_fd,
+                .settings = &s->ahead.settings,
         };
 
         if (c->request.zygote && s->privileged) { /* the jail makes one of the sandbox's own: a process that enters has no right to the host's */
@@ -132,6 +134,9 @@ static int creation_start(Spawner *s, const Creation *c, Child *child, Error *re
         r = take_etc(s, &spec, reterr);
         if (r < 0)
                 return r;
+        spec.settings = s->privileged ? &s->ahead.settings : NULL;
+        spec.anonymous_fd = ahead_anonymous(&s->ahead);
+        spec.emptyns = ahead_emptyns(&s->ahead);
         dev = spec.dev_fd = ahead_take_dev(&s->ahead);
         spec.first_core = s->next_core;
         s->next_core += view_count_cores(&spec);

@@ -15,7 +15,7 @@ static const struct {
         [GUARD_CGROUPNS]     = { "cgroupns",     "does not see where it stands in the host's cgroups",          true  },
         [GUARD_NETNS]        = { "netns",        "loopback only: no interface, no abstract socket of the host", true  },
         [GUARD_TIMENS]       = { "timens",       "clock offsets of its own",                                    true  },
-        [GUARD_ROOTFS]       = { "rootfs",       "pivot_root onto a private tree, writes go to an overlay",     false },
+        [GUARD_ROOTFS]       = { "rootfs",       "a private tree as root directory, writes go to an overlay",   false },
         [GUARD_IDMAP]        = { "idmap",        "template files belong to guest root by id-mapped mount",      true  },
         [GUARD_DEV]          = { "dev",          "minimal private /dev with its own terminals",                 false },
         [GUARD_PROC]         = { "proc",         "own /proc, dangerous files masked, /proc/sys read-only",      false },

@@ -366,6 +366,30 @@ static Verdict try_chroot_fd(char **args) {
         return reach_marker(".");
 }
 
+/* Two directories, one below the other, each kept over the chroot into it. */
+static Verdict try_chroot_twice(char **args) {
+        char dir[] = "/tmp/chroot-XXXXXX";
+        int kept[2];
+
+        if (!mkdtemp(dir))
+                return broken("/tmp: %m");
+        for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
+                kept[i] = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+                if (chroot(i == 0 ? dir : "..") < 0)
+                        return HELD;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
+                if (fchdir(kept[i]) < 0)
+                        return broken("fchdir: %m");
+                for (int k = 0; k < LEVELS; k++)
+                        if (chdir("..") < 0)
+                                break;
+                if (chroot(".") < 0)
+                        return broken("chroot: %m");
+        }
+        return worst(reach_marker(""), reach_marker("."));
+}
+
 static Verdict ran_with_more(const char *path, uid_t drop_to) {
         uid_t expected = drop_to == (uid_t) -1 ? geteuid() : drop_to, euid;
         unsigned long long effective;
@@ -411,7 +435,7 @@ const Attempt fs_attempts[] = {
         { "fs-marker", try_marker, AS_BOTH,
           "the host's files do not exist inside under their own names" },
         { "fs-dotdot", try_dotdot, AS_BOTH,
-          ".. of the root directory is the root directory: pivot_root left nothing above" },
+          ".. of the root directory is the root directory: nothing is above it" },
         { "fs-dotdot-fd", try_dotdot_fd, AS_BOTH,
           "climbing by openat(fd, \"..\") ends at the sandbox's root" },
         { "fs-symlink", try_symlink, AS_BOTH,
@@ -433,7 +457,7 @@ const Attempt fs_attempts[] = {
         { "fs-mount-flags", try_mount_flags, AS_BOTH,
           "every mount is nosuid, and nodev outside of /dev" },
         { "fs-old-root", try_old_root, AS_BOTH,
-          "the old root was unmounted after pivot_root" },
+          "no directory of the host is mounted, and none that was a root before" },
         { "fs-overlay-layers", try_overlay_layers, AS_BOTH,
           "the overlay's layers are not reachable by the paths that mountinfo names" },
         { "fs-overlay-xattr", try_overlay_xattr, AS_BOTH,
@@ -442,6 +466,8 @@ const Attempt fs_attempts[] = {
           "the double chroot leads to the root of the mount namespace, which is the sandbox's" },
         { "fs-chroot-fd", try_chroot_fd, AS_BOTH,
           "a descriptor kept over chroot leads out of the chroot and no further" },
+        { "fs-chroot-twice", try_chroot_twice, AS_BOTH,
+          "nor do two chroots and a descriptor from before each" },
         { "fs-setuid", try_setuid, AS_USER,
           "no_new_privs and nosuid: a set-uid-root file of the host gives nothing" },
         { "fs-filecap", try_setuid, AS_USER,

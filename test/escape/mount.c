@@ -117,6 +117,32 @@ static Verdict try_pivot(char **args) {
         return refused("pivot_root", syscall(SYS_pivot_root, "/tmp/new", "/tmp/new"));
 }
 
+/* Beneath the root directory are the sandbox's own layers. */
+static Verdict try_root(char **args) {
+        static const char *const names[] = { "/", "/..", "/proc/self/root" };
+        static const int flags[] = { 0, MNT_DETACH, MNT_FORCE, MNT_EXPIRE };
+        int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        Verdict v = HELD;
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                for (size_t k = 0; k < ELEMENTSOF(flags); k++)
+                        v = worst(v, refused("unmounting the root directory", umount2(names[i], flags[k])));
+        v = worst(v, refused("moving it", mount("/", "/tmp", NULL, MS_MOVE, NULL)));
+        v = worst(v, refused("moving it by its descriptor", syscall(SYS_move_mount, root, "", AT_FDCWD, "/tmp", 4 /* F_EMPTY_PATH */)));
+        v = worst(v, refused("mounting over it", mount("none", "/", "tmpfs", 0, NULL)));
+        v = worst(v, refused("mounting beneath it", syscall(SYS_move_mount, root, "", AT_FDCWD, "/", 4 | 0x200 /* BENEATH */)));
+        (void) close(root);
+        return v;
+}
+
+/* The calls that name mounts by number, also those that no path shows. */
+static Verdict try_list(char **args) {
+        unsigned long long request[4] = { sizeof(request), ~0ull /* LSMT_ROOT */ }, found[64];
+        Verdict v = refused("listmount", syscall(458, request, found, ELEMENTSOF(found), 0));
+
+        return worst(v, refused("statmount", syscall(457, request, found, sizeof(found), 0)));
+}
+
 /* clang-format off */
 const Attempt mount_attempts[] = {
         { "mount-tmpfs", try_tmpfs, AS_BOTH,
@@ -145,6 +171,10 @@ const Attempt mount_attempts[] = {
           "the descriptor-based mount calls are closed as well" },
         { "mount-open-tree", try_open_tree, AS_BOTH,
           "and those that clone and move trees" },
+        { "mount-root", try_root, AS_BOTH,
+          "the mount of the root directory stays: what it covers is not for the guest" },
+        { "mount-list", try_list, AS_BOTH,
+          "mounts that no path shows cannot be listed" },
         { "mount-pivot", try_pivot, AS_BOTH,
           "the root directory cannot be exchanged" },
         { NULL },

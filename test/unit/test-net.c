@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -491,4 +493,42 @@ static void nothing_is_left(_unused_ void *userdata) {
 
 TEST(nothing_is_left_of_networks) {
         unit_run_in_child(nothing_is_left, NULL);
+}
+
+/* A mount over the host's shows which instance of /proc was written through. */
+static void hide_settings_of_host(void) {
+        if (unshare(CLONE_NEWNS) < 0)
+                unit_skip("no mount namespace (%s): run this as root", strerror(errno));
+        check_true("hidden", mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount("tmpfs", "/proc/sys", "tmpfs", 0, NULL) == 0);
+}
+
+static void write_settings(_unused_ void *userdata) {
+        NetSettings settings = NET_SETTINGS_EMPTY;
+        NetRequest q = { .shape = SPAWN_NETWORK_NONE, .userns_fd = -EBADF, .hub_fd = -EBADF };
+        Network n = NETWORK_EMPTY;
+        struct stat first, second;
+        Error error = { 0 };
+        char text[16];
+
+        hide_settings_of_host();
+        check_result("through the host's", net_make(&q, &n, &error), -ENOENT);
+        q.settings = &settings;
+        need(net_make(&q, &n, &error), &(Error) { 0 });
+        check_result("enter", net_enter(n.netns_fd), 0);
+        check_true("read", file_read(settings.proc_fd, "sys/net/ipv4/ip_unprivileged_port_start", text, sizeof(text)) > 0);
+        check_string("the first port that needs no privilege", text, "0\n");
+        check_true("an instance", fstat(settings.proc_fd, &first) == 0 && settings.n_used == 1);
+        net_done(&n);
+
+        for (unsigned i = 1; i < NET_SETTINGS_USES; i++, net_done(&n))
+                need(net_make(&q, &n, &error), &(Error) { 0 });
+        check_true("the same", fstat(settings.proc_fd, &second) == 0 && second.st_dev == first.st_dev);
+        need(net_make(&q, &n, &error), &(Error) { 0 });
+        check_true("another, before it is long", fstat(settings.proc_fd, &second) == 0 && second.st_dev != first.st_dev);
+}
+
+TEST(settings_are_written_through_an_instance_that_is_replaced) {
+        if (geteuid() != 0)
+                unit_skip("only root can mount: run this as root");
+        unit_run_in_child(write_settings, NULL);
 }
