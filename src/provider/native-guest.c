@@ -53,7 +53,7 @@ static void guest_close(NativeGuest *g) {
         g->io = sd_event_source_disable_unref(g->io);
         g->frozen = sd_event_source_disable_unref(g->frozen);
         g->fd = fd_close(g->fd);
-        g->root_fd = fd_close(g->root_fd); /* it keeps the sandbox's file system alive */
+        g->root_fd = fd_close(g->root_fd);
         outbox_done(&g->outbox);
 }
 
@@ -550,5 +550,6 @@ static void native_kill_own(NativeGuest *g) {
 
 void native_guest_going(NativeGuest *g) {
         g->going = true;
+        g->root_fd = fd_close(g->root_fd); /* whoever closes it last unmounts the disk, which takes long: not us, after PID 1 */
         native_kill_own(g);
 }
