@@ -59,6 +59,7 @@ struct Manager {
         ManagerConfig config;
         const Config *settings; /* cove.yaml; replaced as a whole by a reload: keep no pointer into it across turns of the loop */
         sd_event *event;
+        struct Settle *settle; /* settle.h; NULL: everything is written at once */
         Store *store;
         Provider *provider;
         Access *access;
