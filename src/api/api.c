@@ -23,6 +23,7 @@ static HttpConfig http_config(const ApiConfig *config) {
                 .connections_max = config->connections_max,
                 .idle_seconds = config->idle_seconds,
                 .header_max = STRANGER_HEAD_BYTES,
+                .settle = config->settle,
         };
 }
 

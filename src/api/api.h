@@ -41,6 +41,7 @@ typedef struct ApiConfig {
         const char *socket_path;
         unsigned connections_max;
         unsigned idle_seconds;
+        struct Settle *settle; /* core/settle.h */
         uid_t owner; /* may use the unix socket, like root and the daemon's own user */
         const struct ApiSurface *const *surfaces; /* NULL-terminated; the first one that claims a request gets it */
 } ApiConfig;

@@ -139,6 +139,7 @@ static ssize_t http_answer_stream_next(void *cls, uint64_t position, char *buffe
         if (r->gone)
                 return MHD_CONTENT_READER_END_WITH_ERROR;
         n = r->stream_next(r, position, buffer, size, r->stream_userdata);
+        settle_now(r->connection->listener->server->settle); /* MHD sends it */
         if (n == HTTP_STREAM_END) /* before the announced size this is an error */
                 return r->stream_size == UINT64_MAX ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
         if (n < 0)
@@ -197,8 +198,12 @@ void http_upgraded_close(HttpUpgraded *u) {
         http_listener_wake(r->connection->listener);
 }
 
+/* MHD may send it before it returns to us. */
 enum MHD_Result http_queue(HttpRequest *r) {
-        enum MHD_Result k = MHD_queue_response(r->connection->mhd, r->status, r->response);
+        enum MHD_Result k;
+
+        settle_now(r->connection->listener->server->settle);
+        k = MHD_queue_response(r->connection->mhd, r->status, r->response);
 
         r->queued = k == MHD_YES;
         r->answer_data = NULL;

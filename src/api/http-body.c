@@ -90,6 +90,7 @@ static void body_answer_early(HttpRequest *r) {
         (void) fputs("\r\n", f);
         (void) fwrite(r->answer_data, 1, r->answer_size, f);
         if (fclose(f) == 0) {
+                settle_now(r->connection->listener->server->settle);
                 r->sent_early = send(r->connection->fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t) size;
                 (void) shutdown(r->connection->fd, SHUT_WR);
         }

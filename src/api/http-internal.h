@@ -29,6 +29,7 @@
 #include "api/http.h"
 #include "api/https.h"
 #include "base/clock.h"
+#include "core/settle.h"
 #include "core/stranger.h"
 
 typedef struct HttpListener HttpListener;
@@ -134,6 +135,7 @@ struct HttpListener {
         int fd;
         char *socket_path; /* to be removed at the end */
         sd_event_source *io, *timer, *defer;
+        SettleDoor door; /* its requests that continue */
         usec_t timer_at;
         int hangups_fd;           /* an epoll set for clients that leave */
         sd_event_source *hangups;
@@ -152,6 +154,7 @@ struct HttpListener {
 
 struct HttpServer {
         sd_event *event;
+        Settle *settle;
         HttpRoute route;
         void *userdata;
         unsigned connections_max, n_connections; /* of all listeners */

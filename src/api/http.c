@@ -22,8 +22,11 @@
 #endif
 #define TIMER_ACCURACY (500 * USEC_PER_MSEC)
 
+/* Answers leave at the end of the turn, all of them together. */
 void http_listener_wake(HttpListener *l) {
-        if (l->defer)
+        if (l->server->settle)
+                settle_wait(&l->door);
+        else if (l->defer)
                 (void) sd_event_source_set_enabled(l->defer, SD_EVENT_ONESHOT);
 }
 
@@ -42,6 +45,8 @@ void http_set_flow(HttpRequest *r, HttpFlow flow) {
 static void continue_requests(HttpListener *l) {
         HttpRequest *r;
 
+        if (l->flows[HTTP_CONTINUING])
+                settle_now(l->server->settle);
         while ((r = l->flows[HTTP_CONTINUING])) {
                 http_connection_paused(r->connection, false);
                 http_set_flow(r, HTTP_RUNNING);
@@ -115,6 +120,10 @@ static int api_http_on_defer(sd_event_source *s, void *userdata) {
         return 0;
 }
 
+static void http_on_settled(void *userdata) {
+        listener_run(userdata);
+}
+
 static int api_http_on_timer(sd_event_source *s, uint64_t usec, void *userdata) {
         HttpListener *l = userdata;
 
@@ -163,6 +172,9 @@ static int listener_attach(HttpListener *l, Error *reterr) {
 
         if (!info)
                 return error_set(reterr, -EIO, "the HTTP server has no epoll descriptor");
+        l->door = (SettleDoor) { .open = http_on_settled, .userdata = l };
+        if (l->server->settle)
+                settle_add_door(l->server->settle, &l->door);
         r = http_hangups_attach(l);
         if (r >= 0)
                 r = http_accept_attach(l);
@@ -199,6 +211,8 @@ static HttpListener *listener_free(HttpListener *l) {
                 continue_requests(l);
                 MHD_stop_daemon(l->daemon);
         }
+        if (l->server->settle)
+                settle_remove_door(l->server->settle, &l->door);
         http_accept_quiesce(l);
         http_tls_detach(l);
         http_hangups_detach(l);
@@ -314,6 +328,7 @@ int http_server_new(sd_event *event, const HttpConfig *config, HttpSockets *sock
                 return error_set(reterr, -ENOMEM, "out of memory");
         *s = (HttpServer) {
                 .event = sd_event_ref(event),
+                .settle = config->settle,
                 .route = route,
                 .userdata = userdata,
                 .connections_max = config->connections_max,

@@ -80,6 +80,7 @@ typedef struct HttpConfig {
         unsigned connections_max; /* of all listeners together */
         unsigned idle_seconds;
         size_t header_max;
+        struct Settle *settle; /* core/settle.h; NULL: answers wait for nothing */
 } HttpConfig;
 
 /* Uses address, loopback_only and socket_path of the configuration. */

@@ -59,6 +59,7 @@ struct Manager {
         ManagerConfig config;
         const Config *settings; /* cove.yaml; replaced as a whole by a reload: keep no pointer into it across turns of the loop */
         sd_event *event;
+        struct Settle *settle; /* settle.h; NULL: everything is written at once */
         Store *store;
         Provider *provider;
         Access *access;
@@ -87,6 +88,10 @@ struct Manager {
                 usec_t looked_at; /* 0: never; monotonic */
                 uint64_t free_bytes, total_bytes;
         } space; /* of the state directory's file system */
+        struct {
+                usec_t looked_at; /* 0: never; monotonic */
+                bool there;
+        } authorities; /* the host's list of certificate authorities, see execution/command.c */
         sd_event_source *row_retry; /* set while a row could not be written: see sandbox/row.c */
         struct Admission *admission;
         struct Pools *pools;

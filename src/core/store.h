@@ -32,6 +32,15 @@ int store_end(Store *s, int r) _must_check_; /* commits; if r is an error, rolls
 void store_rollback(Store *s); /* also after a failed commit, and without a transaction */
 int store_sync(Store *s) _must_check_;
 
+/* Changes to rows of running work (states, executions, events) are not written one by one: unwritten() is called for each
+ * transaction of such changes alone, and store_flush_or_end() writes all of them. Until then nothing may leave the process
+ * that depends on them, see core/settle.h. Any other transaction writes them too, before it returns. If they cannot be
+ * written, which is no lack of room, the process ends. unwritten NULL, as at first: every transaction is written before
+ * it returns. */
+typedef void (*StoreUnwritten)(void *userdata);
+void store_set_turn(Store *s, StoreUnwritten unwritten, void *userdata);
+void store_flush_or_end(Store *s);
+
 /* Called after each transaction with its duration; NULL: none. */
 typedef void (*StoreTiming)(usec_t duration, void *userdata);
 void store_set_timing(Store *s, StoreTiming timing, void *userdata);

@@ -37,6 +37,7 @@
 #include "core/provider.h"
 #include "core/secrets.h"
 #include "daemon/halt.h"
+#include "daemon/loop.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "daemon/privilege.h"
@@ -64,6 +65,8 @@ typedef struct Daemon {
         int spawner_fd;
         char run_dir[4096], store_path[4096];
         sd_event *event;
+        Settle settle;
+        SettleWriter store_writer;
         Config *settings;
         Store *store;
         Access *access;
@@ -118,6 +121,7 @@ static ApiConfig api_config(const Daemon *d) {
                 .connections_max = (unsigned) d->options.connections_max,
                 .idle_seconds = (unsigned) d->options.idle_seconds,
                 .owner = d->started_as,
+                .settle = d->manager ? d->manager->settle : NULL, /* the sockets are opened before there is one */
                 .surfaces = daemon_surfaces,
         };
 }
@@ -250,9 +254,27 @@ static int step_event(Daemon *d, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
+static void daemon_on_unwritten(void *userdata) {
+        settle_mark(userdata);
+}
+
+static void daemon_write_store(void *userdata) {
+        Daemon *d = userdata;
+
+        store_flush_or_end(d->store);
+}
+
 static int step_store(Daemon *d, Error *reterr) {
+        int r;
+
         (void) umask(077);
-        return store_open(d->store_path, &d->store, reterr);
+        r = store_open(d->store_path, &d->store, reterr);
+        if (r < 0)
+                return r;
+        d->store_writer = (SettleWriter) { .write = daemon_write_store, .userdata = d };
+        settle_add_writer(&d->settle, &d->store_writer);
+        store_set_turn(d->store, daemon_on_unwritten, &d->settle);
+        return 0;
 }
 
 static int step_access(Daemon *d, Error *reterr) {
@@ -272,9 +294,11 @@ static int step_manager(Daemon *d, Error *reterr) {
 
         int r = manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 
-        if (r >= 0)
-                d->manager->read_policy = api_policy_enforce;
-        return r;
+        if (r < 0)
+                return r;
+        d->manager->settle = &d->settle;
+        d->manager->read_policy = api_policy_enforce;
+        return 0;
 }
 
 static void daemon_tell_share(const char *option, unsigned wanted, unsigned got, unsigned usual, const char *cure) {
@@ -315,6 +339,7 @@ static int step_provider(Daemon *d, Error *reterr) {
         const NativeConfig config = {
                 .spawner_fd = d->spawner_fd,
                 .run_dir = d->run_dir,
+                .settle = &d->settle,
                 .instance = d->state.instance,
                 .privileged = d->started_as == 0,
                 .allow_missing = d->options.allow_missing,
@@ -475,7 +500,7 @@ int main(int argc, char **argv) {
                 daemon_stop(&d);
                 return EXIT_OWN_FAILURE;
         }
-        status = d.options.halt ? 0 : sd_event_loop(d.event);
+        status = d.options.halt ? 0 : loop_run(d.event, &d.settle);
         daemon_stop(&d);
         return status < 0 ? EXIT_OWN_FAILURE : status;
 }

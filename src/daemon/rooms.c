@@ -15,6 +15,7 @@
 #include "context/context.h"
 #include "core/admission.h"
 #include "core/pool.h"
+#include "core/settle.h"
 #include "daemon/reaper.h"
 #include "daemon/settings.h"
 #include "gatekeeper/gatekeeper.h"
@@ -32,11 +33,19 @@
 
 /* Connections are limited. Deliveries to callers, whose servers may never answer, have a limit of their own,
  * so that they do not delay alerts. */
+static void rooms_before_outbound(void *userdata) {
+        settle_now(userdata);
+}
+
 static int open_outbound(Rooms *r, Error *reterr) {
         int k = outbound_new(r->manager->event, &r->outbound, reterr);
 
         if (k >= 0)
                 k = outbound_new(r->manager->event, &r->callers, reterr);
+        if (k >= 0) {
+                outbound_set_before(r->outbound, rooms_before_outbound, r->manager->settle);
+                outbound_set_before(r->callers, rooms_before_outbound, r->manager->settle);
+        }
         return k < 0 ? k : deliveries_new(r->manager->event, r->callers, &r->deliveries, reterr);
 }
 

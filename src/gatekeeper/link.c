@@ -25,6 +25,7 @@
 #include "base/program.h"
 #include "config/config.h"
 #include "core/ailment.h"
+#include "core/settle.h"
 #include "gatekeeper/internal.h"
 #include "gatekeeper/start.h"
 
@@ -173,6 +174,7 @@ int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds) {
 
         if (!message)
                 return -ENOMEM;
+        settle_now(k->manager->settle);
         if (l->fd < 0)
                 r = -ENOTCONN;
         else if (!l->items)

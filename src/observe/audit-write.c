@@ -16,6 +16,7 @@
 
 #define SETTLE_USEC  USEC_PER_SEC
 #define NOTE_MAX     512
+#define GATHER_MAX   ((size_t) 256 << 10)
 #define RESERVE_MIN     (UINT64_C(64) << 10)
 #define RESERVE_OF_DISK 32
 
@@ -91,15 +92,15 @@ void audit_put_number(Audit *a, const char *name, uint64_t value) {
         text_format(&a->text, ",\"%s\":%" PRIu64, name, value);
 }
 
-/* An incomplete record is removed again. */
-static int write_record(Audit *a) {
-        ssize_t n = write(a->fd, a->text.data, a->text.size);
+/* If one is incomplete, all are removed again: none of them is known to anybody. */
+static int write_records(Audit *a) {
+        ssize_t n = write(a->fd, a->pending.data, a->pending.size);
         int r = n < 0 ? -errno : -ENOSPC;
 
-        if (n == (ssize_t) a->text.size)
+        if (n == (ssize_t) a->pending.size)
                 return 0;
         if (n > 0 && ftruncate(a->fd, (off_t) a->size) < 0)
-                log_error("audit: cannot remove an incomplete record: %m");
+                log_error("audit: cannot remove incomplete records: %m");
         a->reserved = 0;
         return r;
 }
@@ -142,6 +143,53 @@ static void wake_followers(Audit *a) {
                 f->grown(f->userdata);
 }
 
+int audit_flush(Audit *a) {
+        int r;
+
+        if (a->n_pending == 0)
+                return 0;
+        r = write_records(a);
+        if (r < 0)
+                a->head = a->written;
+        else {
+                a->size += a->pending.size;
+                a->n_written += a->n_pending;
+        }
+        a->pending.size = 0;
+        a->n_pending = 0;
+        a->error = r;
+        if (r < 0)
+                return r;
+        if (audit_write_head(a) < 0)
+                log_debug("audit: cannot write the head, ignoring: %m");
+        audit_write_arm(a);
+        rotate(a);
+        wake_followers(a);
+        return 0;
+}
+
+/* Each record has the hash of the one before, so what follows a failed one must not be there yet: after a failure
+ * they are written one by one, until one works. */
+static bool audit_gathers(const Audit *a) {
+        return a->writer.write && a->error >= 0 && a->lost == 0 && a->pending.size < GATHER_MAX;
+}
+
+static int audit_add(Audit *a, const char *hash) {
+        if (a->n_pending == 0)
+                a->written = a->head;
+        text_put(&a->pending, a->text.data, a->text.size);
+        if (a->pending.error < 0) {
+                int r = a->pending.error;
+
+                a->pending.error = 0;
+                return r;
+        }
+        a->n_pending++;
+        a->head.seq++;
+        memcpy(a->head.hash, hash, sizeof(a->head.hash));
+        return 0;
+}
+
 int audit_end(Audit *a) {
         char hash[AUDIT_HASH_DIGITS + 1];
         int r = a->text.error;
@@ -149,21 +197,15 @@ int audit_end(Audit *a) {
         if (r >= 0) {
                 audit_digest(secret_sha256, a->text.data, a->text.size, hash);
                 text_format(&a->text, ",\"hash\":\"%s\"}\n", hash);
-                r = a->text.error < 0 ? a->text.error : write_record(a);
+                r = a->text.error < 0 ? a->text.error : audit_add(a, hash);
         }
-        a->error = r;
         if (r < 0)
-                return r;
-        a->size += a->text.size;
-        a->head.seq++;
-        memcpy(a->head.hash, hash, sizeof(hash));
-        if (audit_write_head(a) < 0)
-                log_debug("audit: cannot write the head, ignoring: %m");
-        a->n_written++;
-        audit_write_arm(a);
-        rotate(a);
-        wake_followers(a);
-        return 0;
+                a->error = r;
+        else if (audit_gathers(a))
+                settle_mark(a->manager->settle);
+        else
+                r = audit_flush(a);
+        return r;
 }
 
 int audit_note(Audit *a, const char *event, const char *number_name, uint64_t number, const char *text) {

@@ -20,9 +20,9 @@
 #define FAILED        "audit-failed"
 
 /* Reports the first failure, and no more until a record can be written again. */
-static void observe_audit_on_failure(Audit *a, int r, bool first) {
-        a->lost++;
-        a->n_lost++;
+static void observe_audit_on_failure(Audit *a, int r, bool first, unsigned n) {
+        a->lost += n;
+        a->n_lost += n;
         if (!first)
                 return;
         log_error("audit: a record cannot be written: %s; lost ones are counted%s", strerror(-r),
@@ -50,7 +50,18 @@ static void observe_audit_finish(Audit *a, bool failing) {
         int r = audit_end(a);
 
         if (r < 0)
-                observe_audit_on_failure(a, r, !failing);
+                observe_audit_on_failure(a, r, !failing, 1);
+}
+
+/* The records of a turn, before anything of it leaves. */
+static void observe_audit_write(void *userdata) {
+        Audit *a = userdata;
+        unsigned n = a->n_pending;
+        bool failing = a->error < 0;
+        int r = audit_flush(a);
+
+        if (r < 0)
+                observe_audit_on_failure(a, r, !failing, n);
 }
 
 static const char *outcome_of(unsigned status) {
@@ -166,6 +177,7 @@ static void observe_audit_on_execution_ended(Execution *x, void *userdata) {
 static int observe_audit_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Audit *a = userdata;
 
+        observe_audit_write(a);
         a->dirty = false;
         (void) sync_file_range(a->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
         (void) sync_file_range(a->head_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -203,6 +215,10 @@ static int observe_audit_attach(Audit *a, Error *reterr) {
                 .userdata = a,
         };
         manager_observe(a->manager, &a->observer);
+        if (a->manager->settle) {
+                a->writer = (SettleWriter) { .write = observe_audit_write, .userdata = a };
+                settle_add_writer(a->manager->settle, &a->writer);
+        }
         return 0;
 }
 
@@ -220,6 +236,7 @@ int audit_new(Manager *m, Audit **ret, Error *reterr) {
                 .fd = -EBADF,
                 .head_fd = -EBADF,
                 .text = TEXT_INIT(AUDIT_RECORD_MAX),
+                .pending = TEXT_INIT(AUDIT_PENDING_MAX),
                 .was_on = m->settings->audit.enabled,
         };
         r = observe_audit_open_directory(a, reterr);
@@ -240,11 +257,15 @@ Audit *audit_free(Audit *a) {
         manager_unobserve(a->manager, &a->observer);
         if (a->timer) {
                 event(a, "life", "daemon-stopped", NULL, NULL, NULL);
+                observe_audit_write(a);
                 store_may_lose(store_counter_set(a->manager->store, "audit_seq", a->head.seq), "how far the audit log is");
                 (void) fdatasync(a->fd);
         }
+        if (a->writer.write)
+                settle_remove_writer(a->manager->settle, &a->writer);
         sd_event_source_disable_unref(a->timer);
         text_done(&a->text);
+        text_done(&a->pending);
         (void) fd_close(a->fd);
         (void) fd_close(a->head_fd);
         (void) fd_close(a->dirfd);
@@ -255,6 +276,7 @@ Audit *audit_free(Audit *a) {
 bool audit_accepts(Audit *a) {
         if (a->error >= 0 || !a->manager->settings->audit.required || !a->manager->settings->audit.enabled)
                 return true;
+        observe_audit_write(a);
         (void) ready(a); /* a single failure may be over: the record about lost ones shows whether writing works again */
         return a->error >= 0;
 }
@@ -264,11 +286,13 @@ void audit_stats(const Audit *a, AuditStats *ret) {
         memcpy(ret->hash, a->head.hash, sizeof(ret->hash));
 }
 
-void audit_head(const Audit *a, AuditHead *ret) {
+void audit_head(Audit *a, AuditHead *ret) {
+        observe_audit_write(a);
         *ret = a->head;
 }
 
-int audit_directory(const Audit *a) {
+int audit_directory(Audit *a) {
+        observe_audit_write(a);
         return a->dirfd;
 }
 

@@ -5,8 +5,9 @@
  *      DIR/audit/head                 number and hash of the newest record, and where the oldest file begins
  *
  * Every record carries its own hash and that of the record before it (audit-chain.h). Changing, adding or removing a
- * record breaks the chain; cutting off its end leaves a head that points beyond it. A record is written with one
- * write(2) before its caller gets the answer, so the death of the process loses none. A crash of the machine may lose
+ * record breaks the chain; cutting off its end leaves a head that points beyond it. The records of a turn
+ * of the loop are written with one write(2) before any of its callers gets the answer, so the death of the process loses
+ * none that anybody knows of. A crash of the machine may lose
  * the last seconds, and the next start notes that in a record. Bodies, keys, commands and environments are never
  * written.
  *
@@ -60,8 +61,9 @@ typedef struct AuditStats {
 } AuditStats;
 
 void audit_stats(const Audit *a, AuditStats *ret);
-void audit_head(const Audit *a, AuditHead *ret);
-int audit_directory(const Audit *a); /* borrowed */
+/* Both write what is pending first. */
+void audit_head(Audit *a, AuditHead *ret);
+int audit_directory(Audit *a); /* borrowed */
 
 /* Called after each new record, until audit_unfollow(). */
 typedef struct AuditFollower {

@@ -26,6 +26,8 @@ typedef struct OutboundWatch {
 
 struct Outbound {
         sd_event *event;
+        void (*before)(void *userdata); /* see outbound_set_before() */
+        void *before_data;
         CURLM *multi;
         sd_event_source *timer;
         OutboundRequest *requests;
@@ -100,7 +102,11 @@ static void outbound_collect(Outbound *o) {
 
 static void drive(Outbound *o, curl_socket_t fd, int events) {
         int running;
-        CURLMcode rc = curl_multi_socket_action(o->multi, fd, events, &running);
+        CURLMcode rc;
+
+        if (o->before)
+                o->before(o->before_data);
+        rc = curl_multi_socket_action(o->multi, fd, events, &running);
 
         if (rc != CURLM_OK)
                 log_warning("outbound: %s, ignoring", curl_multi_strerror(rc));
@@ -187,6 +193,11 @@ static int multi_setup(Outbound *o) {
                         curl_multi_setopt(o->multi, CURLMOPT_MAXCONNECTS, (long) KEPT_MAX) != CURLM_OK)
                 return -EOPNOTSUPP;
         return 0;
+}
+
+void outbound_set_before(Outbound *o, void (*before)(void *userdata), void *userdata) {
+        o->before = before;
+        o->before_data = userdata;
 }
 
 int outbound_new(sd_event *event, Outbound **ret, Error *reterr) {

@@ -34,6 +34,9 @@ typedef struct OutboundRequest OutboundRequest;
 int outbound_new(sd_event *event, Outbound **ret, Error *reterr);
 Outbound *outbound_free(Outbound *o); /* cuts off requests that are under way; their done is not called */
 
+/* Called before anything is sent, so that what is told has been written first. */
+void outbound_set_before(Outbound *o, void (*before)(void *userdata), void *userdata);
+
 typedef struct OutboundResult {
         int error;       /* 0, or a negative errno: no response. -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, -EPROTO, … */
         char text[256];  /* the failure, for messages; "" if none */

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/macro.h"
 #include "base/reserve.h"
 #include "core/name.h"
 #include "core/enforce.h"
@@ -24,6 +25,7 @@
 #include "wire/channel.h"
 #include "wire/message.h"
 
+#define GUESTS_AT_ONCE   64
 #define MESSAGES_AT_ONCE 64 /* of one guest, before others get their turn */
 #define AGAIN_MIN        (50 * USEC_PER_MSEC)
 #define AGAIN_MAX        (2 * USEC_PER_SEC)
@@ -50,11 +52,16 @@ static NativeGuest *guest_new(Native *n, Sandbox *sb) {
 }
 
 static void guest_close(NativeGuest *g) {
-        g->io = sd_event_source_disable_unref(g->io);
+        Native *n = g->native;
+
+        (void) native_guest_listen(g, 0);
+        for (int i = 0; i < n->n_ready; i++)
+                if (n->ready[i].data.ptr == g)
+                        n->ready[i].data.ptr = NULL;
         g->frozen = sd_event_source_disable_unref(g->frozen);
         g->fd = fd_close(g->fd);
-        g->root_fd = fd_close(g->root_fd); /* it keeps the sandbox's file system alive */
-        outbox_done(&g->outbox);
+        g->root_fd = fd_close(g->root_fd);
+        native_send_forget(g);
 }
 
 /* Frees the guest, but while one of its messages is being handled only at the end of that. */
@@ -222,6 +229,10 @@ static void native_guest_on_failed(NativeGuest *g, const WireFailed *f) {
         n->provider.events->created(g->sandbox, 0, 0, 0, &error, n->provider.userdata);
 }
 
+/* The end of a command is mostly the last message for now. If not, the loop tells again, which costs as much as a
+ * look that finds nothing. */
+enum { RECEIVED = 1, RECEIVED_LAST };
+
 static int dispatch(NativeGuest *g, const uint8_t *data, size_t size, int *fds, size_t n_fds) {
         GuestMessage m;
         WireMessage w;
@@ -230,11 +241,11 @@ static int dispatch(NativeGuest *g, const uint8_t *data, size_t size, int *fds, 
                 if (!handlers[m.type])
                         return -EBADMSG;
                 handlers[m.type](g, &m, fds, n_fds);
-                return 0;
+                return m.type == GUEST_EXITED ? RECEIVED_LAST : RECEIVED;
         }
         if (wire_decode(data, size, &w) >= 0 && w.type == WIRE_FAILED) {
                 native_guest_on_failed(g, &w.failed);
-                return 0;
+                return RECEIVED;
         }
         return -EBADMSG;
 }
@@ -251,19 +262,28 @@ static int native_guest_receive(NativeGuest *g) {
         r = dispatch(g, buffer, size, fds, n_fds);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
-        return r < 0 ? r : 1;
+        return r;
 }
 
-static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *userdata);
+bool native_guest_listen(NativeGuest *g, uint32_t events) {
+        struct epoll_event event = { .events = events, .data.ptr = g };
+        int how = events == 0 ? EPOLL_CTL_DEL : g->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+
+        if (g->events == events || g->fd < 0)
+                return true;
+        if (epoll_ctl(g->native->guests_fd, how, g->fd, &event) < 0)
+                return false;
+        g->events = events;
+        return true;
+}
 
 static int guest_attach(NativeGuest *g, int fd) {
-        int r;
-
         g->fd = fd;
-        r = sd_event_add_io(g->native->event, &g->io, fd, EPOLLIN, on_guest, g);
-        if (r < 0)
-                g->fd = -EBADF;
-        return r;
+        g->events = 0;
+        if (native_guest_listen(g, EPOLLIN))
+                return 0;
+        g->fd = -EBADF;
+        return -ENOMEM;
 }
 
 static int connect_guest(Native *n, const char *id) {
@@ -364,43 +384,73 @@ static void native_guest_on_hangup(NativeGuest *g) {
         guest_lose(g, state);
 }
 
+/* Without memory for that, it is tried again. */
+static void guest_listen_again(NativeGuest *g) {
+        if (!native_guest_listen(g, g->outbox.blocked ? EPOLLIN | EPOLLOUT : EPOLLIN))
+                guest_wait(g);
+}
+
 static int guest_on_again(sd_event_source *source, uint64_t usec, void *userdata) {
         NativeGuest *g = userdata;
 
         if (g->fd >= 0)
-                (void) sd_event_source_set_enabled(g->io, SD_EVENT_ON);
+                guest_listen_again(g);
         else if (g->state == GUEST_APART && guest_reach_in_time(g) < 0)
                 guest_lose(g, GUEST_APART);
         return 0;
 }
 
 /* A message cannot be taken for lack of resources: it stays in the socket until there is room. */
-static void guest_rest(NativeGuest *g) {
-        (void) sd_event_source_set_enabled(g->io, SD_EVENT_OFF);
+void native_guest_rest(NativeGuest *g) {
+        (void) native_guest_listen(g, 0);
         guest_wait(g);
 }
 
-static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        NativeGuest *g = userdata;
+static void guest_serve(NativeGuest *g, uint32_t revents) {
         int r = 1;
 
         g->in_callback = true;
-        if (revents & EPOLLOUT && error_is_shortage(provider_outbox_flush(&g->outbox, g->fd, g->io)))
-                guest_rest(g);
-        for (unsigned i = 0; i < MESSAGES_AT_ONCE && r > 0 && !g->released && g->fd >= 0; i++)
+        if (revents & EPOLLOUT && !settle_held(g->native->config.settle) && error_is_shortage(native_flush_guest(g)))
+                native_guest_rest(g);
+        for (unsigned i = 0; i < MESSAGES_AT_ONCE && r == RECEIVED && !g->released && g->fd >= 0; i++)
                 r = native_guest_receive(g);
         if (r == -EBADMSG)
                 log_warning("sandbox %s: its PID 1 sent invalid data", g->sandbox ? g->sandbox->id : "(gone)");
         if (!g->released && g->sandbox && r <= 0 && r != -EAGAIN) {
                 if (error_is_shortage(r))
-                        guest_rest(g);
+                        native_guest_rest(g);
                 else
                         native_guest_on_hangup(g);
         }
         g->in_callback = false;
         if (g->released)
                 free(g);
+}
+
+/* All guests are one source of the loop, so that a hundred ends of commands cost one turn through it. */
+static int native_on_guests(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        struct epoll_event ready[GUESTS_AT_ONCE];
+        Native *n = userdata;
+
+        n->n_ready = epoll_wait(fd, ready, ELEMENTSOF(ready), 0);
+        n->ready = ready;
+        for (int i = 0; i < n->n_ready; i++)
+                if (ready[i].data.ptr)
+                        guest_serve(ready[i].data.ptr, ready[i].events);
+        n->n_ready = 0;
         return 0;
+}
+
+int native_guests_init(Native *n) {
+        n->guests_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (n->guests_fd < 0)
+                return -errno;
+        return sd_event_add_io(n->event, &n->guests, n->guests_fd, EPOLLIN, native_on_guests, n);
+}
+
+void native_guests_done(Native *n) {
+        n->guests = sd_event_source_disable_unref(n->guests);
+        n->guests_fd = fd_close(n->guests_fd);
 }
 
 /* Calls from the core. */
@@ -532,7 +582,7 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
         size = guest_encode(message, buffer, sizeof(buffer));
         if (size < 0)
                 return (int) size;
-        r = provider_outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+        r = native_send_guest(g, buffer, (size_t) size, fds, n_fds, message->type == GUEST_FORGET);
         explicit_bzero(buffer, (size_t) size); /* an environment may have secrets in it */
         return r;
 }
@@ -550,5 +600,7 @@ static void native_kill_own(NativeGuest *g) {
 
 void native_guest_going(NativeGuest *g) {
         g->going = true;
+        g->root_fd = fd_close(g->root_fd); /* whoever closes it last unmounts the disk, which takes long: not us, after PID 1 */
+        settle_now(g->native->config.settle);
         native_kill_own(g);
 }

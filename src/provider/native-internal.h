@@ -22,6 +22,8 @@ typedef struct NativeRequest {
 
 typedef struct NativeFork NativeFork;
 
+typedef struct NativeGuest NativeGuest;
+
 typedef struct Native {
         Provider provider;
         NativeConfig config;
@@ -29,6 +31,14 @@ typedef struct Native {
         int run_fd;
         sd_event_source *io;
         ProviderOutbox outbox;
+        SettleDoor door;         /* messages that wait for the end of the turn */
+        NativeGuest *holding;    /* guests with messages that wait for that */
+        NativeGuest *lazy;       /* guests with messages that go along with others, or leave later */
+        sd_event_source *later;
+        int guests_fd;           /* an epoll set with the channels of all guests */
+        sd_event_source *guests;
+        struct epoll_event *ready; /* of guests that are being served; a NULL for each that was closed meanwhile */
+        int n_ready;
         uint32_t first_serial, serial; /* first: of the current spawner; serial: the last one used */
         NativeRequest *requests;
         int sockets[NATIVE_SOCKETS]; /* bound in advance: number i is called "spare-i.sock" */
@@ -55,24 +65,26 @@ typedef enum GuestState {
         GUEST_LOST,
 } GuestState;
 
-typedef struct NativeGuest {
+struct NativeGuest {
         Native *native;
         Sandbox *sandbox;
         GuestState state;
         int fd;
         int root_fd; /* the sandbox's root directory (O_PATH); -EBADF: not received */
-        sd_event_source *io;
+        uint32_t events; /* that are waited for on fd; 0: it is not in the set */
         sd_event_source *frozen; /* adopted while frozen: reports this soon */
         sd_event_source *again;  /* retries the connection, or ends a pause */
         usec_t reached, delay;
         int no_fds; /* why the current message has no descriptors; an errno */
         ProviderOutbox outbox;
+        NativeGuest **line; /* the list of the provider that it is in; NULL: no message waits */
+        NativeGuest *line_prev, *line_next;
         bool in_callback, released;
         bool going; /* its destruction was requested: a hang-up means that it has died */
         int pid;
         uint32_t id_base;
         uint64_t guards_missing;
-} NativeGuest;
+};
 
 /* native-spawner.c */
 int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds);
@@ -99,6 +111,20 @@ void native_guest_going(NativeGuest *g); /* call before it is destroyed */
 void native_remove_socket(Native *n, const char *id);
 
 extern const ProviderHealth native_guest_health;
+
+int native_guests_init(Native *n);
+void native_guests_done(Native *n);
+void native_guest_rest(NativeGuest *g); /* a shortage: it is neither read nor written for a while */
+bool native_guest_listen(NativeGuest *g, uint32_t events); /* 0: to nothing. False: out of memory */
+
+/* native-send.c: messages to PID 1s and to the spawner, at the end of the turn */
+int native_sending_init(Native *n);
+void native_sending_done(Native *n);
+int native_send_spawner(Native *n, const void *data, size_t size, const int *fds, size_t n_fds);
+int native_flush_spawner(Native *n); /* its channel has room */
+int native_flush_guest(NativeGuest *g); /* likewise */
+int native_send_guest(NativeGuest *g, const void *data, size_t size, const int *fds, size_t n_fds, bool may_wait);
+void native_send_forget(NativeGuest *g); /* it is closed */
 
 /* native-command.c */
 int native_command(Provider *p, Sandbox *sb, const ProviderCommand *command);

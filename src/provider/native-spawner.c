@@ -20,6 +20,7 @@
 
 #define LIST_AGAIN_USEC (1 * USEC_PER_SEC)
 #define REST_USEC       (100 * USEC_PER_MSEC)
+#define MESSAGES_AT_ONCE 8 /* before others get their turn: each may be a sandbox whose caller is answered */
 
 static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t n_fds) {
         uint8_t buffer[SPAWN_MESSAGE_MAX];
@@ -27,7 +28,7 @@ static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t
 
         if (size < 0)
                 return (int) size;
-        return provider_outbox_send(&n->outbox, n->config.spawner_fd, n->io, buffer, (size_t) size, fds, n_fds);
+        return native_send_spawner(n, buffer, (size_t) size, fds, n_fds);
 }
 
 static uint32_t next_serial(Native *n) {
@@ -310,13 +311,14 @@ static int native_on_rested(sd_event_source *source, uint64_t usec, void *userda
  * daemon can. Sandboxes do not notice. */
 static int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Native *n = userdata;
-        int r = revents & EPOLLOUT ? provider_outbox_flush(&n->outbox, fd, n->io) : 0;
+        int r = revents & EPOLLOUT ? native_flush_spawner(n) : 0;
 
         if (error_is_shortage(r))
                 return native_spawner_rest(n, r);
-        for (r = 1; r > 0;)
+        r = 1;
+        for (unsigned i = 0; i < MESSAGES_AT_ONCE && r > 0; i++)
                 r = native_spawner_receive(n);
-        if (r == -EAGAIN)
+        if (r == -EAGAIN || r > 0)
                 return 0;
         if (error_is_shortage(r))
                 return native_spawner_rest(n, r);

@@ -114,7 +114,8 @@ static Provider *native_free(Provider *p) {
         sd_event_source_disable_unref(n->pulse);
         sd_event_source_disable_unref(n->rest);
         sd_event_source_disable_unref(n->list_again);
-        outbox_done(&n->outbox);
+        native_sending_done(n);
+        native_guests_done(n);
         (void) fd_close(n->config.spawner_fd);
         (void) fd_close(n->run_fd);
         sd_event_unref(n->event);
@@ -168,6 +169,7 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
         native_tree_hello(n, &(SpawnHello) { .depot_reason = "the spawner has not said yet whether there is a place for trees" });
         n->config = *config;
         n->event = sd_event_ref(event);
+        n->guests_fd = -EBADF;
         n->run_fd = open(config->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (n->run_fd < 0) {
                 r = error_set(reterr, -errno, "cannot open '%s': %m", config->run_dir);
@@ -175,6 +177,10 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
                 return r;
         }
         r = native_spawner_attach(n);
+        if (r >= 0)
+                r = native_sending_init(n);
+        if (r >= 0)
+                r = native_guests_init(n);
         if (r >= 0)
                 r = native_sockets_init(n);
         if (r >= 0)

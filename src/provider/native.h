@@ -10,10 +10,12 @@
 
 #include "base/error.h"
 #include "core/provider.h"
+#include "core/settle.h"
 
 typedef struct NativeConfig {
         int spawner_fd;       /* the channel; ownership is taken */
         const char *run_dir;  /* directory of the sockets */
+        Settle *settle;       /* NULL: every message is sent at once */
         usec_t helper_timeout_usec; /* limit for the spawner's silence; 0: not watched */
         const char *instance; /* part of the names of our kernel objects */
         bool privileged;      /* the spawner is root, and we are not */

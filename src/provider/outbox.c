@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <utlist.h>
 
@@ -43,21 +42,11 @@ static OutboxItem *item_new(const void *data, size_t size, const int *fds, size_
         return item;
 }
 
-static void outbox_want_room(const ProviderOutbox *o, sd_event_source *io) {
-        if (io)
-                (void) sd_event_source_set_io_events(io, o->items ? EPOLLIN | EPOLLOUT : EPOLLIN);
-}
-
-int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds) {
+int provider_outbox_hold(ProviderOutbox *o, const void *data, size_t size, const int *fds, size_t n_fds) {
         OutboxItem *item;
-        int r = -EAGAIN;
 
         if (n_fds > CHANNEL_FDS_MAX)
                 return -E2BIG;
-        if (!o->items)
-                r = channel_send_bytes(fd, data, size, fds, n_fds, MSG_DONTWAIT);
-        if (!error_is_shortage(r))
-                return r;
         if (o->n >= OUTBOX_MAX)
                 return -ENOBUFS;
         item = item_new(data, size, fds, n_fds);
@@ -65,25 +54,51 @@ int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const v
                 return -ENOMEM;
         DL_APPEND(o->items, item);
         o->n++;
-        outbox_want_room(o, io);
         return 0;
 }
 
-int provider_outbox_flush(ProviderOutbox *o, int fd, sd_event_source *io) {
+int provider_outbox_send(ProviderOutbox *o, int fd, const void *data, size_t size, const int *fds, size_t n_fds) {
+        int r = o->items ? provider_outbox_flush(o, fd) : 0;
+
+        if (r < 0 && !error_is_shortage(r))
+                return r;
+        if (n_fds > CHANNEL_FDS_MAX)
+                return -E2BIG;
+        if (!o->items) {
+                r = channel_send_bytes(fd, data, size, fds, n_fds, MSG_DONTWAIT);
+                if (!error_is_shortage(r))
+                        return r;
+        }
+        o->blocked = true;
+        return provider_outbox_hold(o, data, size, fds, n_fds);
+}
+
+static int outbox_send_first(const ProviderOutbox *o, int fd) {
+        ChannelPiece pieces[CHANNEL_PIECES_MAX];
+        size_t n = 0;
+
+        for (const OutboxItem *i = o->items; i && n < ELEMENTSOF(pieces); i = i->next)
+                pieces[n++] = (ChannelPiece) { i->data, i->size, i->fds, i->n_fds };
+        return channel_send_pieces(fd, pieces, n, MSG_DONTWAIT);
+}
+
+int provider_outbox_flush(ProviderOutbox *o, int fd) {
         int r = 0;
 
         while (o->items) {
-                OutboxItem *item = o->items;
-
-                r = channel_send_bytes(fd, item->data, item->size, item->fds, item->n_fds, MSG_DONTWAIT);
+                r = outbox_send_first(o, fd);
                 if (r < 0)
                         break;
-                DL_DELETE(o->items, item);
-                o->n--;
-                outbox_item_free(item);
+                for (int i = 0; i < r; i++) {
+                        OutboxItem *item = o->items;
+
+                        DL_DELETE(o->items, item);
+                        o->n--;
+                        outbox_item_free(item);
+                }
         }
-        outbox_want_room(o, io);
-        return r == -EAGAIN ? 0 : r;
+        o->blocked = error_is_shortage(r);
+        return r == -EAGAIN ? 0 : MIN_OF(r, 0);
 }
 
 void outbox_done(ProviderOutbox *o) {

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/macro.h"
+#include "store/wal.h"
 #include "store/statement.h"
 
 #define FREE_PAGES_MAX    4096  /* 16 MiB */
@@ -122,8 +124,10 @@ static int connect_file(const char *path, const Migrations *migrations, sqlite3 
         sqlite3 *db = NULL;
         int r;
 
-        r = sqlite_result(NULL, sqlite3_open_v2(path, &db,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL));
+        r = sqlite_result(NULL, wal_register());
+        if (r >= 0)
+                r = sqlite_result(NULL, sqlite3_open_v2(path, &db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, WAL_VFS));
         if (r < 0)
                 r = sqlite_error(reterr, r, db, path);
         else if (sqlite3_db_readonly(db, "main") == 1) /* SQLite's answer if open(2) fails for any reason, also for lack of descriptors */
@@ -205,16 +209,31 @@ static int database_open_log(const char *path, int flags) {
         return fd < 0 ? -errno : fd;
 }
 
-int database_reserve(const char *path) {
+/* Such a file system writes to new blocks, also where a file has some already. */
+static bool database_copies_on_write(int fd) {
+        static const uint32_t types[] = { 0x9123683e /* btrfs */, 0xca451a4e /* bcachefs */, 0x2fc12fc1 /* ZFS */ };
+        struct statfs s;
+
+        if (fstatfs(fd, &s) < 0)
+                return true;
+        for (size_t i = 0; i < ELEMENTSOF(types); i++)
+                if ((uint32_t) s.f_type == types[i])
+                        return true;
+        return false;
+}
+
+int database_reserve(const char *path, uint64_t *ret_sure) {
         _cleanup_close_ int fd = database_open_log(path, O_WRONLY);
         struct statvfs v;
         uint64_t bytes;
 
+        *ret_sure = 0;
         if (fd < 0 || fstatvfs(fd, &v) < 0)
                 return fd < 0 ? fd : -errno;
         bytes = MIN_OF(LOG_BYTES, (uint64_t) v.f_blocks * v.f_frsize / LOG_SHARE);
         if (bytes > 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t) bytes) < 0)
                 return -errno;
+        *ret_sure = database_copies_on_write(fd) ? 0 : bytes;
         return 0;
 }
 

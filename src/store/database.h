@@ -10,6 +10,7 @@
 #pragma once
 
 #include <sqlite3.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "store/migrations.h"
@@ -17,8 +18,9 @@
 /* Creates the file when there is none. -EUCLEAN: damaged. -EBUSY: another process has it open. More in migrations.h. */
 int database_open(const char *path, const Migrations *migrations, sqlite3 **ret, Error *reterr);
 
-/* Allocates the blocks of the log that are missing. -ENOSPC: the disk is full already. */
-int database_reserve(const char *path);
+/* Allocates the blocks of the log that are missing. -ENOSPC: the disk is full already. *ret_sure: up to this offset
+ * the log can always be written; 0 where the file system does not use blocks again. */
+int database_reserve(const char *path, uint64_t *ret_sure);
 
 /* Leaves an empty log with its blocks allocated. If the log cannot be copied into the file, closes as SQLite does. */
 void database_close(const char *path, sqlite3 *db);

@@ -12,10 +12,15 @@ static const TableLayout *driver_layout(const Store *s, const StoreTable *t) {
 
 /* Writing. */
 
+static int driver_run(Store *s, const StoreTable *t, sqlite3_stmt *st, int rc, int64_t *ret_value) {
+        s->urgent |= !t->waits && !sqlite3_stmt_readonly(st);
+        return statement_run(s, st, rc, ret_value);
+}
+
 static int driver_write(Store *s, const StoreTable *t, TableOp op, const void *row) {
         sqlite3_stmt *st = s->tables[t->number].ops[op];
 
-        return statement_run(s, st, table_bind(driver_layout(s, t), op, st, row), /* ret_value= */ NULL);
+        return driver_run(s, t, st, table_bind(driver_layout(s, t), op, st, row), /* ret_value= */ NULL);
 }
 
 /* An update of a row that does not exist is an error, and fails the transaction it is part of. */
@@ -66,7 +71,7 @@ int store_delete(Store *s, const StoreTable *t, const void *row) {
 int store_delete_id(Store *s, const StoreTable *t, const char *id) {
         sqlite3_stmt *st = s->tables[t->number].ops[TABLE_DELETE];
 
-        return statement_run(s, st, field_bind_text(st, 1, id), /* ret_value= */ NULL);
+        return driver_run(s, t, st, field_bind_text(st, 1, id), /* ret_value= */ NULL);
 }
 
 int store_insert_trimmed(Store *s, const StoreTable *t, const void *row, unsigned trim, unsigned keep) {
@@ -99,7 +104,7 @@ static int driver_bind(sqlite3_stmt *st, size_t before, StoreValues values) {
 int query_run(Store *s, const StoreTable *t, unsigned query, StoreValues values, int64_t *ret_value) {
         sqlite3_stmt *st = s->tables[t->number].queries[query];
 
-        return statement_run(s, st, driver_bind(st, 0, values), ret_value);
+        return driver_run(s, t, st, driver_bind(st, 0, values), ret_value);
 }
 
 int query_write(Store *s, const StoreTable *t, unsigned query, const void *row, StoreValues values, int64_t *ret_value) {
@@ -107,7 +112,7 @@ int query_write(Store *s, const StoreTable *t, unsigned query, const void *row, 
         const TableLayout *l = driver_layout(s, t);
         int rc = table_bind(l, TABLE_INSERT, st, row);
 
-        return statement_run(s, st, rc == SQLITE_OK ? driver_bind(st, l->n, values) : rc, ret_value);
+        return driver_run(s, t, st, rc == SQLITE_OK ? driver_bind(st, l->n, values) : rc, ret_value);
 }
 
 int query_count(Store *s, const StoreTable *t, unsigned query, StoreValues values, uint64_t *ret) {

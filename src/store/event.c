@@ -18,7 +18,7 @@ static const ShapeField counter_table_fields[] = {
         FIELD("value", uint64,   CounterRow, value),
 };
 static const char *const counter_queries[] = { "SELECT value FROM counter WHERE name = ?1" };
-TABLE(counter_table, CounterRow, "counter", 1, PUTS, QUERIES(counter_queries));
+TABLE(counter_table, CounterRow, "counter", 1, PUTS, .waits = true, QUERIES(counter_queries));
 
 static const ShapeField event_table_fields[] = {
         FIELD("sandbox",   borrowed, StoreEvent, sandbox_id),
@@ -39,7 +39,7 @@ static const char *const event_queries[] = {
         [EVENT_TRIM]   = ("DELETE FROM event WHERE sandbox = ?1"
                           " AND serial = (SELECT min(serial) FROM event WHERE sandbox = ?1)"),
 };
-TABLE(event_table, StoreEvent, "event", 2, 0, QUERIES(event_queries));
+TABLE(event_table, StoreEvent, "event", 2, 0, .waits = true, QUERIES(event_queries));
 STORE_READER(event_row, const StoreEvent);
 
 int store_counter_get(Store *s, const char *name, uint64_t *ret) {

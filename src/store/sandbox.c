@@ -32,7 +32,7 @@ static const ShapeField sandbox_state_table_fields[] = {
         FIELD("cpu_before_usec", uint64, Sandbox, cpu_before_usec),
         FIELD("resumed_at",      uint64, Sandbox, resumed_at),
 };
-TABLE(sandbox_state_table, Sandbox, "sandbox_state", 1, INSERTS | UPDATES);
+TABLE(sandbox_state_table, Sandbox, "sandbox_state", 1, INSERTS | UPDATES, .waits = true);
 
 static const ShapeField sandbox_table_fields[] = {
         FIELD("id",         chars,  Sandbox, id),
@@ -94,7 +94,7 @@ static const ShapeField execution_state_table_fields[] = {
         FIELD("journals_gone",    bool,   Execution, journals_gone),
         FIELD("kill_reason",      named,  Execution, kill_reason, .names = &execution_reason_names),
 };
-TABLE(execution_state_table, ExecutionRow, "execution_state", 2, INSERTS | UPDATES);
+TABLE(execution_state_table, ExecutionRow, "execution_state", 2, INSERTS | UPDATES, .waits = true);
 
 static const ShapeField execution_table_fields[] = {
         FIELD("sandbox",      custom, ExecutionRow, execution.sandbox, .sql = &execution_owner),
@@ -112,7 +112,7 @@ static const ShapeField execution_table_fields[] = {
         FIELD("background",   bool,   Execution, spec.background),
         FIELD("tag",          text,   Execution, spec.tag),
 };
-TABLE(execution_table, ExecutionRow, "execution", 2, INSERTS | DELETES, .grows = true, .state = &execution_state_table,
+TABLE(execution_table, ExecutionRow, "execution", 2, INSERTS | DELETES, .waits = true, .grows = true, .state = &execution_state_table,
                 IN_ORDER("execution.sandbox, execution.number"));
 
 int store_execution_delete(Store *s, const char *sandbox_id, uint64_t number) {

@@ -163,6 +163,8 @@ int statement_run(Store *s, sqlite3_stmt *st, int rc, int64_t *ret_value) {
         (void) sqlite3_reset(st);
         if (rc != SQLITE_DONE)
                 return transaction_failed(s, sqlite_result(s->db, rc));
+        if (!s->in_transaction)
+                store_committed(s);
         if (alone)
                 s->timing(clock_usec() - began, s->timing_data);
         if (has_value && ret_value)

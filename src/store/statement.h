@@ -31,6 +31,10 @@ typedef struct Store {
         sqlite3 *db;
         char *path;
         bool reserved; /* the log's blocks are allocated */
+        uint64_t sure; /* up to this offset the log can always be written */
+        StoreUnwritten unwritten; /* see store_set_turn() */
+        void *unwritten_data;
+        bool urgent; /* the transaction has changed a table that does not wait */
         uint64_t n_commits;
         StoreRoom room;
         void *room_data;
@@ -69,6 +73,9 @@ int statement_run(Store *s, sqlite3_stmt *st, int rc, int64_t *ret_value);
  * by a caller that ignores the error, nor statement by statement after SQLite, out of disk or memory, has rolled the
  * transaction back itself. Returns r. */
 int transaction_failed(Store *s, int r);
+
+/* After each transaction: what it has written is flushed, or waits for the end of the turn. */
+void store_committed(Store *s);
 
 /* For functions of more than one statement: joins the caller's transaction, or begins and ends one of its own. */
 bool transaction_enter(Store *s);

@@ -62,6 +62,7 @@ struct StoreTable {
         const void *blank;        /* value of a row before it is loaded; NULL: zeroes */
         const char *const *queries; /* one that begins with WHERE or ORDER selects the columns, and those of the state. The first is store_each()'s */
         size_t n_queries;
+        bool waits; /* a change may be written at the end of the turn of the loop, see store_set_turn() */
         bool grows; /* a row begins new work: it is not inserted on a full disk, see store_set_room() */
 };
 

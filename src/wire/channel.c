@@ -18,29 +18,56 @@ int channel_pair(int ret_fds[static 2]) {
         return 0;
 }
 
+static void channel_fill(const ChannelPiece *p, struct iovec *iov, ChannelControl *control, struct msghdr *ret) {
+        struct cmsghdr *c;
+
+        *iov = (struct iovec) { .iov_base = (void *) p->data, .iov_len = p->size };
+        *ret = (struct msghdr) { .msg_iov = iov, .msg_iovlen = 1 };
+        if (p->n_fds == 0)
+                return;
+        *control = (ChannelControl) { 0 };
+        ret->msg_control = control->data;
+        ret->msg_controllen = CMSG_SPACE(sizeof(int) * p->n_fds);
+        c = &control->align;
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int) * p->n_fds);
+        memcpy(CMSG_DATA(c), p->fds, sizeof(int) * p->n_fds);
+}
+
 int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, size_t n_fds, int flags) {
-        struct iovec iov = { .iov_base = (void *) data, .iov_len = size };
-        struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-        ChannelControl control = { 0 };
+        const ChannelPiece piece = { data, size, fds, n_fds };
+        struct iovec iov;
+        struct msghdr mh;
+        ChannelControl control;
 
         if (n_fds > CHANNEL_FDS_MAX)
                 return -E2BIG;
-        if (n_fds > 0) {
-                struct cmsghdr *c;
-
-                mh.msg_control = control.data;
-                mh.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
-                c = CMSG_FIRSTHDR(&mh);
-                c->cmsg_level = SOL_SOCKET;
-                c->cmsg_type = SCM_RIGHTS;
-                c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
-                memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
-        }
-
+        channel_fill(&piece, &iov, &control, &mh);
         while (sendmsg(fd, &mh, flags | MSG_NOSIGNAL) < 0)
                 if (errno != EINTR)
                         return -errno;
         return 0;
+}
+
+int channel_send_pieces(int fd, const ChannelPiece *pieces, size_t n, int flags) {
+        struct mmsghdr messages[CHANNEL_PIECES_MAX];
+        struct iovec iov[CHANNEL_PIECES_MAX];
+        ChannelControl control[CHANNEL_PIECES_MAX];
+        int sent;
+
+        if (n == 1) {
+                int r = channel_send_bytes(fd, pieces->data, pieces->size, pieces->fds, pieces->n_fds, flags);
+
+                return r < 0 ? r : 1;
+        }
+        n = MIN_OF(n, (size_t) CHANNEL_PIECES_MAX);
+        for (size_t i = 0; i < n; i++)
+                channel_fill(pieces + i, iov + i, control + i, &messages[i].msg_hdr);
+        do
+                sent = sendmmsg(fd, messages, (unsigned) n, flags | MSG_NOSIGNAL);
+        while (sent < 0 && errno == EINTR);
+        return sent < 0 ? -errno : sent;
 }
 
 /* The kernel has installed all received descriptors in our table, wanted or not. */

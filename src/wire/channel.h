@@ -13,6 +13,17 @@ int channel_pair(int ret_fds[static 2]);
 /* Sends one datagram. The descriptors stay the caller's. Flags are those of send(2); -EAGAIN only with MSG_DONTWAIT. */
 int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, size_t n_fds, int flags);
 
+/* One of several messages, sent by one call. Returns how many were sent, at least one. */
+typedef struct ChannelPiece {
+        const void *data;
+        size_t size;
+        const int *fds;
+        size_t n_fds; /* CHANNEL_FDS_MAX at most */
+} ChannelPiece;
+#define CHANNEL_PIECES_MAX 8
+
+int channel_send_pieces(int fd, const ChannelPiece *pieces, size_t n, int flags);
+
 /* Returns 1 with a datagram, 0 if the peer is gone, -EAGAIN if there is none yet (on a non-blocking call), -EBADMSG
  * for a datagram that is larger than the buffer or has too many descriptors. After any other error nothing was
  * received, and the peer is still there. Returns the received descriptors, up to max_fds, and closes the rest.

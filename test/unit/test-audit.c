@@ -18,6 +18,7 @@
 #include "core/secret.h"
 #include "observe/audit.h"
 #include "core/rows.h"
+#include "core/settle.h"
 #include "store/store.h"
 
 typedef struct World {
@@ -404,6 +405,88 @@ static void fill_disk(void *userdata) {
 
 TEST(full_disk) {
         unit_run_in_child(fill_disk, NULL);
+}
+
+/* The records of a turn are written by one call, and none of them before the turn ends. */
+TEST(one_write_for_a_turn) {
+        World w = { 0 };
+        Settle settle = { 0 };
+        AuditStats stats;
+        AuditVerdict v;
+
+        world_open(&w, "turn");
+        w.manager->settle = &settle;
+        audit_up(&w);
+        settle_end(&settle);
+        check_uint("the start", verify(&w).records, 1);
+        calls(&w, 50);
+        check_true("waits", settle_held(&settle));
+        check_uint("nothing yet", verify(&w).records, 1);
+        settle_end(&settle);
+        v = verify(&w);
+        check_true("intact", v.intact);
+        check_uint("all", v.records, 51);
+        audit_stats(w.audit, &stats);
+        check_uint("written", stats.written, 51);
+
+        calls(&w, 3);
+        check_true("a reader has them written", audit_directory(w.audit) >= 0);
+        check_uint("all", verify(&w).records, 54);
+        calls(&w, 2000);
+        settle_end(&settle);
+        check_uint("more than are kept", verify(&w).records, 2054);
+        calls(&w, 1);
+        world_close(&w);
+        v = verify(&w);
+        check_true("the end too", v.intact && v.records == 2056);
+}
+
+/* The records of a turn that cannot be written are lost together, and counted. */
+static void fill_disk_in_a_turn(void *userdata) {
+        World w = { 0 };
+        struct rlimit limit = { 0 };
+        Settle settle = { 0 };
+        AuditStats stats;
+        AuditVerdict v;
+        size_t size;
+
+        (void) signal(SIGXFSZ, SIG_IGN);
+        world_open(&w, "full-turn");
+        w.manager->settle = &settle;
+        audit_up(&w);
+        calls(&w, 2);
+        settle_end(&settle);
+        (void) getrlimit(RLIMIT_FSIZE, &limit);
+        free(slurp(&w, "audit-000001.jsonl", &size));
+        limit.rlim_cur = size + 100; /* in the middle of the first */
+        check_result("limit", setrlimit(RLIMIT_FSIZE, &limit), 0);
+        calls(&w, 20);
+        check_true("not known yet", audit_accepts(w.audit));
+        settle_end(&settle);
+        audit_stats(w.audit, &stats);
+        check_uint("all of them are lost", stats.lost, 20);
+        check_uint("told once", w.alarms, 1);
+        calls(&w, 9);
+        check_true("accepts nothing", !audit_accepts(w.audit));
+        v = verify(&w);
+        check_true("what is there is whole", v.intact);
+
+        limit.rlim_cur = limit.rlim_max;
+        check_result("limit", setrlimit(RLIMIT_FSIZE, &limit), 0);
+        calls(&w, 1);
+        check_true("accepts again", audit_accepts(w.audit));
+        audit_stats(w.audit, &stats);
+        calls(&w, 5);
+        check_true("gathers again", settle_held(&settle));
+        settle_end(&settle);
+        v = verify(&w);
+        check_true("intact", v.intact);
+        check_uint("noted", v.lost, stats.lost);
+        world_close(&w);
+}
+
+TEST(full_disk_in_a_turn) {
+        unit_run_in_child(fill_disk_in_a_turn, NULL);
 }
 
 /* The oldest files go, with a record that says so; without it, they are missing. */

@@ -350,6 +350,45 @@ TEST(channel_passes_several_in_order) {
         close_pair(fds);
 }
 
+static size_t receive_piece(int fd, char *ret_text, size_t size) {
+        int fds[CHANNEL_FDS_MAX];
+        size_t n = 0, n_fds = 0;
+
+        memset(ret_text, 0, size);
+        check_int("receive", channel_receive_bytes(fd, 0, ret_text, size - 1, &n, fds, ELEMENTSOF(fds), &n_fds), 1);
+        for (size_t i = 0; i < n_fds; i++)
+                (void) close(fds[i]);
+        return n_fds;
+}
+
+TEST(channel_sends_several_at_once) {
+        const int passed[] = { STDERR_FILENO, STDOUT_FILENO };
+        const ChannelPiece pieces[CHANNEL_PIECES_MAX + 1] = {
+                { "one", 3, NULL, 0 }, { "three", 5, passed, 2 }, { "four", 4, NULL, 0 }, { "a", 1, passed, 1 },
+                { "b", 1, NULL, 0 }, { "c", 1, NULL, 0 }, { "d", 1, NULL, 0 }, { "e", 1, NULL, 0 }, { "f", 1, NULL, 0 },
+        };
+        char text[16];
+        int fds[2], sent = 0, n = 1;
+
+        pair(fds);
+        check_int("no more than there is room for", channel_send_pieces(fds[0], pieces, ELEMENTSOF(pieces), 0), CHANNEL_PIECES_MAX);
+        for (size_t i = 0; i < CHANNEL_PIECES_MAX; i++) {
+                check_uint("descriptors", receive_piece(fds[1], text, sizeof(text)), pieces[i].n_fds);
+                check_string("text", text, pieces[i].data);
+        }
+        check_int("one alone", channel_send_pieces(fds[0], pieces, 1, 0), 1);
+        while (n > 0) {
+                n = channel_send_pieces(fds[0], pieces, 3, MSG_DONTWAIT);
+                sent += MAX_OF(n, 0);
+        }
+        check_result("until it is full", n, -EAGAIN);
+        for (int i = 0; i < sent + 1; i++)
+                (void) receive_piece(fds[1], text, sizeof(text));
+        (void) fd_close(fds[1]);
+        check_result("nobody", channel_send_pieces(fds[0], pieces, 3, 0), -EPIPE);
+        (void) fd_close(fds[0]);
+}
+
 /* What an enemy on the other side can send: any bytes with any number of descriptors. */
 static void send_raw(int fd, const void *data, size_t size, size_t n_fds) {
         union {

@@ -7,6 +7,8 @@
 #include "core/settings.h"
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
+#define LOOK_CLOSELY (20 * USEC_PER_MSEC)
+#define PLENTY       4 /* times the reserve */
 #define FLOOR_BYTES (UINT64_C(1) << 20)
 #define FLOOR_SHARE 64 /* on a small disk, 1/64 of it */
 
@@ -28,8 +30,13 @@ static uint64_t space_reserve(const Manager *m) {
         return MIN_OF(core_settings(m->settings).limits->disk_reserve_bytes, m->space.total_bytes / 2);
 }
 
+/* Every command asks. While there is plenty, a moment ago is as good. */
+static void space_look_closely(Manager *m) {
+        space_look(m, m->space.free_bytes / PLENTY > space_reserve(m) ? LOOK_CLOSELY : 0);
+}
+
 uint64_t manager_space(Manager *m, uint64_t *ret_reserve) {
-        space_look(m, /* every= */ 0);
+        space_look_closely(m);
         *ret_reserve = space_reserve(m);
         return m->space.looked_at == 0 ? UINT64_MAX : m->space.free_bytes;
 }
@@ -61,7 +68,7 @@ int manager_check_space_for(Manager *m, uint64_t more, Error *reterr) {
 }
 
 int manager_check_room(Manager *m, Error *reterr) {
-        space_look(m, /* every= */ 0);
+        space_look_closely(m);
         if (m->space.looked_at == 0 || m->space.free_bytes >= MIN_OF(FLOOR_BYTES, m->space.total_bytes / FLOOR_SHARE))
                 return 0;
         return error_set(reterr, -ENOSPC, "the disk is full: %llu kB are free in '%s', so nothing can be started; free disk space: existing sandboxes can be stopped and deleted",

@@ -7,6 +7,7 @@
 #include "core/manager.h"
 #include "core/observer.h"
 #include "core/profile.h"
+#include "core/settings.h"
 
 static double allowance_seconds(usec_t usec) {
         return (double) usec / (double) USEC_PER_SEC;
@@ -37,15 +38,14 @@ int allowance_time(const Principal *who, const TimeAsked *asked, usec_t ceiling,
  * allows, or what the sandbox was made with if that is longer. */
 static usec_t allowance_ceiling(const Sandbox *sb) {
         const Profile *p = sb->spec.profile && *sb->spec.profile ? profile_find(sb->manager->settings, sb->spec.profile) : NULL;
-        usec_t own = sb->spec.limits.exec_timeout_usec;
-        SandboxLimits ceilings;
+        usec_t own = sb->spec.limits.exec_timeout_usec, everybody;
 
         if (own == 0)
                 return 0;
         if (p)
                 return p->limits.exec_timeout_usec == 0 ? 0 : MAX_OF(p->limits.exec_timeout_usec, own);
-        allowance_ceilings(sb->manager, &ceilings);
-        return ceilings.exec_timeout_usec == 0 ? 0 : MAX_OF(ceilings.exec_timeout_usec, own);
+        everybody = core_settings(sb->manager->settings).ceilings->exec_timeout_usec;
+        return everybody == 0 ? 0 : MAX_OF(everybody, own);
 }
 
 /* The limit of the caller's own profile counts in every sandbox, also in one that another caller made. */

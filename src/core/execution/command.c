@@ -33,6 +33,16 @@ static bool command_has_own_programs(const Execution *x) {
         return user_of(x) != 0 && user_of(x) == x->sandbox->spec.uid && command_is_on_base(x);
 }
 
+static bool command_has_authorities(Manager *m) {
+        usec_t now = clock_usec();
+
+        if (m->authorities.looked_at == 0 || now - m->authorities.looked_at >= USEC_PER_SEC) {
+                m->authorities.looked_at = now;
+                m->authorities.there = access(AUTHORITIES, R_OK) == 0;
+        }
+        return m->authorities.there;
+}
+
 /* Clients that bring a list of authorities of their own (uv, Node.js, requests in a virtual environment) must be told
  * of the host's, or they do not trust the host's mirrors. uv does not read the permission in pip.conf either. */
 static int command_tell_clients(const Execution *x, Strv *ret) {
@@ -42,7 +52,7 @@ static int command_tell_clients(const Execution *x, Strv *ret) {
                 "REQUESTS_CA_BUNDLE=" AUTHORITIES,
                 "NODE_EXTRA_CA_CERTS=" AUTHORITIES,
         };
-        const size_t n = access(AUTHORITIES, R_OK) == 0 ? ELEMENTSOF(told) : 1;
+        const size_t n = command_has_authorities(x->sandbox->manager) ? ELEMENTSOF(told) : 1;
         int r = 0;
 
         for (size_t i = 0; i < n && r >= 0 && command_is_on_base(x); i++)

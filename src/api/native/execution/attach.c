@@ -17,6 +17,7 @@
 #include "api/native/execution/exec.h"
 #include "api/ws.h"
 #include "base/text.h"
+#include "core/settle.h"
 
 #define PIECE_MAX       ((size_t) 64 << 10)
 #define BACKLOG_MAX     ((size_t) 256 << 10)
@@ -37,6 +38,7 @@ typedef struct Attach {
 } Attach;
 
 static void attach_send_text(Attach *a, Text *t) {
+        settle_now(a->q->manager->settle);
         if (t->error < 0 || ws_send(a->ws, /* text= */ true, t->data, t->size) < 0)
                 ws_close(a->ws, WS_INTERNAL, "out of memory");
 }
