@@ -3,7 +3,13 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+
+#define OUTWAIT_USEC 1000
 
 int error_set(Error *reterr, int code, const char *format, ...) {
         va_list ap;
@@ -26,6 +32,12 @@ bool error_is_shortage(int code) {
                 if (code == shortages[i] || code == -shortages[i])
                         return true;
         return false;
+}
+
+void error_outwait(int code) {
+        if (!error_is_shortage(code))
+                abort();
+        (void) usleep(OUTWAIT_USEC);
 }
 
 int error_prefix(Error *reterr, int code, const char *format, ...) {

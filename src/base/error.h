@@ -26,6 +26,10 @@ int error_set(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
  * sign. */
 bool error_is_shortage(int code);
 
+/* For a step back without which all that follows would be done as somebody else, or elsewhere: waits a moment if the
+ * code is a shortage, which passes, and the caller tries again; else aborts. */
+void error_outwait(int code);
+
 /* Puts "context: " in front of the text. */
 int error_prefix(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
 

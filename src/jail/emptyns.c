@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,8 +30,8 @@ int emptyns_enter(const EmptyNs *e) {
 
 /* The root directory that setns() gives is the namespace's, which need not be the one that we had. */
 void emptyns_leave(const EmptyNs *e) {
-        if (setns(e->home_fd, CLONE_NEWNS) < 0 || fchdir(e->root_fd) < 0 || chroot(".") < 0)
-                abort();
+        while (setns(e->home_fd, CLONE_NEWNS) < 0 || fchdir(e->root_fd) < 0 || chroot(".") < 0)
+                error_outwait(errno);
 }
 
 int emptyns_keep_root(const EmptyNs *e) {

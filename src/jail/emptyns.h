@@ -33,7 +33,7 @@ void emptyns_done(EmptyNs *e);
 
 int emptyns_enter(const EmptyNs *e);
 
-/* Aborts if the way back is refused: all further paths would lead nowhere. */
+/* Waits while memory for the way back is short. Aborts if it is refused: all further paths would lead nowhere. */
 void emptyns_leave(const EmptyNs *e);
 
 /* Closes what a sandbox must not keep. Returns the maker's root directory, which is the caller's now. */

@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,7 +25,6 @@
 
 #define REMOVE_PATIENCE (10 * USEC_PER_SEC)
 #define SPIN_USEC       500
-#define STEP_BACK_USEC  1000
 
 /* Namespaces made by clone. The network namespace is made separately (net.h); the cgroup namespace is made inside,
  * after the process has entered its group. */
@@ -164,24 +162,16 @@ static int jail_become_owner(uid_t owner) {
         return 0;
 }
 
-/* For the two steps back from a clone, without which all that follows would act as a guest, or in its network. They are
- * refused for lack of memory only, which passes; meanwhile the caller stands still, as whoever watches it can see. */
-static void jail_step_back(int r) {
-        if (!error_is_shortage(r))
-                abort();
-        (void) usleep(STEP_BACK_USEC);
-}
-
 static void become_root_again(uid_t owner) {
         while (owner != 0 && syscall(SYS_setresuid, -1, 0, -1) < 0)
-                jail_step_back(-errno);
+                error_outwait(-errno);
 }
 
 static void jail_go_home(int netns_fd) {
         int r;
 
         while ((r = net_enter(netns_fd)) < 0)
-                jail_step_back(r);
+                error_outwait(r);
 }
 
 static bool has_netns_ahead(const JailSpec *spec) {
