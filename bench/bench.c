@@ -140,16 +140,6 @@ static int select_only(Bench *b, const char *only) {
         return 0;
 }
 
-static int own_directory(char *ret, size_t size) {
-        ssize_t n = readlink("/proc/self/exe", ret, size - 1);
-
-        if (n < 0)
-                return -errno;
-        ret[n] = '\0';
-        *strrchr(ret, '/') = '\0';
-        return 0;
-}
-
 /* Before the work: it would be a pity to find out afterwards. What stands in the file stays until there is better. */
 static int check_json(void) {
         FILE *f = fopen(arg_json, "ae");
@@ -195,7 +185,7 @@ static int body(const Scratch *scratch, void *userdata) {
 
         r = child_init();
         if (r >= 0)
-                r = own_directory(dir, sizeof(dir));
+                r = child_own_directory(dir, sizeof(dir));
         if (r >= 0) {
                 (void) snprintf(cove, sizeof(cove), "%s/../src/cove", dir);
                 b->subjects.scratch = scratch;
@@ -222,6 +212,7 @@ int main(int argc, char *argv[]) {
         r = parse_args(argc, argv);
         if (r != 0)
                 return r > 0 ? EXIT_SUCCESS : EXIT_TROUBLE;
+        scratch_guard_or_die();
 
         bench.rounds = arg_rounds ? arg_rounds : arg_quick ? BENCH_ROUNDS_QUICK : BENCH_ROUNDS;
         bench.batches = arg_quick ? BENCH_BATCHES_QUICK : BENCH_BATCHES;

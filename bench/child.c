@@ -61,6 +61,16 @@ bool child_interrupted(void) {
         return interrupted;
 }
 
+int child_own_directory(char *ret, size_t size) {
+        ssize_t n = readlink("/proc/self/exe", ret, size - 1);
+
+        if (n < 0)
+                return -errno;
+        ret[n] = '\0';
+        *strrchr(ret, '/') = '\0';
+        return 0;
+}
+
 int child_find(const char *name, char *ret, size_t size) {
         const char *path = getenv("PATH");
         int k;

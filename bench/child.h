@@ -21,6 +21,8 @@ int child_init(void);
 /* True from the first SIGINT, SIGTERM or SIGHUP on: measure no more, clean up, leave. */
 bool child_interrupted(void);
 
+/* Where our own program lies. */
+int child_own_directory(char *ret, size_t size);
 /* Looks through PATH; -ENOENT. */
 int child_find(const char *name, char *ret, size_t size);
 

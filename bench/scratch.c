@@ -106,7 +106,7 @@ static int remove_cgroup(const char *path, const struct stat *st, int type, stru
 
 static int scratch_make(Scratch *s, Error *reterr) {
         (void) snprintf(s->tag, sizeof(s->tag), "cove-bench-%d", getpid());
-        (void) snprintf(s->dir, sizeof(s->dir), "/tmp/cove-bench.XXXXXX");
+        (void) snprintf(s->dir, sizeof(s->dir), "/tmp/%s.XXXXXX", s->tag);
         if (!mkdtemp(s->dir) || chmod(s->dir, 0711) < 0)
                 return error_set(reterr, -errno, "scratch directory '%s': %m", s->dir);
         return 0;
@@ -118,6 +118,21 @@ static void scratch_remove(const Scratch *s) {
         (void) nftw(s->dir, remove_entry, SCRATCH_WALK_FDS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
         if (access(s->dir, F_OK) == 0)
                 (void) dprintf(STDERR_FILENO, "cove-bench: could not remove all of %s\n", s->dir);
+}
+
+void scratch_guard_or_die(void) {
+        pid_t pid;
+        int r;
+
+        forward_signals();
+        pid = fork();
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGTERM);
+                return;
+        }
+        forward_to = pid;
+        r = pid < 0 ? -errno : await(pid);
+        _exit(r < 0 ? EXIT_FAILURE : r);
 }
 
 int scratch_run(int (*body)(const Scratch *scratch, void *userdata), void *userdata, Error *reterr) {

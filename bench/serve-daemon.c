@@ -19,6 +19,8 @@
 #include "serve-http.h"
 
 #define SERVE_PATIENCE  (60 * USEC_PER_SEC)
+#define SERVE_STOP      (300 * USEC_PER_SEC) /* it ends all of its sandboxes first */
+#define DAEMON_WORDS    16
 #define SERVE_POLL      500u /* microseconds */
 #define SERVE_CGROUPS   "/sys/fs/cgroup"
 #define SERVE_WALK_FDS  16
@@ -60,9 +62,25 @@ int serve_daemon_configure(ServeDaemon *d, const char *scratch_dir, const char *
         return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 }
 
+/* setpriv takes root's right to raise its limits away. */
+static void words_init(const ServeDaemon *d, const char *files, const char *words[static DAEMON_WORDS]) {
+        const char *const limit[] = { "/usr/bin/setpriv", "--bounding-set=-sys_resource", "/usr/bin/prlimit", files };
+        const char *const serve[] = { d->cove, "serve", "--state", d->state, "--listen", "none", "--stop-all", "--journals", SERVE_FILES_MAX };
+        size_t n = 0;
+
+        for (size_t i = geteuid() == 0 ? 0 : 2; i < ELEMENTSOF(limit) && d->files > 0; i++)
+                words[n++] = limit[i];
+        for (size_t i = 0; i < ELEMENTSOF(serve); i++)
+                words[n++] = serve[i];
+        if (d->config_path[0]) {
+                words[n++] = "--config";
+                words[n++] = d->config_path;
+        }
+}
+
 int serve_daemon_start(ServeDaemon *d, const char *scratch_dir, Error *reterr) {
-        const char *const argv[] = { d->cove, "serve", "--state", d->state, "--listen", "none", "--stop-all",
-                "--journals", SERVE_FILES_MAX, d->config_path[0] ? "--config" : NULL, d->config_path, NULL };
+        const char *words[DAEMON_WORDS] = {};
+        char files[32];
         _cleanup_close_ int log_fd = -EBADF;
         int stdio[3], r;
 
@@ -74,7 +92,9 @@ int serve_daemon_start(ServeDaemon *d, const char *scratch_dir, Error *reterr) {
                 return error_set(reterr, -errno, "make '%s': %m", d->log_path);
         stdio[0] = child_quiet[0];
         stdio[1] = stdio[2] = log_fd;
-        r = child_start(argv, stdio, &d->pid);
+        (void) snprintf(files, sizeof(files), "--nofile=%u", d->files);
+        words_init(d, files, words);
+        r = child_start(words, stdio, &d->pid);
         return r < 0 ? error_set(reterr, r, "start '%s serve': %m", d->cove) : 0;
 }
 
@@ -114,7 +134,7 @@ int serve_daemon_stop(ServeDaemon *d, Error *reterr) {
         if (d->pid <= 0)
                 return 0;
         (void) kill(d->pid, SIGTERM);
-        child_deadline(SERVE_PATIENCE);
+        child_deadline(SERVE_STOP);
         r = child_wait(d->pid, /* ret_pid= */ NULL, &status);
         child_deadline(0);
         if (r < 0) {
@@ -144,32 +164,40 @@ static int stat_read(pid_t pid, pid_t *ret_parent, uint64_t *ret_ticks) {
         return 0;
 }
 
-/* coved, its child the keeper, and the keeper's child the worker: below that are sandboxes. */
-static bool is_part(const ServeDaemon *d, pid_t pid, pid_t parent) {
-        uint64_t ticks;
+/* coved, its child the keeper, and the keeper's child the worker: below that are sandboxes. NULL: not a part. */
+static uint64_t *part_of(const ServeDaemon *d, pid_t pid, pid_t parent, ServeTicks *t) {
         char path[64], name[32];
+        uint64_t ticks;
         pid_t grandparent;
 
-        if (pid == d->pid || parent == d->pid)
-                return true;
+        if (pid == d->pid)
+                return &t->coved;
         (void) snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-        return stat_read(parent, &grandparent, &ticks) >= 0 && grandparent == d->pid &&
-               file_read(AT_FDCWD, path, name, sizeof(name)) > 0 && strncmp(name, "cove-spawner", 12) == 0;
+        if (file_read(AT_FDCWD, path, name, sizeof(name)) <= 0)
+                return NULL;
+        if (parent == d->pid)
+                return strncmp(name, "cove-keeper", 11) == 0 ? &t->spawner : &t->others;
+        return strncmp(name, "cove-spawner", 12) == 0 && stat_read(parent, &grandparent, &ticks) >= 0 && grandparent == d->pid
+                       ? &t->spawner
+                       : NULL;
 }
 
-int serve_daemon_ticks(const ServeDaemon *d, uint64_t *ret) {
+int serve_daemon_ticks(const ServeDaemon *d, ServeTicks *ret) {
+        ServeTicks total = {};
         DIR *proc = opendir("/proc");
         struct dirent *entry;
-        uint64_t total = 0;
 
         if (!proc)
                 return -errno;
         while ((entry = readdir(proc))) {
                 pid_t pid = atoi(entry->d_name), parent;
-                uint64_t ticks;
+                uint64_t ticks, *part;
 
-                if (pid > 0 && stat_read(pid, &parent, &ticks) >= 0 && is_part(d, pid, parent))
-                        total += ticks;
+                if (pid <= 0 || stat_read(pid, &parent, &ticks) < 0)
+                        continue;
+                part = part_of(d, pid, parent, &total);
+                if (part)
+                        *part += ticks;
         }
         (void) closedir(proc);
         *ret = total;

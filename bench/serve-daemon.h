@@ -18,8 +18,14 @@ typedef struct ServeDaemon {
         char instance[SERVE_INSTANCE_LENGTH + 1];
         char state[96], socket_path[112], log_path[112];
         char config_path[112]; /* "": none */
-        pid_t pid; /* 0: not running */
+        unsigned files; /* that it may open, and root cannot raise it; 0: as we may */
+        pid_t pid;      /* 0: not running */
 } ServeDaemon;
+
+/* Hundredths of a second of CPU. */
+typedef struct ServeTicks {
+        uint64_t coved, spawner, others; /* spawner: with the keeper; others: gate, helpers */
+} ServeTicks;
 
 /* Chooses the instance's name: before scratch_run(), so that all processes of it know. */
 int serve_daemon_init(ServeDaemon *d, const char *cove);
@@ -33,8 +39,8 @@ void serve_daemon_kill(ServeDaemon *d);
 /* Ends it and all its sandboxes. */
 int serve_daemon_stop(ServeDaemon *d, Error *reterr);
 
-/* Hundredths of a second of CPU that coved and its helpers have used so far. */
-int serve_daemon_ticks(const ServeDaemon *d, uint64_t *ret);
+/* What coved and its helpers have used so far. */
+int serve_daemon_ticks(const ServeDaemon *d, ServeTicks *ret);
 /* Resident bytes of coved. */
 int serve_daemon_memory(const ServeDaemon *d, uint64_t *ret);
 /* Bytes that the memory groups of all its sandboxes are charged with; -EOPNOTSUPP without such groups. */

@@ -52,6 +52,7 @@ static void path_expand(const char *path, const char *name, char ret[static HTTP
 
 int http_ask(Http *h, const char *method, const char *path, const char *name, const char *body) {
         char request[HTTP_HEAD_MAX + 4096], full[HTTP_PATH_MAX];
+        ssize_t sent;
         int n;
 
         path_expand(path, name, full);
@@ -62,7 +63,9 @@ int http_ask(Http *h, const char *method, const char *path, const char *name, co
         if (n < 0 || (size_t) n >= sizeof(request))
                 return -EMSGSIZE;
         h->n = 0;
-        return fd_write_all(h->fd, request, (size_t) n);
+        /* Small enough to go whole; a daemon that is gone is an answer, and not a signal. */
+        sent = send(h->fd, request, (size_t) n, MSG_NOSIGNAL);
+        return sent < 0 ? -errno : sent == n ? 0 : -EIO;
 }
 
 /* Where the body begins and how long it is; 0 when the head is not whole. */

@@ -1,11 +1,9 @@
 /* serve-live.c: a thousand idle sandboxes: what they cost, what they slow down, how long a restart takes. */
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "child.h"
 #include "serve-work.h"
 
@@ -15,50 +13,15 @@
 #define LIVE_RESTARTS   3u
 #define LIVE_TRUE       "{\"command\":\"/usr/bin/true\"}"
 
-typedef struct MemInfo {
-        int64_t available, anonymous, slab, page_tables, stacks, percpu;
-} MemInfo;
-
-static int64_t meminfo_field(const char *text, const char *name) {
-        const char *line = strstr(text, name);
-        long kib;
-
-        return line && sscanf(line + strlen(name), " %ld", &kib) == 1 ? (int64_t) kib * 1024 : 0;
-}
-
-static int meminfo_read(MemInfo *ret) {
-        char text[8192];
-        ssize_t n = file_read(AT_FDCWD, "/proc/meminfo", text, sizeof(text));
-
-        if (n < 0)
-                return (int) n;
-        *ret = (MemInfo) {
-                .available = meminfo_field(text, "MemAvailable:"),
-                .anonymous = meminfo_field(text, "AnonPages:"),
-                .slab = meminfo_field(text, "SUnreclaim:"),
-                .page_tables = meminfo_field(text, "PageTables:"),
-                .stacks = meminfo_field(text, "KernelStack:"),
-                .percpu = meminfo_field(text, "Percpu:"),
-        };
-        return 0;
-}
-
-static int memory_compare(ServeBench *b, const MemInfo *before) {
+static int memory_compare(ServeBench *b, const MemoryKinds *before) {
         LiveMemory *m = &b->live.memory;
-        MemInfo now;
+        MemoryKinds now;
         int r;
 
-        r = meminfo_read(&now);
+        r = kinds_read(&now);
         if (r < 0)
                 return r;
-        *m = (LiveMemory) {
-                .available = before->available - now.available,
-                .anonymous = now.anonymous - before->anonymous,
-                .slab = now.slab - before->slab,
-                .page_tables = now.page_tables - before->page_tables,
-                .stacks = now.stacks - before->stacks,
-                .percpu = now.percpu - before->percpu,
-        };
+        m->kinds = kinds_growth(before, &now);
         if (serve_daemon_charged(&b->daemon, &m->charged) < 0)
                 m->charged = 0;
         return serve_daemon_memory(&b->daemon, &m->daemon);
@@ -93,7 +56,7 @@ static int phase_measure(ServeBench *b, int phase) {
 }
 
 static int idle_measure(ServeBench *b) {
-        uint64_t before, after;
+        ServeTicks before, after;
         usec_t began = clock_usec();
         int r;
 
@@ -102,7 +65,7 @@ static int idle_measure(ServeBench *b) {
                 return r;
         (void) usleep((useconds_t) LIVE_IDLE);
         r = serve_daemon_ticks(&b->daemon, &after);
-        b->live.idle_ticks = after - before;
+        b->live.idle_ticks = after.coved + after.spawner + after.others - before.coved - before.spawner - before.others;
         b->live.idle_time = clock_usec() - began;
         return r;
 }
@@ -142,7 +105,7 @@ static int restart_measure(ServeBench *b, size_t wanted, Error *reterr) {
 }
 
 int serve_live(ServeBench *b, Error *reterr) {
-        MemInfo before;
+        MemoryKinds before;
         size_t wanted;
         usec_t began;
         int r;
@@ -151,7 +114,7 @@ int serve_live(ServeBench *b, Error *reterr) {
         if (r < 0)
                 return r;
         (void) usleep((useconds_t) LIVE_SETTLE);
-        r = meminfo_read(&before);
+        r = kinds_read(&before);
         began = clock_usec();
         if (r >= 0)
                 r = serve_fill(b, b->live.n, reterr);

@@ -52,7 +52,7 @@ static double value_stream(ServeBench *b) {
 }
 
 static double memory_by_kind(const LiveMemory *m) {
-        return (double) (m->anonymous + m->slab + m->page_tables + m->stacks + m->percpu) / MIB;
+        return (double) kinds_sum(&m->kinds) / MIB;
 }
 
 /* Two ways to count, both with what others do in those seconds in them: the larger one. */
@@ -61,7 +61,7 @@ static double value_memory(ServeBench *b) {
 
         if (!b->live.done)
                 return 0;
-        return MAX_OF((double) m->available / MIB, memory_by_kind(m)) / (double) b->live.n;
+        return MAX_OF((double) m->kinds.available / MIB, memory_by_kind(m)) / (double) b->live.n;
 }
 
 static double value_idle(ServeBench *b) {
@@ -198,12 +198,12 @@ static void print_live(FILE *f, ServeBench *b) {
         fprintf(f, "  %-22s %9.3f %9.3f %9.2f\n", "namespaces floor", p50(b->live.floor) / 1000,
                         p50(b->live.floor + 1) / 1000, over(p50(b->live.floor + 1), p50(b->live.floor)));
         fprintf(f,
-                        "  memory: %.0f MiB are missing from MemAvailable; by kind %.0f (anonymous %.0f, slab "
-                        "%.0f, page tables %.0f, stacks %.0f, per CPU %.0f)\n"
+                        "  memory: %.0f MiB are missing from MemAvailable; by kind %.0f (anonymous %.0f, shared "
+                        "%.0f, slab %.0f, page tables %.0f, stacks %.0f, per CPU %.0f)\n"
                         "  their cgroups are charged %.0f MiB; coved has %.1f\n",
-                        (double) m->available / MIB, memory_by_kind(m), (double) m->anonymous / MIB,
-                        (double) m->slab / MIB, (double) m->page_tables / MIB, (double) m->stacks / MIB,
-                        (double) m->percpu / MIB, (double) m->charged / MIB, (double) m->daemon / MIB);
+                        (double) m->kinds.available / MIB, memory_by_kind(m), (double) m->kinds.anonymous / MIB,
+                        (double) m->kinds.shared / MIB, (double) m->kinds.slab / MIB, (double) m->kinds.page_tables / MIB,
+                        (double) m->kinds.stacks / MIB, (double) m->kinds.percpu / MIB, (double) m->charged / MIB, (double) m->daemon / MIB);
         fprintf(f, "  rest: %lu hundredths of a second of CPU in %.1f s\n",
                         (unsigned long) b->live.idle_ticks, (double) b->live.idle_time / 1e6);
         fprintf(f, "  kill -9 and restart: all found again after %.2f s (median of %zu), %zu lost\n",

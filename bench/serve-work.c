@@ -322,7 +322,7 @@ static int box_furnish(ServeBench *b) {
         return r < 0 ? r : r == 201 ? 0 : -EPROTO;
 }
 
-static int prepare(ServeBench *b, Error *reterr) {
+int serve_bench_open(ServeBench *b, Error *reterr) {
         static const SubjectId floors[] = { SUBJECT_FORK_EXEC, SUBJECT_HOST, SUBJECT_NAMESPACES };
         int r;
 
@@ -349,7 +349,7 @@ static int prepare(ServeBench *b, Error *reterr) {
 int serve_bench_run(ServeBench *b, Error *reterr) {
         int r;
 
-        r = prepare(b, reterr);
+        r = serve_bench_open(b, reterr);
         if (r >= 0 && b->selected[SERVE_LATENCY])
                 r = run_latency(b);
         if (r >= 0 && b->selected[SERVE_BURST])

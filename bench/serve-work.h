@@ -5,6 +5,7 @@
  * Must not know: options, how results are told. */
 #pragma once
 
+#include "kinds.h"
 #include "measure.h"
 #include "serve-daemon.h"
 #include "serve-http.h"
@@ -52,8 +53,7 @@ extern const char *const live_call_names[_LIVE_CALL_MAX];
 
 /* Where the memory of the live ones is, in bytes more than without them. */
 typedef struct LiveMemory {
-        int64_t available; /* of MemAvailable: what is missing */
-        int64_t anonymous, slab, page_tables, stacks, percpu; /* slab: what cannot be reclaimed */
+        MemoryKinds kinds;
         uint64_t charged; /* by their cgroups; 0: not known */
         uint64_t daemon;  /* resident, of coved */
 } LiveMemory;
@@ -107,7 +107,9 @@ typedef struct ServeBench {
         Error reason; /* of what was left out */
 } ServeBench;
 
-/* Runs the selected ones in turn. -EINTR: the user wants to leave. */
+/* The floors are ready, the daemon answers, a sandbox with the floor's own `true` in it is there. */
+int serve_bench_open(ServeBench *b, Error *reterr);
+/* That, and the selected ones in turn. -EINTR: the user wants to leave. */
 int serve_bench_run(ServeBench *b, Error *reterr);
 void serve_bench_done(ServeBench *b);
 

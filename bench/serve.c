@@ -115,16 +115,6 @@ static int select_only(ServeBench *b, const char *only) {
         return 0;
 }
 
-static int own_directory(char *ret, size_t size) {
-        ssize_t n = readlink("/proc/self/exe", ret, size - 1);
-
-        if (n < 0)
-                return -errno;
-        ret[n] = '\0';
-        *strrchr(ret, '/') = '\0';
-        return 0;
-}
-
 static int tell(ServeBench *b) {
         FILE *f;
 
@@ -151,7 +141,7 @@ static int body(const Scratch *scratch, void *userdata) {
 
         r = child_init();
         if (r >= 0)
-                r = own_directory(dir, sizeof(dir));
+                r = child_own_directory(dir, sizeof(dir));
         if (r >= 0) {
                 b->subjects.scratch = scratch;
                 subjects_init(&b->subjects, dir, b->daemon.cove);
@@ -179,6 +169,7 @@ int main(int argc, char *argv[]) {
         r = parse_args(argc, argv);
         if (r != 0)
                 return r > 0 ? EXIT_SUCCESS : EXIT_TROUBLE;
+        scratch_guard_or_die();
         if (!arg_cove || access(arg_cove, X_OK) < 0) {
                 fputs("cove-bench-serve: --cove PATH is needed: the cove to measure\n", stderr);
                 return EXIT_TROUBLE;
