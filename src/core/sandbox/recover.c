@@ -25,12 +25,13 @@
 #include "core/quarantine.h"
 
 #define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
+#define THAWED_AT_ONCE  32
 
 typedef struct RecoverPending {
         char id[SANDBOX_ID_LENGTH + 1];
         Sandbox *sandbox; /* a reference; NULL: it has no row */
         bool unasked;     /* it could not be adopted for lack of the daemon's own resources: it is tried again */
-        bool thawed;
+        bool thawed, warned; /* thawed: in this round */
         UT_hash_handle hh;
 } RecoverPending;
 
@@ -204,28 +205,39 @@ static void recover_one(Sandbox *sb) {
 }
 
 /* A sandbox that does not answer may be frozen: paused by a daemon that ended before it wrote that down. No
- * caller was told that it is paused, so it is thawed. */
+ * caller was told that it is paused, so it is thawed. Of thousands most are merely not done yet: thawing all of them, over and
+ * over, would take the CPU that they need to answer. */
+static void recover_thaw_some(Manager *m) {
+        RecoverPending *p, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, m->recovery->pending, p, next) {
+                Sandbox *sb = p->sandbox;
+
+                if (!sb || sb->gone || sandbox_is_ending(sb) || p->unasked || p->thawed)
+                        continue;
+                if (sb->status == SANDBOX_PAUSED)
+                        continue; /* it could not be reached yet, and stays paused */
+                if (n++ == THAWED_AT_ONCE)
+                        return;
+                if (!p->warned)
+                        log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
+                p->thawed = p->warned = true;
+                (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
+        }
+        HASH_ITER(hh, m->recovery->pending, p, next)
+                p->thawed = false; /* all had a turn: from the first one again */
+}
+
 static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
         Manager *m = userdata;
         usec_t limit = m->config.helper_timeout_usec;
         RecoverPending *p, *next;
 
-        HASH_ITER(hh, m->recovery->pending, p, next) {
-                Sandbox *sb = p->sandbox;
-
-                if (!sb || sb->gone || sandbox_is_ending(sb))
-                        continue;
-                if (p->unasked) {
-                        recover_adopt(sb);
-                        continue;
-                }
-                if (sb->status == SANDBOX_PAUSED)
-                        continue; /* it could not be reached yet, and stays paused */
-                if (!p->thawed)
-                        log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
-                p->thawed = true;
-                (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
-        }
+        HASH_ITER(hh, m->recovery->pending, p, next)
+                if (p->unasked && p->sandbox && !p->sandbox->gone && !sandbox_is_ending(p->sandbox))
+                        recover_adopt(p->sandbox);
+        recover_thaw_some(m);
         m->recovery->waited += IMPATIENCE_USEC;
         (void) sd_event_source_set_time_relative(source, IMPATIENCE_USEC);
         (void) sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
