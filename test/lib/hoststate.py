@@ -344,9 +344,9 @@ def read_sysv():
 
 def looks_like_ours(path):
     name = os.path.basename(path)
-    harness = re.match(r"covetest-(\d+)-", name)
+    harness = re.match(r"cove(?:test-(?=\d+-)|-bench-(?=\d+\.))(\d+)", name)
     if harness and int(harness[1]) != os.getpid() and os.path.exists(f"/proc/{harness[1]}"):
-        return False  # another suite's, which is still running
+        return False  # another suite's, or a bench's, which is still running
     if OUR_NAME.search(name):
         return True
     try:
