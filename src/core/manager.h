@@ -72,6 +72,7 @@ struct Manager {
         unsigned requests_max; /* concurrent requests; of one tenant: half of them. 0: no limit */
         unsigned held_max; /* sandboxes with processes, by the daemon's limit of descriptors; 0: no limit */
         struct Journals *journals;
+        struct Segments *segments;
         uint64_t total_created, total_destroyed, executions_total;
         SandboxBirth newest;   /* of the sandbox that was added last */
         bool out_of_order;     /* the table is not in order of creation: the clock was set back */

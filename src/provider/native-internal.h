@@ -72,6 +72,7 @@ typedef struct NativeGuest {
         int pid;
         uint32_t id_base;
         uint64_t guards_missing;
+        GuestSegmentState segment;
 } NativeGuest;
 
 /* native-spawner.c */
@@ -101,6 +102,7 @@ void native_remove_socket(Native *n, const char *id);
 extern const ProviderHealth native_guest_health;
 
 /* native-command.c */
+ProviderSegment native_command_segment(Provider *p, const Sandbox *sb);
 int native_command(Provider *p, Sandbox *sb, const ProviderCommand *command);
 int native_command_signal(Provider *p, Sandbox *sb, uint64_t number, int signal);
 int native_command_forget(Provider *p, Sandbox *sb, uint64_t number);
