@@ -86,25 +86,19 @@ static void collect_on_kept(int r, const Artifact *artifact, const char *text, v
         collect_check_complete(c);
 }
 
-static void collect_keep(Collection *c, const char *name, const char *type, const void *data, uint64_t size, int fd, Mask *mask) {
+/* With its name, its type and its bytes. */
+static void collect_keep(Collection *c, ArtifactSpec spec) {
         const Job *j = &c->run->job;
-        ArtifactSpec spec = {
-                .owner_kind = ARTIFACT_OF_AGENT,
-                .owner_id = j->id,
-                .tenant = j->sandbox.tenant && *j->sandbox.tenant ? j->sandbox.tenant : NULL,
-                .name = name,
-                .type = type,
-                .data = data,
-                .size = size,
-                .fd = fd,
-                .mask = mask,
-                .truncate = strncmp(name, FILES_PREFIX, strlen(FILES_PREFIX)) != 0,
-        };
         Error error = { 0 };
-        int r = artifacts_put(c->run->agents->artifacts, &spec, collect_on_kept, c, &error);
+        int r;
 
+        spec.owner_kind = ARTIFACT_OF_AGENT;
+        spec.owner_id = j->id;
+        spec.tenant = j->sandbox.tenant && *j->sandbox.tenant ? j->sandbox.tenant : NULL;
+        spec.truncate = strncmp(spec.name, FILES_PREFIX, strlen(FILES_PREFIX)) != 0;
+        r = artifacts_put(c->run->agents->artifacts, &spec, collect_on_kept, c, &error);
         if (r < 0)
-                collect_complain(c, "%s: %s", name, error.text[0] ? error.text : strerror(-r));
+                collect_complain(c, "%s: %s", spec.name, error.text[0] ? error.text : strerror(-r));
         else
                 c->n_pending++;
 }
@@ -115,17 +109,22 @@ static void collect_keep_json(Collection *c, const char *name, json_t *value) {
 
         json_decref(value);
         if (text)
-                collect_keep(c, name, "application/json", text, size, -EBADF, NULL);
+                collect_keep(c, (ArtifactSpec) { .name = name, .type = "application/json", .data = text, .size = size, .fd = -EBADF });
         free(text);
+}
+
+static void collect_output(Collection *c, ExecutionStream stream, const char *name, uint64_t bytes) {
+        OutputReader *output = TAKE_PTR(c->run->outputs[stream]);
+
+        if (output)
+                collect_keep(c, (ArtifactSpec) { .name = name, .type = "text/plain", .size = bytes, .fd = -EBADF, .output = output, .mask = c->run->mask });
 }
 
 static void keep_reports(Collection *c) {
         Run *run = c->run;
 
-        if (run->journals[STREAM_STDOUT] >= 0)
-                collect_keep(c, "stdout.log", "text/plain", NULL, run->job.out.bytes, TAKE_FD(run->journals[STREAM_STDOUT]), run->mask);
-        if (run->journals[STREAM_STDERR] >= 0)
-                collect_keep(c, "stderr.log", "text/plain", NULL, run->job.err.bytes, TAKE_FD(run->journals[STREAM_STDERR]), run->mask);
+        collect_output(c, STREAM_STDOUT, "stdout.log", run->job.out.bytes);
+        collect_output(c, STREAM_STDERR, "stderr.log", run->job.err.bytes);
         collect_keep_json(c, "usage.json", agents_usage_json(run->agents, &run->job));
         if (run->job.error)
                 collect_keep_json(c, "error.json", agents_error_json(run->agents, &run->job, &run->attempt));
@@ -187,7 +186,7 @@ static void on_file_end(FileOp *op, int error, const char *path, uint64_t count,
         if (error < 0 || c->fd < 0)
                 collect_complain(c, "%s: %s", relative, error == -EPIPE ? "the sandbox has ended" : strerror(error < 0 ? -error : EPROTO));
         else
-                collect_keep(c, name, /* type= */ NULL, NULL, UINT64_MAX, TAKE_FD(c->fd), NULL);
+                collect_keep(c, (ArtifactSpec) { .name = name, .size = UINT64_MAX, .fd = TAKE_FD(c->fd) });
         collect_next_file(c);
 }
 

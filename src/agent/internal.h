@@ -21,6 +21,7 @@
 #include "base/sequence.h"
 #include "config/config.h"
 #include "core/acquire.h"
+#include "core/output.h"
 
 #define AGENT_WAITS 1024 /* samples that quantiles are taken from */
 
@@ -99,7 +100,7 @@ struct Run {
         Acquisition *acquisition;
         AgentUpload *upload;
         Execution *execution; /* watched; NULL: none, or its end has been seen */
-        int journals[_STREAM_MAX]; /* of the program that has ended; -EBADF: none */
+        OutputReader *outputs[_STREAM_MAX]; /* of the program that has ended; NULL: none */
         struct Mask *mask;         /* hides secrets in them */
         ExecutionWatch watch;
         Collection *collection;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "agent/internal.h"
-#include "base/fd.h"
 #include "core/mask.h"
 #include "base/text.h"
 
@@ -86,12 +85,11 @@ static void result_take_output(Run *run, const Execution *x, ExecutionStream str
 
         free(ret->text);
         *ret = (JobOutput) { .bytes = bytes, .truncated = bytes > JOB_OUTPUT_MAX || x->journals[stream].truncated };
-        (void) fd_close(run->journals[stream]);
-        run->journals[stream] = bytes > 0 ? execution_open_output(x, stream) : -EBADF;
-        if (run->journals[stream] < 0)
+        run->outputs[stream] = output_close(run->outputs[stream]);
+        if (bytes == 0 || execution_open_output(x, stream, &run->outputs[stream]) < 0)
                 return;
         data = malloc(size);
-        n = data ? execution_read_output(x, stream, run->journals[stream], data, size, 0) : -1;
+        n = data ? execution_read_output(x, stream, run->outputs[stream], data, size, 0) : -1;
         if (n > 0)
                 keep_output(ret, data, (size_t) n);
 }

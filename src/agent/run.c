@@ -37,8 +37,6 @@ Run *run_new(Agents *a, Job *job) {
         run->agents = a;
         run->job = *job;
         memset(job, 0, sizeof(*job));
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                run->journals[s] = -EBADF;
         memcpy(run->attempt.job, run->job.id, sizeof(run->attempt.job));
         HASH_ADD(hh, a->runs, job.id, strlen(run->job.id), run);
         run->slot = true;
@@ -78,7 +76,7 @@ Run *run_free(Run *run) {
         (void) collect_free(run->collection);
         execution_unwatch(&run->watch);
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                (void) fd_close(run->journals[s]);
+                (void) output_close(run->outputs[s]);
         mask_unref(run->mask);
         (void) sandbox_unref(run->sandbox);
         sd_event_source_disable_unref(run->alarm);

@@ -80,7 +80,8 @@ typedef struct ArtifactSpec {
          * failure. */
         int fd;
         uint64_t offset;
-        /* core/mask.h: ranges of the file to hide; NULL: none. Only with a size. */
+        struct OutputReader *output; /* core/output.h: in place of the file, with a size. Likewise always closed by us */
+        /* core/mask.h: ranges of the file or output to hide; NULL: none. Only with a size. */
         struct Mask *mask;
         bool truncate;       /* keep only the beginning if larger than artifacts.maxFileSize; else -EFBIG */
 } ArtifactSpec;

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/mask.h"
+#include "core/output.h"
 #include "core/turn.h"
 #include "base/text.h"
 #include "artifact/rows.h"
@@ -22,7 +23,8 @@
 struct Put {
         Artifact row;
         int from, to;
-        char *data; /* used instead of `from` */
+        OutputReader *output; /* used instead of `from` */
+        char *data;           /* likewise */
         uint64_t offset, done_bytes, left;
         Mask *mask; /* of `from` */
         uint64_t end;
@@ -35,6 +37,7 @@ struct Put {
 
 static void put_free(Artifacts *a, Put *p) {
         (void) fd_close(p->from);
+        (void) output_close(p->output);
         if (p->to >= 0) {
                 (void) fd_close(p->to);
                 local_remove(a, p->row.id);
@@ -98,7 +101,8 @@ static int write_slice(Put *p, char *buffer) {
         int r;
 
         if (!p->data)
-                n = mask_pread(p->mask, p->from, p->end, /* final= */ true, buffer, want, p->offset + p->done_bytes);
+                n = mask_read(p->mask, p->output ? output_read : mask_read_fd, p->output ? (void *) p->output : &p->from, p->end, /* final= */ true, buffer,
+                                want, p->offset + p->done_bytes);
         if (n < 0)
                 return (int) n;
         secret_sha256_add(&p->hash, bytes, (size_t) n);
@@ -268,7 +272,7 @@ static int copy_spec(Artifacts *a, const ArtifactSpec *s, Put *p) {
         (void) snprintf(p->row.name, sizeof(p->row.name), "%s", s->name);
         (void) snprintf(p->row.type, sizeof(p->row.type), "%s", s->type ? s->type : "application/octet-stream");
         p->row.created_at = clock_wall_usec();
-        if (s->fd >= 0)
+        if (s->fd >= 0 || s->output)
                 return 0;
         p->data = malloc((size_t) p->left + 1);
         if (!p->data)
@@ -306,6 +310,7 @@ static int artifact_put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, 
                 return r;
         }
         p->from = s->fd;
+        p->output = s->output;
         p->mask = mask_ref(s->mask);
         p->end = s->mask ? s->offset + s->size : UINT64_MAX;
         DL_APPEND(a->puts, p);
@@ -316,8 +321,10 @@ static int artifact_put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, 
 int artifacts_put(Artifacts *a, const ArtifactSpec *spec, ArtifactDone done, void *userdata, Error *reterr) {
         int r = artifact_put(a, spec, done, userdata, reterr);
 
-        if (r < 0)
+        if (r < 0) {
                 (void) fd_close(spec->fd);
+                (void) output_close(spec->output);
+        }
         return r;
 }
 

@@ -79,6 +79,11 @@ struct Execution {
         ExecutionJournal journals[_STREAM_MAX];
         bool stdin_closed;
         bool journals_gone; /* removed to make room */
+        bool has_files;     /* its output is in journals of its own, not in its sandbox's segment. Not in the store */
+        struct {
+                uint64_t n, first, last; /* records in the index: how many, and the places of two */
+                uint64_t bytes[_STREAM_MAX];
+        } pieces; /* of its output, as far as the index was read: segment.c's. Not in the store */
         ExecutionReason kill_reason; /* why the daemon has killed it; NONE: it has not */
         bool idle;           /* an interpreter that waits for code: does not count as work of its sandbox. Not in the store */
         ExecutionChannelOpened channel_opened; /* NULL: no request for the channel is pending */
@@ -89,7 +94,9 @@ struct Execution {
 
         struct ExecutionWatch *watches;
         struct ExecutionInput *input;
-        void *follow; /* inotify sources, while it has followers */
+        void *follow; /* inotify sources of its own journals, while it has followers */
+        bool followed; /* … of its sandbox's segment: in that list */
+        Execution *followed_prev, *followed_next;
         unsigned n_followers;
         UT_hash_handle hh; /* by id, in its sandbox */
 };
@@ -125,16 +132,17 @@ static inline bool execution_ended(const Execution *x) {
         return x->status == EXECUTION_EXITED;
 }
 
-/* Output for display: without the values that the sandbox was given (mask.h), which the journal contains. Returns a
- * descriptor of the journal, for the two functions below and for mask_pread(); the caller closes it. -ENODATA:
- * removed to make room. -EINVAL: the stderr of a terminal. -EKEYREVOKED: the values to hide cannot be read. */
-int execution_open_output(const Execution *x, ExecutionStream stream);
+/* Output for display: without the values that the sandbox was given (mask.h), which the files contain. The caller
+ * closes the reader, before the daemon ends. -ENODATA: removed to make room. -EINVAL: the stderr of a terminal.
+ * -EKEYREVOKED: the values to hide cannot be read. */
+typedef struct OutputReader OutputReader;
+int execution_open_output(const Execution *x, ExecutionStream stream, OutputReader **ret);
 
 /* Number of bytes that can be read now; grows while it runs. */
-uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int output_fd);
+uint64_t execution_output_size(const Execution *x, ExecutionStream stream, OutputReader *output);
 
 /* Like pread(). 0: nothing for now, or the end. */
-ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset);
+ssize_t execution_read_output(const Execution *x, ExecutionStream stream, OutputReader *output, void *buffer, size_t size, uint64_t offset);
 
 /* For an execution with a channel, also one that has survived a restart of the daemon. opened is never called from
  * within the call, and not at all after the end: watch the execution. -EBUSY: another request is pending. -ESRCH:

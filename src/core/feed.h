@@ -2,9 +2,9 @@
  *
  * The journal on disk is the buffer: a feed holds a cursor into each stream, and no output. feed_pump() reads a
  * piece, offers it to the reader and advances the cursor by as much as the reader took. It stops when the reader is
- * full; the reader calls it again when it has room. So a slow reader costs two descriptors, however much the
- * command writes. A caller that follows many executions lets their feeds rest, which costs no descriptor. A reader
- * sees, in this order:
+ * full; the reader calls it again when it has room. So a slow reader costs no memory, however much the command writes.
+ * A caller that follows many executions lets their feeds rest, which closes what they read. A reader sees, in this
+ * order:
  *
  *      start     once, before any output; not for a command that never ran
  *      piece     stdout and stderr in turn, each without a gap
@@ -18,6 +18,7 @@
 
 #include "core/execution.h"
 #include "core/mask.h"
+#include "core/output.h"
 
 #define FEED_PIECE_MAX ((size_t) 64 << 10)
 
@@ -42,7 +43,7 @@ typedef struct FeedReader {
 } FeedReader;
 
 typedef struct FeedJournal {
-        int fd;            /* -EBADF: there is nothing to read, and never will be, unless it rests */
+        OutputReader *output; /* NULL: there is nothing to read, and never will be, unless it rests */
         bool rests;        /* it is opened for the next read */
         uint64_t offset;   /* of the next byte */
         uint64_t limit;    /* where reading ends; UINT64_MAX while it may grow */
@@ -83,10 +84,10 @@ static inline void feed_advance(Feed *f, ExecutionStream stream, size_t size) {
 }
 bool feed_drained(const Feed *f, ExecutionStream stream);
 
-/* Closes the descriptors, as long as the execution exists to open them anew. The next read opens them again, until
+/* Closes the output, as long as the execution exists to open it anew. The next read opens them again, until
  * the reader lets the feed rest again. */
 void feed_rest(Feed *f);
-/* Opens the descriptors and keeps them open: the execution may be freed, and its output must stay readable. */
+/* Opens the output and keeps it open: the execution may be freed, and its output must stay readable. */
 void feed_hold(Feed *f);
 
 /* The reader is gone. bind: the command is bound to its reader and is killed, except when the daemon itself is

@@ -110,20 +110,21 @@ void execution_input_free(Execution *x);
 /* journal.c */
 int journals_new(Manager *m, Error *reterr);
 void journals_free(Manager *m);
-void journals_recycle(Sandbox *sb); /* empties or removes the journals of a sandbox that is gone */
-int journals_sweep(Manager *m);     /* journals of unknown executions: removes empty ones and spares, puts others into quarantine */
+int journals_learn(Manager *m, Error *reterr); /* after the rows: which files exist */
+void journals_recycle(Sandbox *sb); /* empties or removes the files of a sandbox that is gone */
+int journals_sweep(Manager *m);     /* files of unknown executions: removes empty ones and spares, puts others into quarantine */
 int journal_remove_stray(Manager *m, const char *name);
-int journal_create(const Execution *x, ExecutionStream stream);
-/* The raw journal, with values that must not be shown; execution.h has the output for display. Errors as
- * execution_open_output(). */
-int journal_open(const Execution *x, ExecutionStream stream);
-uint64_t journal_size(const Execution *x, ExecutionStream stream, int journal_fd);
 bool journal_is_stray(Manager *m, const char *name);
+/* The descriptors of a ProviderCommand, which the caller closes. */
+int journal_open_files(Execution *x, int fds[static _STREAM_MAX]);
+int journal_open(const Execution *x, ExecutionStream stream); /* the file of one that has files (output.h reads it). -ENODATA */
+void journal_remove(Execution *x); /* removes its output, or gives its space back */
+
+/* journal-look.c */
 uint64_t journal_grant(const Execution *x); /* bytes of one stream that an execution about to begin may keep */
 void journal_began(Execution *x);  /* begins to charge it, and to check its growth */
 void journal_ended(Execution *x);  /* charges its final size; makes room when all together are too large */
 void journal_unlist(Execution *x); /* stops charging it; the files stay */
-void journal_remove(Execution *x); /* removes the files too */
 void journals_charge(Sandbox *sb); /* the sandbox has another owner */
 
 /* probe.c: a command inside that is not an execution; its numbers are above those of all executions */

@@ -143,6 +143,8 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         if (r >= 0)
                 r = manager_load(m, reterr);
         if (r >= 0)
+                r = journals_learn(m, reterr);
+        if (r >= 0)
                 r = generation_begin(m, reterr);
         if (r >= 0)
                 r = home_begin(m, reterr);

@@ -74,6 +74,7 @@ struct Manager {
         unsigned held_max; /* sandboxes with processes, by what the machine gives the daemon; 0: no limit */
         const char *held_cure; /* what raises that */
         struct Journals *journals;
+        struct Segments *segments;
         uint64_t total_created, total_destroyed, executions_total;
         SandboxBirth newest;   /* of the sandbox that was added last */
         bool out_of_order;     /* the table is not in order of creation: the clock was set back */

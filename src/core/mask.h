@@ -48,8 +48,13 @@ uint64_t mask_steps(const Mask *m); /* as finder_steps() */
  * data is unchanged. */
 int mask_apply(const Mask *m, void *data, size_t size, size_t *ret_shown);
 
-/* Like pread() of a file of `end` bytes. final: the file does not grow any more. May return fewer bytes than there
+/* Where a masked text comes from: all bytes at the offset up to size, or a negative errno. Fewer: the text is shorter than
+ * it was said to be. */
+typedef ssize_t (*MaskRead)(void *source, void *buffer, size_t size, uint64_t offset);
+ssize_t mask_read_fd(void *fd, void *buffer, size_t size, uint64_t offset); /* a MaskRead; the source is an int */
+
+/* Like pread() of a text of `end` bytes. final: the text does not grow any more. May return fewer bytes than there
  * are; 0: nothing for now. */
-ssize_t mask_pread(const Mask *m, int fd, uint64_t end, bool final, void *buffer, size_t size, uint64_t offset);
-/* The offset up to which mask_pread() would return bytes. */
-int mask_shown_end(const Mask *m, int fd, uint64_t end, bool final, uint64_t *ret);
+ssize_t mask_read(const Mask *m, MaskRead from, void *source, uint64_t end, bool final, void *buffer, size_t size, uint64_t offset);
+/* The offset up to which mask_read() would return bytes. */
+int mask_shown_end(const Mask *m, MaskRead from, void *source, uint64_t end, bool final, uint64_t *ret);

@@ -4,7 +4,7 @@
  * provider has some. The provider answers by ProviderEvents, never from within the call that asked. A call that
  * fails at once returns a negative errno, and no event follows.
  * The types are the core's own. No call returns a descriptor that a provider on a remote machine could not imitate:
- * journals are files of the daemon that the provider writes to, input is any writable descriptor, and a file is
+ * segments and journals are files of the daemon that the provider writes to, input is any writable descriptor, and a file is
  * read through a descriptor of a regular file.
  * A provider must not know: the store, rules about states, who asked. */
 #pragma once
@@ -30,8 +30,17 @@ typedef struct ProviderCommand {
         bool pty;        /* PROVIDER_PTY; all output goes to the first journal */
         uint16_t columns, rows;
         bool channel;    /* PROVIDER_CHANNELS: descriptor 3 is one end of a stream socket; nothing goes into the journals */
-        int journals[_STREAM_MAX]; /* open for appending, duplicated by the provider; pty: the second is -EBADF */
+        bool segment;    /* the output goes to the sandbox's segment (base/segment.h), else to journals of its own */
+        /* Duplicated by the provider. Journals: of stdout and stderr, open for appending; pty: the second is -EBADF.
+         * Segment: data, and index, which is open for appending; both -EBADF if the provider has them. */
+        int journals[_STREAM_MAX];
 } ProviderCommand;
+
+typedef enum ProviderSegment {
+        PROVIDER_SEGMENT_NEVER,  /* what writes the output of this sandbox knows no segments */
+        PROVIDER_SEGMENT_WANTED, /* the next command must bring it */
+        PROVIDER_SEGMENT_KEPT,
+} ProviderSegment;
 
 typedef enum ProviderFailure {
         PROVIDER_FAILURE_OTHER,   /* neither of the following */
@@ -102,6 +111,7 @@ typedef struct ProviderOps {
         int (*list)(Provider *p); /* listed() for every id that something is left of */
         int (*stop)(Provider *p, Sandbox *sb, usec_t grace_usec); /* TERM to all executions, KILL after the grace time: stopped() when nothing runs */
         int (*usage)(Provider *p, Sandbox *sb, SandboxUsage *ret); /* returns at once the figures that are known */
+        ProviderSegment (*segment)(Provider *p, const Sandbox *sb);
         int (*exec)(Provider *p, Sandbox *sb, const ProviderCommand *command); /* exec_started() and exec_exited(), or exec_failed() */
         int (*signal)(Provider *p, Sandbox *sb, uint64_t number, int signal); /* KILL goes to the whole process tree, others to the process group */
         int (*forget)(Provider *p, Sandbox *sb, uint64_t number); /* the end of the command is in the store */

@@ -11,6 +11,7 @@
 #include "core/admission.h"
 #include "core/disk.h"
 #include "core/enforce.h"
+#include "core/execution/segment.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/mask.h"
@@ -227,6 +228,7 @@ void sandbox_drop(Sandbox *sb) {
         unregister(sb);
         HASH_ITER(hh, sb->executions, x, next)
                 execution_free(x);
+        segment_drop(sb);
         DL_FOREACH_SAFE(sb->watches, w, next_watch)
                 sandbox_unwatch(w);
         sandbox_calls_free(sb);

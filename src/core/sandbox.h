@@ -129,6 +129,7 @@ struct Sandbox {
         int pid;                /* of PID 1, on the host; 0: none */
 
         Execution *executions;  /* by id */
+        struct Segment *segment; /* segment.h: their output; NULL: no files are known. Not in the store */
         uint64_t last_execution; /* number of the newest */
         unsigned n_alive;       /* executions that have not ended */
         uint64_t operations;    /* executions and file operations so far: shows progress */

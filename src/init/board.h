@@ -75,6 +75,7 @@ typedef struct SudoSlot {
 typedef struct Board {
         _Atomic uint32_t watched;  /* shims send SIGUSR1 to PID 1 on every change */
         _Atomic uint32_t n_parked;
+        _Atomic uint64_t segment_end; /* bytes of the segment's data that are reserved (base/segment.h) */
         _Atomic uint64_t nofile; /* of the newest execution: all executions of a sandbox have the same */
         SudoSlot sudo[BOARD_SUDO];
         ShimSlot shims[BOARD_SHIMS];

@@ -46,15 +46,25 @@ SpawnFailure command_prepare(const ShimSetting *setting, uid_t uid) {
         return (SpawnFailure) { 0 };
 }
 
-static void prepare_journals(Command *c, const GuestExec *exec, GuestExited *counters,
-                int fds[static _SHIM_DESCRIPTOR_MAX]) {
+/* A segment has the two places of the journals: both streams go to both. */
+static void prepare_journals(Command *c, const GuestExec *exec, Board *board, GuestExited *counters, int fds[static _SHIM_DESCRIPTOR_MAX]) {
+        bool segment = exec->flags & GUEST_EXEC_SEGMENT;
+
         c->journals[0] = (InitJournal) { .bytes = &counters->out_bytes, .truncated = &counters->out_truncated };
         c->journals[1] = (InitJournal) { .bytes = &counters->err_bytes, .truncated = &counters->err_truncated };
         for (int i = 0; i < 2; i++) {
+                c->outputs[i] = TAKE_FD(fds[SHIM_OUT + i]);
                 c->journals[i].from = -EBADF;
-                c->journals[i].to = TAKE_FD(fds[SHIM_OUT + i]);
                 c->journals[i].max = exec->output_max;
         }
+        for (uint32_t i = 0; i < 2; i++)
+                c->journals[i].to = (JournalSegment) {
+                        .data = c->outputs[segment ? 0 : i],
+                        .index = segment ? c->outputs[1] : -EBADF,
+                        .exec = exec->exec,
+                        .stream = i,
+                        .end = &board->segment_end,
+                };
 }
 
 /* The mode lets the guest open /dev/stdout again, to write. It gives others nothing, since no path leads them
@@ -150,7 +160,7 @@ int command_start(Command *c, const ShimSetting *setting, const ShimSlot *slot, 
         Strings parsed;
 
         *c = (Command) COMMAND_EMPTY;
-        prepare_journals(c, &slot->exec, counters, fds);
+        prepare_journals(c, &slot->exec, setting->board, counters, fds);
         r = command_parse_strings(&slot->exec, strings, fds[SHIM_BLOB], &parsed);
         if (r < 0) {
                 *ret_failure = (SpawnFailure) { .step = "strings", .error = -r };
@@ -188,6 +198,8 @@ void command_close_writers(Command *c) {
 void command_done(Command *c) {
         command_close_writers(c);
         c->terminal_fd = fd_close(c->terminal_fd);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++) {
                 init_journal_done(c->journals + i);
+                c->outputs[i] = fd_close(c->outputs[i]);
+        }
 }

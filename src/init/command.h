@@ -15,6 +15,7 @@ typedef struct Command {
         pid_t pid; /* 0: has ended */
         usec_t started;
         InitJournal journals[2];
+        int outputs[2];  /* the files that they write to; a segment: its data and its index */
         int writers[2];  /* copies of its ends of the pipes: its end wakes us once, by a signal, not by each pipe */
         int terminal_fd; /* a copy of its end: a moment in which no process has the terminal open is not its hang-up;
                           * -EBADF: none */
@@ -23,6 +24,7 @@ typedef struct Command {
 #define COMMAND_EMPTY                                                                                        \
         {                                                                                                    \
                 .journals = { JOURNAL_EMPTY, JOURNAL_EMPTY },                                                \
+                .outputs = { -EBADF, -EBADF },                                                               \
                 .writers = { -EBADF, -EBADF },                                                               \
                 .terminal_fd = -EBADF,                                                                       \
         }

@@ -179,21 +179,57 @@ static int execution_fail(const GuestExec *exec, int r, const char *step, GuestE
         return r;
 }
 
+/* What a former PID 1 has written stays. */
+static int take_segment(Executions *x, const int fds[static 2]) {
+        int data = fcntl(fds[0], F_DUPFD_CLOEXEC, 0), index = fcntl(fds[1], F_DUPFD_CLOEXEC, 0);
+        struct stat st;
+
+        if (data < 0 || index < 0 || fstat(data, &st) < 0) {
+                int r = -errno;
+
+                (void) fd_close(data);
+                (void) fd_close(index);
+                return r;
+        }
+        (void) fd_close(x->segment[0]);
+        (void) fd_close(x->segment[1]);
+        x->segment[0] = data;
+        x->segment[1] = index;
+        if ((uint64_t) st.st_size > atomic_load(&x->pool.setting.board->segment_end))
+                atomic_store(&x->pool.setting.board->segment_end, (uint64_t) st.st_size);
+        return 0;
+}
+
+/* The files that the output goes to. Returns how many descriptors of the request they are. */
+static int execution_take_outputs(Executions *x, const GuestExec *exec, const int *fds, size_t n_fds, int all[static _SHIM_DESCRIPTOR_MAX]) {
+        bool may_lack = exec->flags & (GUEST_EXEC_SEGMENT | GUEST_EXEC_CHANNEL);
+        size_t n = may_lack && n_fds < 2 ? 0 : exec->flags & GUEST_EXEC_PTY && !may_lack ? 1 : 2;
+        int r = 0;
+
+        if (n_fds != n + (exec->flags & GUEST_EXEC_BLOB ? 1 : 0))
+                return -EBADMSG;
+        if (exec->flags & GUEST_EXEC_SEGMENT && n > 0)
+                r = take_segment(x, fds);
+        if (exec->flags & GUEST_EXEC_SEGMENT && r >= 0 && x->segment[0] < 0)
+                r = -EBADF;
+        if (r < 0)
+                return r;
+        all[SHIM_OUT] = exec->flags & GUEST_EXEC_SEGMENT ? x->segment[0] : n > 0 ? fds[0] : -EBADF;
+        all[SHIM_ERR] = exec->flags & GUEST_EXEC_SEGMENT ? x->segment[1] : n > 1 ? fds[1] : -EBADF;
+        return (int) n;
+}
+
 int init_execution_start(Executions *x, int connection_fd, const GuestExec *exec, const int *fds, size_t n_fds,
                 GuestExecFailed *ret_failed) {
-        bool terminal = exec->flags & GUEST_EXEC_PTY, blob = exec->flags & GUEST_EXEC_BLOB;
         int all[_SHIM_DESCRIPTOR_MAX] = SHIM_DESCRIPTORS_NONE, i, r;
         const char *step;
-        size_t n = 0;
 
-        if (n_fds != (terminal ? 1u : 2u) + (blob ? 1u : 0u))
-                return -EBADMSG;
+        r = execution_take_outputs(x, exec, fds, n_fds, all);
+        if (r < 0)
+                return r == -EBADMSG ? r : execution_fail(exec, r, GUEST_STEP_SEGMENT, ret_failed);
         all[SHIM_CONNECTION] = connection_fd;
-        all[SHIM_OUT] = fds[n++];
-        if (!terminal)
-                all[SHIM_ERR] = fds[n++];
-        if (blob)
-                all[SHIM_BLOB] = fds[n++];
+        if (exec->flags & GUEST_EXEC_BLOB)
+                all[SHIM_BLOB] = fds[r];
 
         step = execution_check(x, exec, &r);
         if (r < 0)

@@ -28,6 +28,7 @@ typedef struct InitExecution {
 
 typedef struct Executions {
         InitPool pool;
+        int segment[2]; /* the sandbox's segment: data and index; -EBADF: not received yet. Shims inherit them, or get them with a command */
         size_t n; /* entries from here on are free */
         InitExecution list[BOARD_RECORDS];
 } Executions;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/segment.h"
 
 #define BUFFER_SIZE      (256 * 1024)
 #define PIPE_SIZE        (1024 * 1024)
@@ -14,28 +15,77 @@
 #define PUMP_MAX         (4 * 1024 * 1024)
 #define TERMINAL_PENDING (128 * 1024) /* more than a terminal holds */
 #define PAGE_SIZE_MAX    65536
+#define SMALL            2048 /* the record is little against a larger piece, such as a terminal's largest */
+#define SMALL_BURST      (64 * USEC_PER_MSEC) /* so many small pieces are read without a pause */
+#define SMALL_PAUSE      USEC_PER_MSEC
+#define SMALL_SLOWER     64 /* after each so many small pieces, the pause is a microsecond longer: an index cannot fill the disk */
+
+_Static_assert(BUFFER_SIZE <= SEGMENT_PIECE_MAX, "a read is a piece");
 
 /* One per process. Untouched pages cost nothing. */
 static _Alignas(PAGE_SIZE_MAX) uint8_t buffer[BUFFER_SIZE];
 static bool buffer_used;
 
-static void init_journal_write_out(InitJournal *j, size_t size) {
-        size_t room = j->max > *j->bytes ? (size_t) MIN_OF(j->max - *j->bytes, (uint64_t) size) : 0, done = 0;
+/* At the position, or at the end for -1. Returns the bytes written. */
+static size_t journal_put(int fd, const uint8_t *data, size_t size, off_t position) {
+        size_t done = 0;
 
-        while (done < room) {
-                ssize_t n = write(j->to, buffer + done, room - done);
+        while (done < size) {
+                ssize_t n = position < 0 ? write(fd, data + done, size - done) : pwrite(fd, data + done, size - done, position + (off_t) done);
 
                 if (n < 0 && errno == EINTR)
                         continue;
-                if (n <= 0) {
-                        j->max = *j->bytes; /* after a hole the journal would be wrong: nothing more is written */
+                if (n <= 0)
                         break;
-                }
                 done += (size_t) n;
-                *j->bytes += (uint64_t) n;
         }
+        return done;
+}
+
+/* Without its record, a piece does not count. */
+static size_t journal_put_piece(const JournalSegment *to, size_t size) {
+        SegmentRecord record = { .exec = to->exec, .stream = to->stream, .time_usec = clock_wall_usec() };
+
+        record.position = atomic_fetch_add(to->end, size);
+        record.size = (uint32_t) journal_put(to->data, buffer, size, (off_t) record.position);
+        if (record.size == 0 || journal_put(to->index, (const uint8_t *) &record, sizeof(record), -1) != sizeof(record))
+                return 0;
+        return record.size;
+}
+
+static void init_journal_write_out(InitJournal *j, size_t size) {
+        size_t room = j->max > *j->bytes ? (size_t) MIN_OF(j->max - *j->bytes, (uint64_t) size) : 0, done = 0;
+
+        if (room > 0)
+                done = j->to.index < 0 ? journal_put(j->to.data, buffer, room, -1) : journal_put_piece(&j->to, room);
+        *j->bytes += done;
+        if (done < room)
+                j->max = *j->bytes; /* after a hole the output would be wrong: nothing more is written */
         if (done < size)
                 *j->truncated = 1;
+}
+
+static void journal_pace(InitJournal *j, size_t size) {
+        usec_t now, earliest;
+
+        if (size >= SMALL || j->to.index < 0)
+                return;
+        now = clock_usec();
+        earliest = now > SMALL_BURST ? now - SMALL_BURST : 0;
+        j->due = MAX_OF(j->due, earliest) + SMALL_PAUSE + j->n_small++ / SMALL_SLOWER;
+}
+
+int journal_poll(const InitJournal *j, usec_t *ret_wait) {
+        usec_t now;
+
+        *ret_wait = USEC_INFINITY;
+        if (j->from < 0 || j->due == 0)
+                return j->from;
+        now = clock_usec();
+        if (now >= j->due)
+                return j->from;
+        *ret_wait = j->due - now;
+        return -EBADF;
 }
 
 /* Most commands print little, and the kernel limits the total size of a user's pipes: only a pipe that is found
@@ -60,6 +110,7 @@ static ssize_t move(InitJournal *j, size_t max) {
         buffer_used |= (size_t) n > PAGE_SIZE_MAX;
         widen(j, (size_t) n);
         init_journal_write_out(j, (size_t) n);
+        journal_pace(j, (size_t) n);
         return n;
 }
 
@@ -97,7 +148,6 @@ void journal_drain(InitJournal *j) {
 
 void init_journal_done(InitJournal *j) {
         j->from = fd_close(j->from);
-        j->to = fd_close(j->to);
 }
 
 void journal_release_buffer(void) {

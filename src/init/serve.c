@@ -328,11 +328,15 @@ static void serve_on_signal(Serve *s) {
 
 /* Telling */
 
+static uint8_t segment_state(const Serve *s) {
+        return s->executions.segment[0] >= 0 ? GUEST_SEGMENT_KEPT : GUEST_SEGMENT_NONE;
+}
+
 /* The descriptor lets a daemon that did not start this sandbox see as well how full the disk is. */
 static int say_end(Serve *s) {
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-        return init_link_send(&s->link, &(GuestMessage) { .type = GUEST_END }, root);
+        return init_link_send(&s->link, &(GuestMessage) { .type = GUEST_END, .ready.segment = segment_state(s) }, root);
 }
 
 static void serve_tell(Serve *s) {
@@ -410,6 +414,7 @@ static Serve *serve_new(const InitServe *spec) {
         s->spec = spec;
         s->link = (InitLink) LINK_EMPTY;
         s->link.fd = spec->control_fd;
+        s->executions.segment[0] = s->executions.segment[1] = -EBADF;
         s->stop = (Stop) STOP_EMPTY;
         s->signal_fd = begin_signals();
         if (s->signal_fd < 0)
@@ -439,7 +444,7 @@ static __attribute__((noinline)) void say_ready(Serve *s) {
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         GuestMessage m = { .type = GUEST_READY };
 
-        m.ready.guards_missing = s->spec->guards_missing;
+        m.ready = (GuestReady) { .guards_missing = s->spec->guards_missing, .segment = segment_state(s) };
         (void) init_link_send(&s->link, &m, root);
 }
 

@@ -218,17 +218,18 @@ static void shim_check_time(Shim *s) {
                 shim_kill_tree(s, now);
 }
 
-static int shim_poll_timeout(const Shim *s) {
+static int shim_poll_timeout(const Shim *s, usec_t wait) {
         usec_t next = s->killing && s->has_children ? MIN_OF(s->deadline, s->kill_again) : s->deadline, now;
 
         if (!s->announced)
-                return UNANNOUNCED_MSEC;
-        if (next == USEC_INFINITY)
+                wait = MIN_OF(wait, UNANNOUNCED_MSEC * USEC_PER_MSEC);
+        else if (next != USEC_INFINITY) {
+                now = clock_usec();
+                wait = MIN_OF(wait, next > now ? next - now : 0);
+        }
+        if (wait == USEC_INFINITY)
                 return -1;
-        now = clock_usec();
-        if (next <= now)
-                return 0;
-        return (int) MIN_OF((next - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) POLL_MAX_MSEC);
+        return (int) MIN_OF((wait + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) POLL_MAX_MSEC);
 }
 
 static bool shim_is_busy(const Shim *s) {
@@ -239,13 +240,14 @@ static void shim_loop(Shim *s) {
         InitJournal *journals = s->command.journals;
 
         while (shim_is_busy(s)) {
+                usec_t wait[2];
                 struct pollfd fds[] = {
-                        { .fd = s->setting->signal_fd, .events = POLLIN },
-                        { .fd = journals[0].from,      .events = POLLIN },
-                        { .fd = journals[1].from,      .events = POLLIN },
+                        { .fd = s->setting->signal_fd,               .events = POLLIN },
+                        { .fd = journal_poll(journals + 0, wait + 0), .events = POLLIN },
+                        { .fd = journal_poll(journals + 1, wait + 1), .events = POLLIN },
                 };
 
-                if (poll(fds, ELEMENTSOF(fds), shim_poll_timeout(s)) < 0 && errno != EINTR)
+                if (poll(fds, ELEMENTSOF(fds), shim_poll_timeout(s, MIN_OF(wait[0], wait[1]))) < 0 && errno != EINTR)
                         _exit(1); /* PID 1 does the rest */
                 if (fds[0].revents == 0)
                         announce(s);

@@ -19,8 +19,8 @@
 /* The descriptors of an execution, in this order; ShimSlot.descriptors says which are present. */
 typedef enum ShimDescriptor {
         SHIM_CONNECTION,
-        SHIM_OUT,
-        SHIM_ERR,
+        SHIM_OUT, /* or the data of the segment, */
+        SHIM_ERR, /* … and its index */
         SHIM_BLOB,
         SHIM_STDIN, /* the reading end of a pipe, or the terminal */
         SHIM_MASTER,

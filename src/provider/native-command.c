@@ -82,13 +82,21 @@ static int command_put(Provider *p, Sandbox *sb, GuestExec *e, const int journal
         return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_EXEC, .exec = *e }, fds, n_fds);
 }
 
+ProviderSegment native_command_segment(Provider *p, const Sandbox *sb) {
+        const NativeGuest *g = sb->provider_data;
+
+        return !g || g->segment == GUEST_SEGMENT_UNKNOWN ? PROVIDER_SEGMENT_NEVER :
+               g->segment == GUEST_SEGMENT_KEPT          ? PROVIDER_SEGMENT_KEPT :
+                                                           PROVIDER_SEGMENT_WANTED;
+}
+
 int native_command(Provider *p, Sandbox *sb, const ProviderCommand *c) {
         size_t size;
         char *strings = command_strings(c->cwd, c->args, c->env, &size);
         GuestExec e = {
                 .exec = c->number,
                 .flags = (c->pty ? GUEST_EXEC_PTY : 0) | (c->stdin_open ? GUEST_EXEC_STDIN : 0) | (c->channel ? GUEST_EXEC_CHANNEL : 0) |
-                         (c->stay ? GUEST_EXEC_STAY : 0),
+                         (c->stay ? GUEST_EXEC_STAY : 0) | (c->segment ? GUEST_EXEC_SEGMENT : 0),
                 .uid = c->uid,
                 .gid = c->gid,
                 .columns = c->columns,
@@ -106,6 +114,8 @@ int native_command(Provider *p, Sandbox *sb, const ProviderCommand *c) {
                 return -ENOMEM;
         e.strings_size = size;
         r = command_put(p, sb, &e, c->journals);
+        if (r >= 0 && c->segment)
+                ((NativeGuest *) sb->provider_data)->segment = GUEST_SEGMENT_KEPT;
         explicit_bzero(strings, size);
         free(strings);
         return r;
@@ -181,6 +191,8 @@ void native_on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size
                 .detail = f->detail,
         };
 
+        if (strcmp(f->step, GUEST_STEP_SEGMENT) == 0 && g->segment == GUEST_SEGMENT_KEPT)
+                g->segment = GUEST_SEGMENT_NONE; /* it had no descriptor left */
         g->native->provider.events->exec_failed(g->sandbox, &told, g->native->provider.userdata);
 }
 

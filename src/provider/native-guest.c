@@ -184,6 +184,7 @@ static void native_guest_on_ready(NativeGuest *g, const GuestMessage *m, int *fd
         if (g->state != GUEST_BOOTING)
                 return;
         g->state = GUEST_UP;
+        g->segment = (GuestSegmentState) m->ready.segment;
         take_root(g, fds, n_fds);
         n->provider.events->created(g->sandbox, g->pid, g->id_base, g->guards_missing | m->ready.guards_missing, NULL,
                         n->provider.userdata);
@@ -193,6 +194,7 @@ static void native_guest_on_end(NativeGuest *g, const GuestMessage *m, int *fds,
         if (g->state != GUEST_ADOPTING)
                 return;
         g->state = GUEST_UP;
+        g->segment = (GuestSegmentState) m->ready.segment;
         g->delay = 0;
         take_root(g, fds, n_fds);
         g->native->provider.events->adopted(g->sandbox, NULL, g->native->provider.userdata);

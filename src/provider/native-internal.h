@@ -84,6 +84,7 @@ struct NativeGuest {
         int pid;
         uint32_t id_base;
         uint64_t guards_missing;
+        GuestSegmentState segment;
 };
 
 /* native-spawner.c */
@@ -127,6 +128,7 @@ int native_send_guest(NativeGuest *g, const void *data, size_t size, const int *
 void native_send_forget(NativeGuest *g); /* it is closed */
 
 /* native-command.c */
+ProviderSegment native_command_segment(Provider *p, const Sandbox *sb);
 int native_command(Provider *p, Sandbox *sb, const ProviderCommand *command);
 int native_command_signal(Provider *p, Sandbox *sb, uint64_t number, int signal);
 int native_command_forget(Provider *p, Sandbox *sb, uint64_t number);

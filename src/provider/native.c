@@ -133,6 +133,7 @@ static const ProviderOps native_ops = {
         .list = native_list,
         .stop = native_stop,
         .usage = native_usage,
+        .segment = native_command_segment,
         .exec = native_command,
         .signal = native_command_signal,
         .forget = native_command_forget,

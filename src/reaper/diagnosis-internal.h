@@ -7,4 +7,4 @@
 void processes_read(int pid_one, ProcessCount *ret);
 
 /* output.c: the ends of the journals of its newest commands. */
-void output_read(const Sandbox *sb, bool patterns, DiagnosisOutput *ret);
+void diagnosis_read_output(const Sandbox *sb, bool patterns, DiagnosisOutput *ret);

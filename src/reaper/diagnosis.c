@@ -62,7 +62,7 @@ static void diagnosis_look(Sandbox *sb, Look *ret) {
                 memset(&ret->usage, 0, sizeof(ret->usage));
         if (sandbox_status_is_live(sb->status))
                 processes_read(sb->pid, &ret->processes);
-        output_read(sb, /* patterns= */ false, &output);
+        diagnosis_read_output(sb, /* patterns= */ false, &output);
         ret->output = output.bytes;
 }
 
@@ -277,7 +277,7 @@ static void examine(Sandbox *sb, const Look *first, Diagnosis *d) {
         memcpy(d->id, sb->id, sizeof(d->id));
         diagnosis_look(sb, &second);
         diagnosis_compare(first, &second, d);
-        output_read(sb, /* patterns= */ true, &d->output);
+        diagnosis_read_output(sb, /* patterns= */ true, &d->output);
         diagnosis_judge(sb, d);
         find_flags(sb, d);
 }

@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fd.h"
 #include "base/macro.h"
+#include "core/output.h"
 #include "reaper/diagnosis-internal.h"
 
 #define TAIL_BYTES  8192
@@ -54,28 +52,27 @@ static void find_patterns(const char *text, size_t size, const Execution *x, Dia
 }
 
 static void reaper_output_read_stream(const Execution *x, ExecutionStream stream, bool patterns, DiagnosisOutput *o) {
-        _cleanup_close_ int fd = execution_open_output(x, stream);
+        _cleanup_output_ OutputReader *output = NULL;
         char text[TAIL_BYTES];
-        struct stat st;
         uint64_t size;
         ssize_t n;
 
-        if (fd < 0 || fstat(fd, &st) < 0)
+        if (execution_open_output(x, stream, &output) < 0)
                 return;
-        size = execution_output_size(x, stream, fd);
+        size = execution_output_size(x, stream, output);
         if (size == 0)
                 return;
         o->bytes += size;
-        o->last_at = MAX_OF(o->last_at, (usec_t) st.st_mtim.tv_sec * USEC_PER_SEC + (usec_t) st.st_mtim.tv_nsec / 1000);
+        o->last_at = MAX_OF(o->last_at, output_time(output, size - 1));
         if (!patterns)
                 return;
-        n = execution_read_output(x, stream, fd, text, sizeof(text), size > sizeof(text) ? size - sizeof(text) : 0);
+        n = execution_read_output(x, stream, output, text, sizeof(text), size > sizeof(text) ? size - sizeof(text) : 0);
         if (n > 0)
                 find_patterns(text, (size_t) n, x, o);
 }
 
 /* The running executions, and the newest of the others. */
-void output_read(const Sandbox *sb, bool patterns, DiagnosisOutput *ret) {
+void diagnosis_read_output(const Sandbox *sb, bool patterns, DiagnosisOutput *ret) {
         const Execution *x, *next;
 
         memset(ret, 0, sizeof(*ret));

@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "config/config.h"
+#include "core/output.h"
 #include "core/turn.h"
 #include "record/internal.h"
 
@@ -27,7 +28,9 @@ typedef struct EndJob {
         char execution[EXECUTION_ID_MAX];
         json_t *line;
         ExecutionsSource source;
-        int fd; /* -EBADF: the source is not open yet */
+        int fd; /* of its input */
+        OutputReader *output;
+        bool open; /* the source is */
         uint64_t offset;
         bool input_cut;
         Blob blob;
@@ -107,6 +110,7 @@ static EndJob *executions_job_free(EndJob *j) {
         (void) sandbox_unref(j->sandbox);
         json_decref(j->line);
         (void) fd_close(j->fd);
+        (void) output_close(j->output);
         blob_drop(&j->blob);
         free(j);
         return NULL;
@@ -139,7 +143,7 @@ static int open_source(EndJob *j, Execution *x, Recording *recording) {
         int fd;
 
         if (j->source != SOURCE_STDIN)
-                return execution_open_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR);
+                return execution_open_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR, &j->output);
         dirfd = recording_open_dir(j->recorder, j->sandbox->id);
         if (dirfd < 0)
                 return dirfd;
@@ -151,14 +155,15 @@ static int open_source(EndJob *j, Execution *x, Recording *recording) {
                 (void) recording_resize(j->recorder, recording, (uint64_t) st.st_size, 0, /* reterr= */ NULL);
         (void) strcat(name, "-cut");
         j->input_cut = unlinkat(dirfd, name, 0) == 0;
-        return fd;
+        j->fd = fd;
+        return 0;
 }
 
 static ssize_t executions_read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
         ssize_t n;
 
         if (j->source != SOURCE_STDIN)
-                return execution_read_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR, j->fd, buffer, size, j->offset);
+                return execution_read_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR, j->output, buffer, size, j->offset);
         n = pread(j->fd, buffer, size, (off_t) j->offset);
         return n < 0 ? -errno : n;
 }
@@ -171,6 +176,8 @@ static void executions_next_source(EndJob *j, json_t *content) {
         if (content)
                 (void) json_object_set_new(j->line, keys[j->source], content);
         j->fd = fd_close(j->fd);
+        j->output = output_close(j->output);
+        j->open = false;
         j->offset = 0;
         j->source++;
 }
@@ -180,12 +187,12 @@ static void executions_step(EndJob *j, Execution *x, Recording *recording) {
         static char buffer[SLICE];
         ssize_t n;
 
-        if (j->fd < 0) {
-                j->fd = open_source(j, x, recording);
-                if (j->fd < 0 || blob_begin(j->recorder, j->sandbox->id, &j->blob) < 0) {
+        if (!j->open) {
+                if (open_source(j, x, recording) < 0 || blob_begin(j->recorder, j->sandbox->id, &j->blob) < 0) {
                         executions_next_source(j, NULL);
                         return;
                 }
+                j->open = true;
         }
         n = executions_read_source(j, x, buffer, sizeof(buffer));
         if (n > 0) {

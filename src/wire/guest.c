@@ -4,7 +4,8 @@
 #include "wire/network.h"
 #include "wire/shape.h"
 
-#define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY | GUEST_EXEC_CHANNEL)
+#define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY | GUEST_EXEC_CHANNEL | \
+                        GUEST_EXEC_SEGMENT)
 
 /* One number: of an execution, of microseconds, or a set of guards. Each is the first eight bytes of the union. */
 static const ShapeField number_fields[] = { { "number", SHAPE_UINT64, 0 } };
@@ -31,7 +32,7 @@ static bool exec_check(unsigned type, const void *fields) {
 
         if (e->flags & ~(uint32_t) EXEC_FLAGS_ALL)
                 return false;
-        if (e->flags & GUEST_EXEC_CHANNEL && e->flags & GUEST_EXEC_PTY)
+        if (e->flags & GUEST_EXEC_CHANNEL && e->flags & (GUEST_EXEC_PTY | GUEST_EXEC_SEGMENT))
                 return false;
         return e->flags & GUEST_EXEC_BLOB ? e->strings_size == 0 : e->strings_size <= GUEST_INLINE_MAX;
 }
@@ -96,6 +97,24 @@ static bool file_get_labels(WireReader *r, unsigned type, void *fields) {
         if (f->flags & FILE_SET_LABELS)
                 wire_get_bytes(r, &f->labels, &f->labels_size);
         return !r->failed && file_labels_check(f->labels, f->labels_size);
+}
+
+/* A PID 1 that is older than the field does not send it. */
+static void ready_put_segment(WireWriter *w, const void *fields) {
+        const GuestReady *f = fields;
+
+        if (f->segment != GUEST_SEGMENT_UNKNOWN)
+                wire_put_uint(w, f->segment, 1);
+}
+
+static bool ready_get_segment(WireReader *r, unsigned type, void *fields) {
+        GuestReady *f = fields;
+
+        f->segment = GUEST_SEGMENT_UNKNOWN;
+        if (r->p == r->end)
+                return true;
+        f->segment = (uint8_t) wire_get_uint(r, 1);
+        return f->segment != GUEST_SEGMENT_UNKNOWN && f->segment < _GUEST_SEGMENT_STATE_MAX;
 }
 
 static const ShapeField started_fields[] = {
@@ -170,12 +189,12 @@ static const WireLine guest_lines[_GUEST_TYPE_MAX] = {
         [GUEST_KEEP]         = WIRE_LINE(GuestMessage, kept, kept, .check = kept_check),
         [GUEST_KEPT_ASK]     = WIRE_LINE(GuestMessage, exec_id, number),
         [GUEST_KILL]         = WIRE_LINE(GuestMessage, kill, kill_shape),
-        [GUEST_READY]        = WIRE_LINE(GuestMessage, ready, number),
+        [GUEST_READY]        = WIRE_LINE(GuestMessage, ready, number, .put_rest = ready_put_segment, .get_rest = ready_get_segment),
         [GUEST_STARTED]      = WIRE_LINE(GuestMessage, started, started),
         [GUEST_EXEC_FAILED]  = WIRE_LINE(GuestMessage, exec_failed, exec_failed),
         [GUEST_EXITED]       = WIRE_LINE(GuestMessage, exited, exited),
         [GUEST_STDIN]        = WIRE_LINE(GuestMessage, stdin_, stdin_shape),
-        [GUEST_END]          = WIRE_NOTHING,
+        [GUEST_END]          = { .known = true, .offset = offsetof(GuestMessage, ready), .put_rest = ready_put_segment, .get_rest = ready_get_segment },
         [GUEST_STOPPED]      = WIRE_NOTHING,
         [GUEST_SOCKETS]      = WIRE_LINE(GuestMessage, shape, sockets),
         [GUEST_SOCKET_MADE]  = WIRE_LINE(GuestMessage, socket_made, socket_made),

@@ -11,7 +11,7 @@
  * A start (after a restart coved connects and sends LIST, and the answers replace READY):
  *
  *      init   READY | the FAILED of message.h, which has other type numbers
- *      coved  EXEC 1                          + journals
+ *      coved  EXEC 1                          + the sandbox's segment, the first time
  *      init   STARTED 1 | EXEC_FAILED 1
  *      init   EXITED 1                        exactly once, again after each LIST until it is forgotten
  *      coved  FORGET 1                        the end is in the store
@@ -28,6 +28,7 @@
 #define GUEST_MESSAGE_MAX 65536
 #define GUEST_INLINE_MAX  32768 /* strings of an EXEC beyond this come in a sealed memfd */
 #define GUEST_STEP_MAX    32
+#define GUEST_STEP_SEGMENT "segment" /* the step of EXEC_FAILED when PID 1 does not have it */
 #define GUEST_DETAIL_MAX  256
 
 typedef enum GuestType {
@@ -70,10 +71,12 @@ typedef enum GuestExecFlags {
         GUEST_EXEC_STAY = 1 << 3,  /* its shim stays parked afterwards without a time limit, ready for the next execution */
         GUEST_EXEC_CHANNEL = 1 << 4, /* descriptor 3 is one end of a stream socket, 1 and 2 are pipes; PID 1 keeps the other ends, and no output goes
                                       * into the journals. Not with a terminal */
+        GUEST_EXEC_SEGMENT = 1 << 5, /* the output goes to the sandbox's segment (segment.h) and not to journals of its own */
 } GuestExecFlags;
 
 /* Descriptors, in this order: journal of stdout (or of the terminal), journal of stderr (not for a terminal), strings (with
- * BLOB). Journals are open for appending. */
+ * BLOB). Journals are open for appending; with CHANNEL there may be none. With SEGMENT, instead of journals: data and
+ * index, or neither, if PID 1 has them already. */
 typedef struct GuestExec {
         uint64_t exec; /* chosen by coved, never used twice in a sandbox */
         uint32_t flags;
@@ -112,8 +115,16 @@ typedef struct GuestResize {
         uint16_t columns, rows;
 } GuestResize;
 
+typedef enum GuestSegmentState {
+        GUEST_SEGMENT_UNKNOWN, /* PID 1 is older than segments: commands get journals of their own. It does not send the field */
+        GUEST_SEGMENT_NONE,    /* it must be sent */
+        GUEST_SEGMENT_KEPT,    /* PID 1 keeps it */
+        _GUEST_SEGMENT_STATE_MAX,
+} GuestSegmentState;
+
 typedef struct GuestReady {
-        uint64_t guards_missing;
+        uint64_t guards_missing; /* of READY */
+        uint8_t segment;         /* GuestSegmentState; READY, END */
 } GuestReady;
 
 typedef struct GuestStarted {
@@ -171,7 +182,7 @@ typedef struct GuestMessage {
                 GuestSignal signal;
                 GuestResize resize;
                 FileRequest file; /* file.h has the rest of the conversation */
-                GuestReady ready;
+                GuestReady ready; /* ready, end */
                 GuestStarted started;
                 GuestExecFailed exec_failed;
                 GuestExited exited;

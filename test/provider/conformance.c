@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/segment.h"
 #include "core/manager.h"
 #include "conformance.h"
 
@@ -561,6 +562,96 @@ TEST(output_beyond_its_limit_is_dropped_and_told) {
         check_true("told", e->end.journals[STREAM_STDOUT].truncated && !e->end.journals[STREAM_STDERR].truncated);
         check_uint("journal", strlen(text_of(e->out)), 1000);
         check_string("stderr", text_of(e->err), "end\n");
+        suite_finish(sb);
+}
+
+/* Runs it with its output in the segment, and brings that if it is wanted. */
+static Exec *sh_into(int segment[static 2], const char *script) {
+        const char *const args[] = { "/bin/sh", "-c", script, NULL };
+        bool wanted = provider()->ops->segment(provider(), &core.sandbox) == PROVIDER_SEGMENT_WANTED;
+        ProviderCommand c = { .segment = true };
+        Exec *e = exec_new(&c, args, 3);
+
+        c.journals[0] = wanted ? segment[0] : -EBADF;
+        c.journals[1] = wanted ? segment[1] : -EBADF;
+        check_result("exec", ASK(provider()->ops->exec(provider(), &core.sandbox, &c)), 0);
+        check_int("it has it", provider()->ops->segment(provider(), &core.sandbox), PROVIDER_SEGMENT_KEPT);
+        return e;
+}
+
+/* The text of one stream of one command, by the index. */
+static const char *text_in(const int segment[static 2], const Exec *e, uint32_t stream) {
+        static char text[OUTPUT_MAX + 1];
+        SegmentRecord record;
+        usec_t last = 0;
+        size_t used = 0;
+
+        for (off_t at = 0; pread(segment[1], &record, sizeof(record), at) == sizeof(record); at += (off_t) sizeof(record)) {
+                check_true("time", record.time_usec + USEC_PER_SEC >= last && record.time_usec <= clock_wall_usec());
+                last = record.time_usec;
+                if (record.exec != e->number || record.stream != stream)
+                        continue;
+                check_true("size", record.size > 0 && record.size <= SEGMENT_PIECE_MAX && used + record.size <= OUTPUT_MAX);
+                check_int("data", pread(segment[0], text + used, record.size, (off_t) record.position), record.size);
+                used += record.size;
+        }
+        text[used] = '\0';
+        return text;
+}
+
+TEST(a_segment_has_the_output_of_all_commands) {
+        Sandbox *sb = suite_create(0);
+        int segment[2] = { memfd_create("data", MFD_CLOEXEC), journal_new() };
+        Exec *first, *many[8], *silent;
+
+        if (provider()->ops->segment(provider(), sb) != PROVIDER_SEGMENT_NEVER) {
+                first = sh_into(segment, "echo out; echo error >&2; exit 3");
+                for (size_t i = 0; i < ELEMENTSOF(many); i++)
+                        many[i] = sh_into(segment, "i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done; echo error >&2");
+                silent = sh_into(segment, "true");
+                exec_wait(first);
+                check_end(first, 3, 0);
+                check_string("out", text_in(segment, first, 0), "out\n");
+                check_string("error", text_in(segment, first, 1), "error\n");
+                exec_wait(silent);
+                check_string("nothing", text_in(segment, silent, 0), "");
+                for (size_t i = 0; i < ELEMENTSOF(many); i++) {
+                        const char *text;
+
+                        exec_wait(many[i]);
+                        check_end(many[i], 0, 0);
+                        check_string("error", text_in(segment, many[i], 1), "error\n");
+                        text = text_in(segment, many[i], 0);
+                        check_uint("bytes", many[i]->end.journals[STREAM_STDOUT].bytes, strlen(text));
+                        check_true("first", strncmp(text, "line 0\n", 7) == 0);
+                        check_true("last", strcmp(text + strlen(text) - 9, "line 499\n") == 0);
+                }
+        }
+        (void) fd_close(segment[0]);
+        (void) fd_close(segment[1]);
+        suite_finish(sb);
+}
+
+TEST(a_segment_keeps_the_limit_of_each_stream) {
+        Sandbox *sb = suite_create(0);
+        int segment[2] = { memfd_create("data", MFD_CLOEXEC), journal_new() };
+        Exec *e;
+
+        if (provider()->ops->segment(provider(), sb) != PROVIDER_SEGMENT_NEVER) {
+                const char *const args[] = { "/bin/sh", "-c", "i=0; while [ $i -lt 1000 ]; do echo 123456789; i=$((i+1)); done; echo end >&2", NULL };
+                ProviderCommand c = { .segment = true, .output_max = 1000 };
+
+                e = exec_new(&c, args, 3);
+                memcpy(c.journals, segment, sizeof(segment));
+                check_result("exec", ASK(provider()->ops->exec(provider(), sb, &c)), 0);
+                exec_wait(e);
+                check_uint("bytes", e->end.journals[STREAM_STDOUT].bytes, 1000);
+                check_true("told", e->end.journals[STREAM_STDOUT].truncated && !e->end.journals[STREAM_STDERR].truncated);
+                check_uint("kept", strlen(text_in(segment, e, 0)), 1000);
+                check_string("stderr", text_in(segment, e, 1), "end\n");
+        }
+        (void) fd_close(segment[0]);
+        (void) fd_close(segment[1]);
         suite_finish(sb);
 }
 

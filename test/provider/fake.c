@@ -608,6 +608,7 @@ static const ProviderOps act_ops = {
         .list = act_list,
         .stop = act_stop,
         .usage = fake_usage,
+        .segment = fake_segment,
         .exec = act_exec,
         .signal = act_signal,
         .forget = act_forget,

@@ -53,9 +53,9 @@ static inline const char *model_check(const Mask *m, const ModelValue *values, s
                 if (write(fd, text + end, more) != (ssize_t) more)
                         wrong = "cannot write";
                 end += more;
-                if (mask_shown_end(m, fd, end, end == size, &shown) < 0)
+                if (mask_shown_end(m, mask_read_fd, &fd, end, end == size, &shown) < 0)
                         wrong = "no end";
-                while ((got = mask_pread(m, fd, end, end == size, found + at, piece, at)) > 0)
+                while ((got = mask_read(m, mask_read_fd, &fd, end, end == size, found + at, piece, at)) > 0)
                         at += (size_t) got;
                 if (got < 0)
                         wrong = "cannot read";
@@ -75,7 +75,7 @@ static inline const char *model_check(const Mask *m, const ModelValue *values, s
         if (!wrong && at != size)
                 wrong = "the end is missing";
         for (size_t from = 0; from < size && !wrong; from += 1 + size / 10) {
-                ssize_t got = mask_pread(m, fd, size, /* final= */ true, found, size, from);
+                ssize_t got = mask_read(m, mask_read_fd, &fd, size, /* final= */ true, found, size, from);
 
                 if (got != (ssize_t) (size - from) || memcmp(found, wanted + from, size - from) != 0)
                         wrong = "a cursor in the middle sees something else";

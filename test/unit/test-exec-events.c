@@ -35,23 +35,40 @@ void execution_unwatch(ExecutionWatch *watch) {
         watch->execution = NULL;
 }
 
-int execution_open_output(const Execution *x, ExecutionStream stream) {
+struct OutputReader {
         int fd;
+};
+
+int execution_open_output(const Execution *x, ExecutionStream stream, OutputReader **ret) {
+        OutputReader *o;
 
         if (x->journals_gone)
                 return -ENODATA;
         if (x->spec.pty && stream == STREAM_STDERR)
                 return -EINVAL;
-        fd = open(journal_paths[stream], O_RDONLY | O_CLOEXEC);
-        return fd < 0 ? -errno : fd;
+        o = calloc(1, sizeof(*o));
+        o->fd = open(journal_paths[stream], O_RDONLY | O_CLOEXEC);
+        *ret = o;
+        return 0;
 }
 
-uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int output_fd) {
-        return execution_ended(x) ? x->journals[stream].bytes : (uint64_t) lseek(output_fd, 0, SEEK_END);
+OutputReader *output_close(OutputReader *o) {
+        if (o)
+                (void) close(o->fd);
+        free(o);
+        return NULL;
 }
 
-ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset) {
-        return mask_pread(x->sandbox->mask, output_fd, execution_output_size(x, stream, output_fd), execution_ended(x), buffer, size, offset);
+ssize_t output_read(void *reader, void *buffer, size_t size, uint64_t offset) {
+        return mask_read_fd(&((OutputReader *) reader)->fd, buffer, size, offset);
+}
+
+uint64_t execution_output_size(const Execution *x, ExecutionStream stream, OutputReader *output) {
+        return execution_ended(x) ? x->journals[stream].bytes : (uint64_t) lseek(output->fd, 0, SEEK_END);
+}
+
+ssize_t execution_read_output(const Execution *x, ExecutionStream stream, OutputReader *output, void *buffer, size_t size, uint64_t offset) {
+        return mask_read(x->sandbox->mask, output_read, output, execution_output_size(x, stream, output), execution_ended(x), buffer, size, offset);
 }
 
 int execution_signal(Execution *x, int signal_number) {

@@ -329,7 +329,7 @@ TEST(pieces_cost_little_more_than_the_whole) {
         check_int("written", write(fd, text, sizeof(text)), sizeof(text));
         (void) steps_of(m, text, 1, 1);
         before = mask_steps(m);
-        while ((n = mask_pread(m, fd, sizeof(text), /* final= */ true, piece, sizeof(piece), at)) > 0)
+        while ((n = mask_read(m, mask_read_fd, &fd, sizeof(text), /* final= */ true, piece, sizeof(piece), at)) > 0)
                 at += (uint64_t) n;
         check_uint("read", at, sizeof(text));
         check_true("steps", mask_steps(m) - before <= 4 * sizeof(text));
@@ -343,9 +343,9 @@ TEST(a_file_that_is_shorter_than_said) {
         char found[32];
 
         check_int("written", write(fd, "a hunter2", 9), 9);
-        check_int("read", mask_pread(m, fd, 100, /* final= */ true, found, sizeof(found), 0), 9);
-        check_int("beyond", mask_pread(m, fd, 100, /* final= */ true, found, sizeof(found), 9), 0);
-        check_int("far beyond", mask_pread(m, fd, 100, /* final= */ true, found, sizeof(found), 50), 0);
+        check_int("read", mask_read(m, mask_read_fd, &fd, 100, /* final= */ true, found, sizeof(found), 0), 9);
+        check_int("beyond", mask_read(m, mask_read_fd, &fd, 100, /* final= */ true, found, sizeof(found), 9), 0);
+        check_int("far beyond", mask_read(m, mask_read_fd, &fd, 100, /* final= */ true, found, sizeof(found), 50), 0);
         (void) close(fd);
         mask_unref(m);
 }

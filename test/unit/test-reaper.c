@@ -149,6 +149,10 @@ static int fake_list(Provider *p) {
 static void fake_release(Provider *p, Sandbox *sb) {
 }
 
+static ProviderSegment fake_segment(Provider *p, const Sandbox *sb) {
+        return PROVIDER_SEGMENT_NEVER;
+}
+
 static const ProviderOps fake_ops = {
         .name = "fake",
         .create = fake_create,
@@ -157,6 +161,7 @@ static const ProviderOps fake_ops = {
         .list = fake_list,
         .stop = fake_stop,
         .usage = fake_usage,
+        .segment = fake_segment,
         .exec = fake_exec,
         .signal = fake_signal,
         .forget = fake_forget,

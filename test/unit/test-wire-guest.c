@@ -302,8 +302,9 @@ TEST(values_out_of_range) {
                 size_t at;
                 uint8_t value;
         } rows[] = {
-                { "unknown flag of an exec",   &exec,        HEADER + 8,           32   },
+                { "unknown flag of an exec",   &exec,        HEADER + 8,           64   },
                 { "channel and terminal",      &exec,        HEADER + 8,           GUEST_EXEC_PTY | GUEST_EXEC_CHANNEL },
+                { "channel and segment",       &exec,        HEADER + 8,           GUEST_EXEC_SEGMENT | GUEST_EXEC_CHANNEL },
                 { "blob and strings",          &exec,        HEADER + 8,           GUEST_EXEC_BLOB },
                 { "signal 0",                  &signal_9,    HEADER + 8,           0    },
                 { "signal 65",                 &signal_9,    HEADER + 8,           65   },
@@ -314,7 +315,7 @@ TEST(values_out_of_range) {
                 { "NUL in a path",             &file,        HEADER + 38 + 2 + 1,  0    },
                 { "pid below zero",            &started,     HEADER + 8 + 3,       0xff },
                 { "pid 0",                     &started,     HEADER + 8,           0    },
-                { "unknown flag of a start",   &started,     HEADER + 12,          32   },
+                { "unknown flag of a start",   &started,     HEADER + 12,          64   },
                 { "error 0",                   &exec_failed, HEADER + 8,           0    },
                 { "error of 256 × 16",         &exec_failed, HEADER + 8 + 1,       16   },
                 { "NUL in a step",             &exec_failed, HEADER + 12 + 2 + 1,  0    },
@@ -406,5 +407,28 @@ TEST(encode_needs_room) {
                         check_uint("the byte behind", again[size], 0x5a);
                 }
                 check_int(samples[i].name, guest_encode(samples[i].message, again, n), (intmax_t) n);
+        }
+}
+
+/* PID 1s that are older than segments send neither field nor flag. */
+TEST(the_state_of_the_segment_is_sent_by_those_that_know_it) {
+        static const GuestType types[] = { GUEST_READY, GUEST_END };
+
+        for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+                GuestMessage m = { .type = types[i] };
+                size_t bare = encode(&m);
+
+                check_result("old", guest_decode(buffer, bare, &m), 0);
+                check_uint("unknown", m.ready.segment, GUEST_SEGMENT_UNKNOWN);
+                for (uint8_t known = GUEST_SEGMENT_NONE; known < _GUEST_SEGMENT_STATE_MAX; known++) {
+                        m = (GuestMessage) { .type = types[i], .ready.segment = known };
+                        check_uint("size", encode(&m), bare + 1);
+                        check_result("new", guest_decode(buffer, bare + 1, &m), 0);
+                        check_uint("state", m.ready.segment, known);
+                }
+                buffer[bare] = GUEST_SEGMENT_UNKNOWN;
+                check_result("would not be sent", guest_decode(buffer, bare + 1, &m), -EBADMSG);
+                buffer[bare] = _GUEST_SEGMENT_STATE_MAX;
+                check_result("no state", guest_decode(buffer, bare + 1, &m), -EBADMSG);
         }
 }

@@ -27,6 +27,8 @@ typedef struct Fake {
         unsigned n_created, n_destroyed, n_exec, n_forgotten, n_signals;
         uint64_t last_exec;
         int last_journal; /* where its output would go; ours to close */
+        ProviderSegment segment; /* NEVER: output goes to journals */
+        int segment_fds[_STREAM_MAX]; /* of the sandbox that brought it last; ours to close */
         struct {
                 const Sandbox *sandbox;
                 uint64_t exec;
@@ -124,11 +126,23 @@ static inline uint64_t fake_asked(Fake *f, const Sandbox *sb, const char *text) 
         return 0;
 }
 
+static inline ProviderSegment fake_segment(Provider *p, const Sandbox *sb) {
+        return ((Fake *) p)->segment;
+}
+
 static inline int fake_exec(Provider *p, Sandbox *sb, const ProviderCommand *c) {
         Fake *f = (Fake *) p;
 
         f->n_exec++;
         f->last_exec = c->number;
+        if (c->segment) {
+                for (int i = 0; i < _STREAM_MAX && f->segment == PROVIDER_SEGMENT_WANTED; i++) {
+                        (void) fd_close(f->segment_fds[i]);
+                        f->segment_fds[i] = fcntl(c->journals[i], F_DUPFD_CLOEXEC, 0);
+                }
+                f->segment = PROVIDER_SEGMENT_KEPT;
+                return 0;
+        }
         (void) fd_close(f->last_journal);
         f->last_journal = fcntl(c->journals[STREAM_STDOUT], F_DUPFD_CLOEXEC, 0);
         fake_remember(f, sb, c->number, c->journals[STREAM_STDOUT]);
@@ -225,6 +239,7 @@ static const ProviderOps fake_ops = {
         .list = fake_list,
         .stop = fake_stop,
         .usage = fake_usage,
+        .segment = fake_segment,
         .exec = fake_exec,
         .signal = fake_signal,
         .forget = fake_forget,
@@ -265,7 +280,7 @@ static inline void world_open(World *w) {
                 .disks = &fake_trees,
                 .channels = &fake_channels,
         };
-        w->fake.last_journal = -EBADF;
+        w->fake.last_journal = w->fake.segment_fds[0] = w->fake.segment_fds[1] = -EBADF;
         (void) snprintf(path, sizeof(path), "%s/cove.db", w->state);
         check_result("loop", sd_event_new(&w->event) < 0, 0);
         check_result("store", store_open(path, &w->store, &error), 0);
@@ -283,6 +298,8 @@ static inline void world_close(World *w) {
         w->store = store_close(w->store);
         w->event = sd_event_unref(w->event);
         w->fake.last_journal = fd_close(w->fake.last_journal);
+        for (int i = 0; i < _STREAM_MAX; i++)
+                w->fake.segment_fds[i] = fd_close(w->fake.segment_fds[i]);
         for (size_t i = 0; i < ELEMENTSOF(w->fake.asked); i++)
                 if (w->fake.asked[i].sandbox)
                         (void) fd_close(w->fake.asked[i].journal);

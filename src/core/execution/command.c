@@ -122,7 +122,7 @@ static size_t command_bytes(const ProviderCommand *c) {
         return size;
 }
 
-int command_send(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
+int command_send(Execution *x, const Strv *env, const int journals[static _STREAM_MAX], Error *reterr) {
         const SandboxLimits *limits = &x->sandbox->spec.limits;
         Provider *p = x->sandbox->manager->provider;
         const ProviderCommand c = {
@@ -140,7 +140,8 @@ int command_send(Execution *x, const Strv *env, const int *journals, size_t n_jo
                 .columns = x->spec.columns,
                 .rows = x->spec.rows,
                 .channel = x->spec.channel,
-                .journals = { journals[STREAM_STDOUT], n_journals > STREAM_STDERR ? journals[STREAM_STDERR] : -EBADF },
+                .segment = !x->has_files && !x->spec.channel,
+                .journals = { journals[STREAM_STDOUT], journals[STREAM_STDERR] },
         };
         size_t size = command_bytes(&c);
         int r;

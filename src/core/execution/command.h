@@ -7,4 +7,4 @@
 /* Contains the values of secrets: secrets_strv_done() frees it. */
 int command_environment(const Execution *x, Strv *ret, Error *reterr);
 const char *command_workdir(const Sandbox *sb, const char *asked); /* asked NULL: the sandbox's */
-int command_send(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr);
+int command_send(Execution *x, const Strv *env, const int journals[static _STREAM_MAX], Error *reterr);

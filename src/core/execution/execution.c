@@ -13,8 +13,10 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/execution/command.h"
+#include "core/execution/segment.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/output.h"
 #include "core/secrets.h"
 #include "core/tally.h"
 
@@ -102,7 +104,7 @@ void execution_set_idle(Execution *x, bool idle) {
         sandbox_update_running(x->sandbox);
 }
 
-/* Watches: inotify watches a journal for as long as a caller follows it. */
+/* Watches: inotify watches the segment, or each journal, for as long as a caller follows it. */
 
 static int on_journal(sd_event_source *source, const struct inotify_event *event, void *userdata) {
         execution_tell(userdata);
@@ -115,20 +117,18 @@ static void free_follow(sd_event_source **sources) {
         free(sources);
 }
 
-static int start_following(Execution *x) {
+static int follow_journals(Execution *x) {
         sd_event_source **sources;
 
-        if (x->follow || execution_ended(x))
+        if (x->follow)
                 return 0;
         sources = calloc(_STREAM_MAX, sizeof(*sources));
         if (!sources)
                 return -ENOMEM;
-        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+        for (ExecutionStream s = 0; s < (x->spec.pty ? STREAM_STDERR : _STREAM_MAX); s++) {
                 _cleanup_close_ int fd = journal_open(x, s);
                 int r = fd;
 
-                if (r == -EINVAL) /* a terminal has one stream */
-                        continue;
                 if (r >= 0)
                         r = sd_event_add_inotify_fd(x->sandbox->manager->event, sources + s, fd, IN_MODIFY, on_journal, x);
                 if (r < 0) {
@@ -140,7 +140,14 @@ static int start_following(Execution *x) {
         return 0;
 }
 
+static int start_following(Execution *x) {
+        if (execution_ended(x))
+                return 0;
+        return x->has_files ? follow_journals(x) : segment_follow(x);
+}
+
 void execution_unfollow(Execution *x) {
+        segment_unfollow(x);
         if (!x->follow)
                 return;
         free_follow(x->follow);
@@ -230,24 +237,6 @@ static int record_start(Execution *x, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot save the execution: %m") : 0;
 }
 
-static int open_journals(Execution *x, int fds[static _STREAM_MAX], size_t *ret_n, Error *reterr) {
-        size_t n = x->spec.pty ? 1 : 2;
-
-        for (size_t i = 0; i < n; i++) {
-                fds[i] = journal_create(x, (ExecutionStream) i);
-                if (fds[i] < 0) {
-                        int r = fds[i];
-
-                        while (i-- > 0)
-                                (void) fd_close(fds[i]);
-                        return error_set(reterr, r, "cannot make a journal: %m");
-                }
-        }
-        *ret_n = n;
-        journal_began(x);
-        return 0;
-}
-
 static void execution_began(Execution *x) {
         Sandbox *sb = x->sandbox;
 
@@ -262,7 +251,7 @@ static void execution_began(Execution *x) {
 }
 
 /* Writes the row first, so that what runs is known. */
-static int execution_ask(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
+static int execution_ask(Execution *x, const Strv *env, const int journals[static _STREAM_MAX], Error *reterr) {
         Sandbox *sb = x->sandbox;
         int r = record_start(x, reterr);
 
@@ -270,7 +259,7 @@ static int execution_ask(Execution *x, const Strv *env, const int *journals, siz
                 return r;
         if (sb->n_alive == 0)
                 network_execution(sb);
-        r = command_send(x, env, journals, n_journals, reterr);
+        r = command_send(x, env, journals, reterr);
         if (r < 0)
                 store_may_lose(store_execution_delete(sb->manager->store, sb->id, x->number), "that a command was not started");
         return r;
@@ -278,8 +267,7 @@ static int execution_ask(Execution *x, const Strv *env, const int *journals, siz
 
 int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Execution **ret, Error *reterr) {
         _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
-        int fds[_STREAM_MAX], r;
-        size_t n_fds = 0;
+        int fds[_STREAM_MAX] = { -EBADF, -EBADF }, r;
         Execution *x;
 
         r = principal_check(who, MAY_EXEC, reterr);
@@ -289,6 +277,9 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
                 r = execution_spec_check(sb, spec, reterr);
         if (r < 0)
                 return r;
+        r = segment_know(sb);
+        if (r < 0)
+                return error_set(reterr, r, "cannot read the index of the sandbox's output: %m");
         x = execution_new(sb, sb->last_execution + 1);
         if (!x)
                 return error_set(reterr, -ENOMEM, "out of memory");
@@ -296,11 +287,16 @@ int execution_start(Sandbox *sb, const Principal *who, ExecutionSpec *spec, Exec
         x->started_at = clock_wall_usec();
 
         r = command_environment(x, &env, reterr); /* first: a missing secret is not a failed start */
-        if (r >= 0)
-                r = open_journals(x, fds, &n_fds, reterr);
-        if (r >= 0)
-                r = execution_ask(x, &env, fds, n_fds, reterr);
-        for (size_t i = 0; i < n_fds; i++)
+        if (r >= 0) {
+                r = journal_open_files(x, fds);
+                if (r < 0)
+                        (void) error_set(reterr, r, "cannot make the files of its output: %m");
+        }
+        if (r >= 0) {
+                journal_began(x);
+                r = execution_ask(x, &env, fds, reterr);
+        }
+        for (ExecutionStream i = 0; i < _STREAM_MAX; i++)
                 (void) fd_close(fds[i]);
         if (r < 0) {
                 memset(&x->spec, 0, sizeof(x->spec)); /* it still belongs to the caller */
@@ -410,10 +406,10 @@ static bool execution_conclude(Execution *x) {
 
 static void measure_journals(Execution *x) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                _cleanup_close_ int fd = journal_open(x, s);
+                _cleanup_output_ OutputReader *o = NULL;
 
-                if (fd >= 0)
-                        x->journals[s].bytes = journal_size(x, s, fd);
+                if (output_open(x, s, &o) >= 0)
+                        x->journals[s].bytes = output_size(x, s, o);
         }
 }
 

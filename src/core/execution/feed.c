@@ -4,30 +4,27 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/fd.h"
 #include "core/manager.h"
 
 /* Opens the output of a resting stream again. -ENODATA: it is gone. */
 static int feed_wake(Feed *f, ExecutionStream stream) {
         FeedJournal *j = f->journals + stream;
-        int fd;
+        int r;
 
         if (!j->rests)
                 return 0;
-        fd = f->watch.execution ? execution_open_output(f->watch.execution, stream) : -ENODATA;
-        if (fd < 0)
-                return fd;
-        j->fd = fd;
-        j->rests = false;
-        return 0;
+        r = f->watch.execution ? execution_open_output(f->watch.execution, stream, &j->output) : -ENODATA;
+        if (r >= 0)
+                j->rests = false;
+        return r;
 }
 
 void feed_rest(Feed *f) {
         for (ExecutionStream s = 0; s < _STREAM_MAX && f->watch.execution && !f->held; s++) {
                 FeedJournal *j = f->journals + s;
 
-                j->rests |= j->fd >= 0;
-                j->fd = fd_close(j->fd);
+                j->rests |= j->output != NULL;
+                j->output = output_close(j->output);
         }
 }
 
@@ -40,7 +37,7 @@ void feed_hold(Feed *f) {
 static uint64_t feed_final_size(Feed *f, Execution *x, ExecutionStream stream) {
         if (feed_wake(f, stream) < 0)
                 return x->journals[stream].bytes;
-        return f->journals[stream].fd >= 0 ? execution_output_size(x, stream, f->journals[stream].fd) : 0;
+        return f->journals[stream].output ? execution_output_size(x, stream, f->journals[stream].output) : 0;
 }
 
 /* A resting feed keeps its watch as long as there is output to read, so that the execution is not removed to
@@ -79,7 +76,7 @@ static void feed_on_changed(Execution *x, void *userdata) {
 
 static int feed_open_journal(Feed *f, Execution *x, ExecutionStream stream, uint64_t from) {
         FeedJournal *j = f->journals + stream;
-        int fd;
+        int r;
 
         if (execution_ended(x)) {
                 if (from == FEED_NOW)
@@ -89,11 +86,10 @@ static int feed_open_journal(Feed *f, Execution *x, ExecutionStream stream, uint
                 if (from == x->journals[stream].bytes && !x->journals_gone)
                         return 0; /* spares the open: most commands say nothing on stderr */
         }
-        fd = execution_open_output(x, stream);
-        if (fd < 0)
-                return fd;
-        j->fd = fd;
-        j->offset = from == FEED_NOW ? execution_output_size(x, stream, fd) : from;
+        r = execution_open_output(x, stream, &j->output);
+        if (r < 0)
+                return r;
+        j->offset = from == FEED_NOW ? execution_output_size(x, stream, j->output) : from;
         j->limit = UINT64_MAX;
         return 0;
 }
@@ -104,7 +100,6 @@ int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], co
         *f = (Feed) {
                 .execution = x,
                 .watch = { .changed = feed_on_changed, .userdata = f, .follow = true },
-                .journals = { { .fd = -EBADF }, { .fd = -EBADF } },
                 .pid = x->pid,
                 .started = !reader->start,
                 .reader = reader,
@@ -130,8 +125,8 @@ void feed_close(Feed *f) {
         execution_unwatch(&f->watch);
         f->execution = NULL;
         f->over = true;
-        for (ExecutionStream s = 0; s < _STREAM_MAX && f->reader; s++)
-                f->journals[s].fd = fd_close(f->journals[s].fd);
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+                f->journals[s].output = output_close(f->journals[s].output);
         f->mask = mask_unref(f->mask);
 }
 
@@ -140,7 +135,7 @@ ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
         ssize_t n;
         int r;
 
-        if ((j->fd < 0 && !j->rests) || j->offset >= j->limit)
+        if ((!j->output && !j->rests) || j->offset >= j->limit)
                 return 0;
         r = feed_wake(f, stream);
         if (r == -ENODATA && feed_ended(f)) {
@@ -152,9 +147,9 @@ ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
                 return r;
         size = (size_t) MIN_OF((uint64_t) size, j->limit - j->offset);
         if (f->execution)
-                n = execution_read_output(f->execution, stream, j->fd, buffer, size, j->offset);
+                n = execution_read_output(f->execution, stream, j->output, buffer, size, j->offset);
         else
-                n = mask_pread(f->mask, j->fd, j->end, /* final= */ true, buffer, size, j->offset);
+                n = mask_read(f->mask, output_read, j->output, j->end, /* final= */ true, buffer, size, j->offset);
         if (n == 0 && feed_ended(f))
                 j->limit = j->offset; /* if the file is shorter than reported, this is its end */
         return n;
@@ -163,7 +158,7 @@ ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
 bool feed_drained(const Feed *f, ExecutionStream stream) {
         const FeedJournal *j = f->journals + stream;
 
-        return feed_ended(f) && ((j->fd < 0 && !j->rests) || j->offset >= j->limit);
+        return feed_ended(f) && ((!j->output && !j->rests) || j->offset >= j->limit);
 }
 
 /* 1: the reader took a part of a piece. */

@@ -231,13 +231,13 @@ int mask_apply(const Mask *m, void *data, size_t size, size_t *ret_shown) {
         return 0;
 }
 
-/* Files. */
+/* Texts that lie elsewhere. */
 
-static ssize_t pread_full(int fd, void *buffer, size_t size, uint64_t offset) {
+ssize_t mask_read_fd(void *fd, void *buffer, size_t size, uint64_t offset) {
         size_t done = 0;
 
         while (done < size) {
-                ssize_t n = pread(fd, (char *) buffer + done, size - done, (off_t) (offset + done));
+                ssize_t n = pread(*(const int *) fd, (char *) buffer + done, size - done, (off_t) (offset + done));
 
                 if (n < 0 && errno == EINTR)
                         continue;
@@ -250,7 +250,7 @@ static ssize_t pread_full(int fd, void *buffer, size_t size, uint64_t offset) {
         return (ssize_t) done;
 }
 
-ssize_t mask_pread(const Mask *m, int fd, uint64_t end, bool final, void *buffer, size_t size, uint64_t offset) {
+ssize_t mask_read(const Mask *m, MaskRead read_from, void *source, uint64_t end, bool final, void *buffer, size_t size, uint64_t offset) {
         size_t around = mask_is_empty(m) ? 0 : finder_longest(m->finder) - 1, before = (size_t) MIN_OF(offset, (uint64_t) around), shown;
         _cleanup_free_ uint8_t *text = NULL;
         uint64_t from = offset - before, to;
@@ -261,12 +261,12 @@ ssize_t mask_pread(const Mask *m, int fd, uint64_t end, bool final, void *buffer
                 return 0;
         size = (size_t) MIN_OF((uint64_t) size, end - offset);
         if (mask_is_empty(m))
-                return pread_full(fd, buffer, size, offset);
+                return read_from(source, buffer, size, offset);
         to = MIN_OF(offset + size + around, end);
         text = malloc((size_t) (to - from));
         if (!text)
                 return -ENOMEM;
-        n = pread_full(fd, text, (size_t) (to - from), from);
+        n = read_from(source, text, (size_t) (to - from), from);
         if (n < 0)
                 return n;
         if ((uint64_t) n < to - from)
@@ -285,7 +285,7 @@ ssize_t mask_pread(const Mask *m, int fd, uint64_t end, bool final, void *buffer
         return (ssize_t) size;
 }
 
-int mask_shown_end(const Mask *m, int fd, uint64_t end, bool final, uint64_t *ret) {
+int mask_shown_end(const Mask *m, MaskRead read_from, void *source, uint64_t end, bool final, uint64_t *ret) {
         uint64_t from;
         uint8_t *tail;
         ssize_t n;
@@ -298,7 +298,7 @@ int mask_shown_end(const Mask *m, int fd, uint64_t end, bool final, uint64_t *re
         tail = malloc((size_t) (end - from));
         if (!tail)
                 return -ENOMEM;
-        n = mask_pread(m, fd, end, final, tail, (size_t) (end - from), from);
+        n = mask_read(m, read_from, source, end, final, tail, (size_t) (end - from), from);
         free(tail);
         if (n < 0)
                 return (int) n;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fd.h"
 #include "core/manager.h"
+#include "core/output.h"
 
 #define LINE_MAX_SHOWN 200
 #define TAIL_SIZE      4096
@@ -64,9 +64,9 @@ static void last_line(const Execution *x, char *ret, size_t size) {
 
         *ret = '\0';
         for (int i = _STREAM_MAX - 1; i >= 0 && !*ret; i--) {
-                _cleanup_close_ int fd = execution_open_output(x, (ExecutionStream) i);
-                uint64_t bytes = fd < 0 ? 0 : execution_output_size(x, (ExecutionStream) i, fd);
-                ssize_t n = bytes == 0 ? 0 : execution_read_output(x, (ExecutionStream) i, fd, tail, TAIL_SIZE, bytes > TAIL_SIZE ? bytes - TAIL_SIZE : 0);
+                _cleanup_output_ OutputReader *o = NULL;
+                uint64_t bytes = execution_open_output(x, (ExecutionStream) i, &o) < 0 ? 0 : execution_output_size(x, (ExecutionStream) i, o);
+                ssize_t n = bytes == 0 ? 0 : execution_read_output(x, (ExecutionStream) i, o, tail, TAIL_SIZE, bytes > TAIL_SIZE ? bytes - TAIL_SIZE : 0);
                 const char *line;
 
                 while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\r'))

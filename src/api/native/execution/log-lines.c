@@ -6,13 +6,13 @@
  *      {"serial":7,"time":"…","type":"exec.start","execution":"e1","text":"/bin/ls"}
  *      {"serial":null,"time":"…","type":"exec.stdout","execution":"e1","text":"README.md"}
  *
- * The time of output is that of the last write to its stream: no better one is known. */
+ * The time of a line is that when its first byte was read from the program; in a journal of a PID 1 that is older than
+ * segments, of the last write to its stream. */
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "api/native/execution/logs.h"
 #include "base/array.h"
@@ -21,7 +21,6 @@
 #include "core/events.h"
 
 #define NSEC_PER_USEC INT64_C(1000)
-#define NSEC_PER_SEC  INT64_C(1000000000)
 
 static const char ready_text[] = "initializing → ready";
 static const char *const stream_types[_STREAM_MAX] = { "exec.stdout", "exec.stderr" };
@@ -152,13 +151,8 @@ static void log_lines_put(Text *t, const LogOutput *o, ExecutionStream stream, i
 }
 
 /* The clock of files is a few milliseconds late, so the time is at least that of the start. */
-static int64_t written_at(const LogOutput *o, ExecutionStream stream) {
-        int64_t started = (int64_t) o->started_at * NSEC_PER_USEC, written = 0;
-        struct stat st;
-
-        if (fstat(o->feed.journals[stream].fd, &st) >= 0)
-                written = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec;
-        return MAX_OF(started, written);
+static int64_t written_at(const LogOutput *o, ExecutionStream stream, uint64_t offset) {
+        return (int64_t) MAX_OF(o->started_at, output_time(o->feed.journals[stream].output, offset)) * NSEC_PER_USEC;
 }
 
 /* Whether nothing can follow the data that exists. */
@@ -172,12 +166,11 @@ static bool is_last(const LogOutput *o, ExecutionStream stream, size_t size) {
 static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_json) {
         char piece[LOG_LINE_MAX];
         ssize_t n = feed_peek(&o->feed, stream, piece, sizeof(piece));
-        int64_t at;
+        uint64_t from = o->feed.journals[stream].offset;
         size_t used = 0;
 
         if (n <= 0)
                 return (int) n;
-        at = written_at(o, stream);
         while (used < (size_t) n) {
                 const char *line = piece + used, *end = memchr(line, '\n', (size_t) n - used);
                 size_t size = end ? (size_t) (end - line) : (size_t) n - used;
@@ -186,7 +179,7 @@ static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_jso
                         break; /* is read again, with what follows it */
                 if (!end && size < sizeof(piece) && !is_last(o, stream, (size_t) n))
                         break;
-                log_lines_put(t, o, stream, at, line, size, as_json);
+                log_lines_put(t, o, stream, written_at(o, stream, from + used), line, size, as_json);
                 used += size + (end != NULL);
         }
         feed_advance(&o->feed, stream, used);

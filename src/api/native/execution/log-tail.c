@@ -12,7 +12,6 @@
 
 #include "api/native/execution/logs.h"
 #include "base/array.h"
-#include "base/fd.h"
 
 #define BLOCK  ((size_t) 64 << 10)
 #define BUDGET ((uint64_t) 32 << 20) /* bytes of journals that one request may read */
@@ -31,7 +30,7 @@ int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n)
         const Execution *x;
         int r = 0;
 
-        *t = (LogTail) { .left = n, .budget = BUDGET, .event = q->n, .fd = -EBADF };
+        *t = (LogTail) { .left = n, .budget = BUDGET, .event = q->n };
         for (x = sb->executions; x && r >= 0; x = x->hh.next)
                 if (!execution_ended(x))
                         r = add_part(t, x->id);
@@ -39,8 +38,7 @@ int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n)
 }
 
 void log_tail_done(LogTail *t) {
-        if (t->parts.items && t->fd >= 0)
-                t->fd = fd_close(t->fd);
+        t->output = output_close(t->output);
         free(t->parts.items);
         t->parts = (LogParts) { 0 };
 }
@@ -54,7 +52,7 @@ static LogPart *current_part(LogTail *t) {
 static int count_block(LogTail *t, const Execution *x) {
         uint64_t *from = current_part(t)->span.from + t->n_streams, start = t->end > BLOCK ? t->end - BLOCK : 0;
         char block[BLOCK];
-        ssize_t n = t->end > 0 ? execution_read_output(x, t->n_streams, t->fd, block, (size_t) (t->end - start), start) : 0;
+        ssize_t n = t->end > 0 ? execution_read_output(x, t->n_streams, t->output, block, (size_t) (t->end - start), start) : 0;
 
         if (t->end == 0) {
                 t->left--; /* the first line has no newline before it */
@@ -80,12 +78,11 @@ static void open_stream(LogTail *t, const Execution *x) {
         LogSpan *span = &current_part(t)->span;
         ExecutionStream stream = t->n_streams;
 
-        t->fd = x && !(x->spec.pty && stream == STREAM_STDERR) ? execution_open_output(x, stream) : -EBADF;
-        if (t->fd < 0)
+        if (!x || execution_open_output(x, stream, &t->output) < 0)
                 return;
-        span->to[stream] = span->from[stream] = t->end = t->size = execution_output_size(x, stream, t->fd);
+        span->to[stream] = span->from[stream] = t->end = t->size = execution_output_size(x, stream, t->output);
         if (t->left == 0 || t->size == 0)
-                t->fd = fd_close(t->fd);
+                t->output = output_close(t->output);
 }
 
 /* Starts the next part: of running executions, then of ended ones. Returns 1 if there is one. */
@@ -116,10 +113,10 @@ int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb) {
         do {
                 const Execution *x = sb && t->n_begun > 0 ? manager_find_execution(sb, current_part(t)->id) : NULL;
 
-                if (t->fd >= 0) {
+                if (t->output) {
                         r = x ? count_block(t, x) : 0;
                         if (r <= 0)
-                                t->fd = fd_close(t->fd);
+                                t->output = output_close(t->output);
                         r = r == 0 ? 1 : r; /* continues with the next stream */
                 } else if (t->n_streams > 0) {
                         t->n_streams--;

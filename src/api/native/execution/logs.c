@@ -12,7 +12,6 @@
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/values.h"
 #include "api/wait.h"
-#include "base/fd.h"
 
 #define BATCH_SIZE ((size_t) 64 << 10)
 #define LAST_SIZE  ((size_t) 256 << 10) /* bytes taken over when the sandbox ends */
@@ -88,10 +87,10 @@ static LogOutput *find_running(LogStream *s, const char *id) {
         return NULL;
 }
 
-static uint64_t output_size(const Execution *x, ExecutionStream stream) {
-        _cleanup_close_ int fd = execution_open_output(x, stream);
+static uint64_t size_now(const Execution *x, ExecutionStream stream) {
+        _cleanup_output_ OutputReader *o = NULL;
 
-        return fd < 0 ? 0 : execution_output_size(x, stream, fd);
+        return execution_open_output(x, stream, &o) < 0 ? 0 : execution_output_size(x, stream, o);
 }
 
 /* The span of an execution's output: the part selected for the tail, once, else all. "All" means what exists
@@ -111,7 +110,7 @@ static LogSpan take_span(LogStream *s, const Execution *x) {
                 if (s->follow)
                         span.to[k] = UINT64_MAX;
                 else if (span.to[k] == UINT64_MAX && !execution_ended(x))
-                        span.to[k] = output_size(x, k);
+                        span.to[k] = size_now(x, k);
         return span;
 }
 

@@ -38,7 +38,7 @@ typedef struct LogSpan {
 } LogSpan;
 
 /* The output of one execution, while it is sent. There may be hundreds: each feed rests
- * between reads, without a descriptor. */
+ * between reads. */
 typedef struct LogOutput {
         Feed feed; /* must be the first member */
         usec_t started_at;
@@ -76,7 +76,7 @@ typedef struct LogTail {
         size_t n_begun;  /* number of parts in progress; of the last one … */
         ExecutionStream n_streams; /* … this number of streams is still uncounted */
         size_t event;    /* events before this index are still to be searched */
-        int fd;          /* of the stream that is being counted; -EBADF: none */
+        OutputReader *output; /* of the stream that is being counted; NULL: none */
         uint64_t size, end;
 } LogTail;
 

@@ -104,22 +104,49 @@ static int raw_answer_stream(ApiRequest *q, Execution *x, const OutputQuery *o, 
         return http_answer_stream(q->http, 200, RAW_TYPE, to == UINT64_MAX ? to : to - o->from, raw_next, s);
 }
 
-/* The present content has a known size. So the kernel can send it, unless secrets have to be hidden. */
-static int raw_answer_now(ApiRequest *q, Execution *x, const OutputQuery *o) {
-        _cleanup_close_ int fd = execution_open_output(x, o->stream);
-        uint64_t size;
+/* Until the kernel has sent it, the output must not be given back. */
+typedef struct RawPiece {
+        OutputReader *output;
+} RawPiece;
 
-        if (fd < 0)
-                return exec_answer_feed_error(q, x, fd);
-        size = execution_output_size(x, o->stream, fd);
+static void raw_piece_destroy(ApiRequest *q, bool answered) {
+        RawPiece *p = q->state;
+
+        p->output = output_close(p->output);
+}
+
+static int raw_answer_piece(ApiRequest *q, OutputReader *output_take, int fd_consume, uint64_t position, uint64_t size) {
+        RawPiece *p = api_keep_state(q, sizeof(*p), raw_piece_destroy);
+
+        if (!p) {
+                (void) fd_close(fd_consume);
+                (void) output_close(output_take);
+                return -ENOMEM;
+        }
+        p->output = output_take;
+        q->answered = true;
+        return http_answer_fd(q->http, 200, RAW_TYPE, fd_consume, position, size);
+}
+
+/* The present content has a known size. So the kernel can send it, if it is in one piece and has no secrets to hide. */
+static int raw_answer_now(ApiRequest *q, Execution *x, const OutputQuery *o) {
+        _cleanup_output_ OutputReader *output = NULL;
+        uint64_t size, position;
+        int r = execution_open_output(x, o->stream, &output), fd;
+
+        if (r < 0)
+                return exec_answer_feed_error(q, x, r);
+        size = execution_output_size(x, o->stream, output);
         if (o->from > size && execution_ended(x))
                 return exec_answer_feed_error(q, x, -ERANGE);
-        if (o->from < size && !mask_is_empty(x->sandbox->mask))
-                return raw_answer_stream(q, x, o, size);
-        q->answered = true;
-        if (o->from >= size)
+        if (o->from >= size) {
+                q->answered = true;
                 return http_answer(q->http, 200, RAW_TYPE, "", 0);
-        return http_answer_fd(q->http, 200, RAW_TYPE, TAKE_FD(fd), o->from, size - o->from);
+        }
+        fd = mask_is_empty(x->sandbox->mask) ? output_piece(output, o->from, size, &position) : -ENXIO;
+        if (fd < 0)
+                return raw_answer_stream(q, x, o, size);
+        return raw_answer_piece(q, TAKE_PTR(output), fd, position, size - o->from);
 }
 
 static void raw_answer(ApiRequest *q, Execution *x, const OutputQuery *o) {

@@ -7,7 +7,7 @@
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/values.h"
 #include "api/policy.h"
-#include "base/fd.h"
+#include "core/output.h"
 #include "core/provider.h"
 #include "wire/guard.h"
 
@@ -123,16 +123,15 @@ static usec_t sandbox_json_duration(const Execution *x) {
         return now > x->started_at && x->started_at > 0 ? now - x->started_at : 0;
 }
 
-/* While the execution runs, the size of the file counts. */
+/* While the execution runs, what is there counts. */
 static json_t *execution_show_bytes(const ShapeField *f, const void *object) {
         const Execution *x = object;
         ExecutionStream stream = f->offset == offsetof(Execution, journals[STREAM_STDOUT].bytes) ? STREAM_STDOUT : STREAM_STDERR;
-        _cleanup_close_ int fd = -EBADF;
+        _cleanup_output_ OutputReader *o = NULL;
 
         if (execution_ended(x) || x->journals_gone)
                 return json_integer(shape_get(f, x));
-        fd = execution_open_output(x, stream);
-        return json_integer(fd < 0 ? 0 : (json_int_t) execution_output_size(x, stream, fd));
+        return json_integer(execution_open_output(x, stream, &o) < 0 ? 0 : (json_int_t) execution_output_size(x, stream, o));
 }
 
 SHAPE_SHOWN(execution_show_sandbox, Execution, x, json_string_nocheck(x->sandbox->id));
