@@ -51,18 +51,49 @@ static uint32_t ids_name_number(const char *name, size_t size) {
         return parse_uint64(text, 0, ID_NAME_COUNT - 1, &number) < 0 ? ID_NAME_COUNT : (uint32_t) number;
 }
 
-static void ids_name_read(const struct nlmsghdr *m, void (*visit)(uint32_t number, bool roots, void *userdata), void *userdata) {
-        const struct rtattr *a = (const struct rtattr *) ((const char *) NLMSG_DATA(m) + NLMSG_ALIGN(sizeof(struct unix_diag_msg)));
-        size_t left = m->nlmsg_len - NLMSG_SPACE(sizeof(struct unix_diag_msg));
-        uint32_t number = ID_NAME_COUNT, uid = UINT32_MAX;
+typedef void (*IdNameVisit)(uint32_t number, bool roots, void *userdata);
 
-        for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
-                if (a->rta_type == UNIX_DIAG_NAME)
-                        number = ids_name_number(RTA_DATA(a), RTA_PAYLOAD(a));
-                else if (a->rta_type == UNIX_DIAG_UID && RTA_PAYLOAD(a) == sizeof(uid))
-                        memcpy(&uid, RTA_DATA(a), sizeof(uid));
+static void ids_name_read(const char *p, size_t size, IdNameVisit visit, void *userdata) {
+        uint32_t number = ID_NAME_COUNT, uid = UINT32_MAX;
+        struct rtattr a;
+
+        for (size_t at = 0; at + sizeof(a) <= size; at += RTA_ALIGN(a.rta_len)) {
+                const char *data = p + at + RTA_LENGTH(0);
+
+                memcpy(&a, p + at, sizeof(a));
+                if (a.rta_len < sizeof(a) || a.rta_len > size - at)
+                        return;
+                if (a.rta_type == UNIX_DIAG_NAME)
+                        number = ids_name_number(data, a.rta_len - RTA_LENGTH(0));
+                else if (a.rta_type == UNIX_DIAG_UID && a.rta_len == RTA_LENGTH(sizeof(uid)))
+                        memcpy(&uid, data, sizeof(uid));
+        }
         if (number < ID_NAME_COUNT)
                 visit(number, uid == 0, userdata);
+}
+
+/* 0: that was all. 1: more follows. */
+static int ids_name_read_all(const char *p, size_t size, IdNameVisit visit, void *userdata) {
+        const size_t head = NLMSG_SPACE(sizeof(struct unix_diag_msg));
+        struct nlmsghdr m;
+        int error;
+
+        for (size_t at = 0; at + sizeof(m) <= size; at += NLMSG_ALIGN(m.nlmsg_len)) {
+                memcpy(&m, p + at, sizeof(m));
+                if (m.nlmsg_len < sizeof(m) || m.nlmsg_len > size - at)
+                        return -EPROTO;
+                if (m.nlmsg_type == NLMSG_DONE)
+                        return 0;
+                if (m.nlmsg_type == NLMSG_ERROR) {
+                        if (m.nlmsg_len < NLMSG_LENGTH(sizeof(error)))
+                                return -EPROTO;
+                        memcpy(&error, p + at + NLMSG_HDRLEN, sizeof(error));
+                        return error < 0 ? error : -EPROTO;
+                }
+                if (m.nlmsg_len >= head)
+                        ids_name_read(p + at + head, m.nlmsg_len - head, visit, userdata);
+        }
+        return 1;
 }
 
 int id_names_walk(void (*visit)(uint32_t number, bool roots, void *userdata), void *userdata) {
@@ -70,20 +101,10 @@ int id_names_walk(void (*visit)(uint32_t number, bool roots, void *userdata), vo
         _cleanup_free_ char *answer = malloc(ANSWER_MAX);
         int r = fd < 0 ? -errno : answer ? ids_name_ask(fd) : -ENOMEM;
 
-        while (r >= 0) {
+        for (r = r < 0 ? r : 1; r > 0;) {
                 ssize_t n = recv(fd, answer, ANSWER_MAX, 0);
-                size_t left = n < 0 ? 0 : (size_t) n;
 
-                if (n <= 0)
-                        return n < 0 ? -errno : -EPROTO;
-                for (const struct nlmsghdr *m = (const struct nlmsghdr *) answer; NLMSG_OK(m, left); m = NLMSG_NEXT(m, left)) {
-                        if (m->nlmsg_type == NLMSG_DONE)
-                                return 0;
-                        if (m->nlmsg_type == NLMSG_ERROR)
-                                return ((const struct nlmsgerr *) NLMSG_DATA(m))->error;
-                        if (m->nlmsg_len >= NLMSG_SPACE(sizeof(struct unix_diag_msg)))
-                                ids_name_read(m, visit, userdata);
-                }
+                r = n < 0 ? -errno : n == 0 ? -EPROTO : ids_name_read_all(answer, (size_t) n, visit, userdata);
         }
         return r;
 }
