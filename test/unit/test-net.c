@@ -506,6 +506,7 @@ static void write_settings(_unused_ void *userdata) {
         NetSettings settings = NET_SETTINGS_EMPTY;
         NetRequest q = { .shape = SPAWN_NETWORK_NONE, .userns_fd = -EBADF, .hub_fd = -EBADF };
         Network n = NETWORK_EMPTY;
+        _cleanup_close_ int kept = -EBADF;
         struct stat first, second;
         Error error = { 0 };
         char text[16];
@@ -518,6 +519,8 @@ static void write_settings(_unused_ void *userdata) {
         check_true("read", file_read(settings.proc_fd, "sys/net/ipv4/ip_unprivileged_port_start", text, sizeof(text)) > 0);
         check_string("the first port that needs no privilege", text, "0\n");
         check_true("an instance", fstat(settings.proc_fd, &first) == 0 && settings.n_used == 1);
+        kept = fcntl(settings.proc_fd, F_DUPFD_CLOEXEC, 0); /* otherwise the next instance may get its number */
+        check_true("kept", kept >= 0);
         net_done(&n);
 
         for (unsigned i = 1; i < NET_SETTINGS_USES; i++, net_done(&n))
