@@ -15,7 +15,8 @@
 #define PUMP_MAX         (4 * 1024 * 1024)
 #define TERMINAL_PENDING (128 * 1024) /* more than a terminal holds */
 #define PAGE_SIZE_MAX    65536
-#define SMALL            2048 /* the record is little against a larger piece, such as a terminal's largest */
+#define SMALL            2048 /* the record is little against a larger piece */
+#define SMALL_TERMINAL   256  /* it holds a few kilobytes, and then its programs wait */
 #define SMALL_BURST      (64 * USEC_PER_MSEC) /* so many small pieces are read without a pause */
 #define SMALL_PAUSE      USEC_PER_MSEC
 #define SMALL_SLOWER     64 /* after each so many small pieces, the pause is a microsecond longer: an index cannot fill the disk */
@@ -68,7 +69,7 @@ static void init_journal_write_out(InitJournal *j, size_t size) {
 static void journal_pace(InitJournal *j, size_t size) {
         usec_t now, earliest;
 
-        if (size >= SMALL || j->to.index < 0)
+        if (size >= (j->terminal ? SMALL_TERMINAL : SMALL) || j->to.index < 0)
                 return;
         now = clock_usec();
         earliest = now > SMALL_BURST ? now - SMALL_BURST : 0;
