@@ -358,6 +358,56 @@ TEST(an_index_is_not_trusted) {
         world_close(&w);
 }
 
+/* Read byte by byte, such an index takes minutes. */
+TEST(holes_of_an_index_are_passed_over) {
+        World w;
+        Sandbox *sb;
+        Execution *x;
+
+        segment_world(&w, "holes");
+        sb = create_ready(&w, NULL);
+        x = start(sb, "a");
+        fill(&w, x, 100 << 10, 'x');
+        check_int("sparse", ftruncate(w.fake.segment_fds[1], INT64_C(4) << 40), 0);
+        put(&w, x, STREAM_STDOUT, "text");
+        check_string("behind the hole", text_from(x, STREAM_STDOUT, 100 << 10), "text");
+        check_int("sparse", ftruncate(w.fake.segment_fds[1], INT64_C(8) << 40), 0);
+        check_string("before the end", text_from(x, STREAM_STDOUT, 100 << 10), "text");
+        end_with(&w, x, (100 << 10) + 4, 0);
+        journal_remove(x);
+        check_true("given back", disk_bytes(&w, sb, SEGMENT_DATA) <= 20 << 10);
+        x = start(sb, "b");
+        put(&w, x, STREAM_STDOUT, "next");
+        check_string("the next one", text_from(x, STREAM_STDOUT, 0), "next");
+        world_close(&w);
+}
+
+/* In each block that is read at once is a record, so that none is passed over. */
+TEST(an_index_of_any_size_is_read_in_parts) {
+        const uint64_t size = UINT64_C(300) << 20, block = 64 << 10;
+        SegmentRecord record = { 1, 0, TIME, 4, STREAM_STDOUT };
+        OutputReader *o;
+        World w;
+        Execution *x;
+        int fd;
+
+        segment_world(&w, "large");
+        x = start(create_ready(&w, NULL), "a");
+        check_int("data", pwrite(w.fake.segment_fds[0], "text", 4, 0), 4);
+        fd = w.fake.segment_fds[1];
+        check_int("not for appending", fcntl(fd, F_SETFL, 0), 0);
+        for (uint64_t at = 0; at < size; at += block)
+                check_int("record", pwrite(fd, &record, sizeof(record), (off_t) at), sizeof(record));
+        check_int("part", (intmax_t) size_of(x, STREAM_STDOUT), 4 * (256 << 20) / (64 << 10));
+        check_int("all", (intmax_t) size_of(x, STREAM_STDOUT), (intmax_t) (4 * size / block));
+        world_close(&w);
+        world_open(&w);
+        x = manager_find_execution(w.manager->sandboxes, "e1");
+        check_result("its row does not say how much", output_open(x, STREAM_STDOUT, &o), -EAGAIN);
+        check_int("in the second part", (intmax_t) size_of(x, STREAM_STDOUT), (intmax_t) (4 * size / block));
+        world_close(&w);
+}
+
 TEST(what_is_read_survives_its_sandbox_and_its_files_are_used_again) {
         _cleanup_output_ OutputReader *o = NULL;
         char id[SANDBOX_ID_LENGTH + 1], data[16] = "";
