@@ -72,7 +72,7 @@ static uint64_t disk_bytes(const World *w, const Sandbox *sb, const char *suffix
         return stat(path, &st) < 0 ? UINT64_MAX : (uint64_t) st.st_blocks * 512;
 }
 
-static unsigned count_files(const World *w) {
+static unsigned count_names(const World *w, bool spares) {
         char path[600];
         unsigned n = 0;
         DIR *d;
@@ -81,9 +81,17 @@ static unsigned count_files(const World *w) {
         d = opendir(path);
         check_true("box", d != NULL);
         for (const struct dirent *e; (e = readdir(d));)
-                n += e->d_name[0] != '.' && strncmp(e->d_name, "spare-", 6) != 0;
+                n += e->d_name[0] != '.' && (strncmp(e->d_name, "spare-", 6) == 0) == spares;
         (void) closedir(d);
         return n;
+}
+
+static unsigned count_files(const World *w) {
+        return count_names(w, /* spares= */ false);
+}
+
+static unsigned count_spares(const World *w) {
+        return count_names(w, /* spares= */ true);
 }
 
 TEST(each_stream_is_whole_whoever_writes_between) {
@@ -439,5 +447,26 @@ TEST(what_is_read_survives_its_sandbox_and_its_files_are_used_again) {
         put(&w, x, STREAM_STDOUT, "mine");
         check_string("nothing of another", text_from(x, STREAM_STDOUT, 0), "mine");
         o = output_close(o);
+        world_close(&w);
+}
+
+TEST(room_that_was_reserved_goes_with_its_sandbox) {
+        char id[SANDBOX_ID_LENGTH + 1];
+        unsigned n;
+        World w;
+        Sandbox *sb;
+
+        segment_world(&w, "reserved");
+        w.manager->config.recycle = true;
+        sb = create_ready(&w, NULL);
+        (void) start(sb, "a");
+        check_int("reserved", fallocate(w.fake.segment_fds[0], FALLOC_FL_KEEP_SIZE, 0, 8 << 20), 0);
+        for (int k = 0; k < 2; k++)
+                w.fake.segment_fds[k] = fd_close(w.fake.segment_fds[k]);
+        n = count_spares(&w);
+        memcpy(id, sb->id, sizeof(id));
+        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "enough");
+        w.fake.provider.events->destroyed(id, NULL, w.manager);
+        check_uint("the index is a spare, the data is not", count_spares(&w), n + 1);
         world_close(&w);
 }
