@@ -422,6 +422,8 @@ static Serve *serve_new(const InitServe *spec) {
         r = network_keep(spec->net_fds, &s->network);
         if (r < 0)
                 serve_fail(spec, "network", -r);
+        for (size_t i = 0; i < spec->n_held; i++)
+                (void) serve_keep(spec, spec->held_fds[i]);
         s->meminfo_fd = serve_keep(spec, spec->meminfo_fd);
         s->usage_fd = serve_keep(spec, spec->usage_fd);
         *setting = (ShimSetting) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,7 +25,9 @@
 typedef struct InitServe {
         int control_fd; /* the first connection; READY goes there */
         int listen_fd;  /* a bound SOCK_SEQPACKET socket. We call listen(2), so that its peers see our credentials */
-        int holder_fd;  /* reserves the range of ids; kept open for as long as we live; -EBADF: none */
+        const int *held_fds; /* with locks, such as that of the range of ids: kept open for as long as we live, and out of the reach
+                              * of all other processes, which could unlock them. -EBADF: none */
+        size_t n_held;
         uint8_t network;    /* SpawnNetwork */
         const int *net_fds; /* sent with GUEST_SOCKETS; kept open too, and out of the reach of all other processes */
         int meminfo_fd;     /* the file that guests see as /proc/meminfo; -EBADF: none of ours */

@@ -245,12 +245,11 @@ static int enter_descriptors(Enter *e, Error *reterr) {
 
 static int enter_anonymous(Enter *e, Error *reterr) {
         bool has_all;
-        int fd;
 
         if (e->anonymous_fd >= 0)
                 return 0;
-        fd = apart_hold_anonymous(APART_HOLD_TRIES, &has_all);
-        return fd < 0 ? error_set(reterr, fd, "an event counter") : 0;
+        e->anonymous_fd = apart_hold_anonymous(APART_HOLD_TRIES, &has_all);
+        return e->anonymous_fd < 0 ? error_set(reterr, e->anonymous_fd, "an event counter") : 0;
 }
 
 /* PID 1 has an id that no guest has, guest root included: the kernel lets processes of the same id change each
@@ -357,7 +356,7 @@ void enter_run(Enter *e, JailMain main, void *arg) {
         main(&(JailInside) {
                 .control_fd = e->control_fd,
                 .listen_fd = e->listen_fd,
-                .holder_fd = e->holder_fd,
+                .held_fds = { e->holder_fd, e->name_fd, e->anonymous_fd },
                 .network = e->missing & GUARD_BIT(GUARD_NETNS) ? SPAWN_NETWORK_NONE : e->spec->network.shape,
                 .net_fds = e->net_fds,
                 .meminfo_fd = e->meminfo_fd,

@@ -12,10 +12,12 @@
 
 /* The state of PID 1 when all walls are up. Descriptors 0–2 are the guest's, 3 is the control channel. A detached
  * sandbox also has the descriptors named here; there are no others. */
+#define JAIL_HELD 3 /* the lock of the range of ids, its name, and the locks of anonymous files */
+
 typedef struct JailInside {
         int control_fd;
         int listen_fd; /* as the spec had it; -EBADF: none */
-        int holder_fd; /* reserves the range of ids for as long as PID 1 lives; -EBADF: none */
+        int held_fds[JAIL_HELD]; /* to be kept open for as long as PID 1 lives, by it alone; -EBADF: none */
         SpawnNetwork network;
         const int *net_fds; /* as many as that shape has (net.h) */
         int meminfo_fd; /* the file mounted over /proc/meminfo, for updates; -EBADF: none */

@@ -3,8 +3,8 @@
  * A range is 65,536 ids wide. Its lock is a file in a directory of root: /run/cove-ids/N, where N is the range's first
  * id / 65,536. Who holds the lock (flock) holds the range: a lock belongs to an open file, so PID 1 inherits it from its
  * maker, and the kernel releases it when the last holder dies, however it dies. No other user can reach the files, and
- * nothing that a process does or fails to do can make two sandboxes hold one range. All that make sandboxes on this
- * machine meet there: the spawners of all daemons, and `cove run` as root.
+ * in a sandbox PID 1 alone has the open file: whoever has it can unlock it. All that make sandboxes on this machine meet
+ * there: the spawners of all daemons, and `cove run` as root.
  *
  * A table of one process remembers which ranges it has found taken, so that it does not ask for them again. It is only a
  * hint: the lock decides. So it need not survive the process.

@@ -1,7 +1,8 @@
 #include "spawner/inside.h"
 
-#include "init/serve.h"
+#include "base/macro.h"
 #include "base/title.h"
+#include "init/serve.h"
 
 void inside_main(const JailInside *inside, void *arg) {
         const JailSpec *spec = arg;
@@ -10,7 +11,8 @@ void inside_main(const JailInside *inside, void *arg) {
         init_serve(&(InitServe) {
                 .control_fd = inside->control_fd,
                 .listen_fd = inside->listen_fd,
-                .holder_fd = inside->holder_fd,
+                .held_fds = inside->held_fds,
+                .n_held = ELEMENTSOF(inside->held_fds),
                 .network = inside->network,
                 .net_fds = inside->net_fds,
                 .meminfo_fd = inside->meminfo_fd,

@@ -72,7 +72,7 @@ static uint64_t disk_bytes(const World *w, const Sandbox *sb, const char *suffix
         return stat(path, &st) < 0 ? UINT64_MAX : (uint64_t) st.st_blocks * 512;
 }
 
-static unsigned count_files(const World *w) {
+static unsigned count_names(const World *w, bool spares) {
         char path[600];
         unsigned n = 0;
         DIR *d;
@@ -81,9 +81,17 @@ static unsigned count_files(const World *w) {
         d = opendir(path);
         check_true("box", d != NULL);
         for (const struct dirent *e; (e = readdir(d));)
-                n += e->d_name[0] != '.' && strncmp(e->d_name, "spare-", 6) != 0;
+                n += e->d_name[0] != '.' && (strncmp(e->d_name, "spare-", 6) == 0) == spares;
         (void) closedir(d);
         return n;
+}
+
+static unsigned count_files(const World *w) {
+        return count_names(w, /* spares= */ false);
+}
+
+static unsigned count_spares(const World *w) {
+        return count_names(w, /* spares= */ true);
 }
 
 TEST(each_stream_is_whole_whoever_writes_between) {
@@ -358,6 +366,56 @@ TEST(an_index_is_not_trusted) {
         world_close(&w);
 }
 
+/* Read byte by byte, such an index takes minutes. */
+TEST(holes_of_an_index_are_passed_over) {
+        World w;
+        Sandbox *sb;
+        Execution *x;
+
+        segment_world(&w, "holes");
+        sb = create_ready(&w, NULL);
+        x = start(sb, "a");
+        fill(&w, x, 100 << 10, 'x');
+        check_int("sparse", ftruncate(w.fake.segment_fds[1], INT64_C(4) << 40), 0);
+        put(&w, x, STREAM_STDOUT, "text");
+        check_string("behind the hole", text_from(x, STREAM_STDOUT, 100 << 10), "text");
+        check_int("sparse", ftruncate(w.fake.segment_fds[1], INT64_C(8) << 40), 0);
+        check_string("before the end", text_from(x, STREAM_STDOUT, 100 << 10), "text");
+        end_with(&w, x, (100 << 10) + 4, 0);
+        journal_remove(x);
+        check_true("given back", disk_bytes(&w, sb, SEGMENT_DATA) <= 20 << 10);
+        x = start(sb, "b");
+        put(&w, x, STREAM_STDOUT, "next");
+        check_string("the next one", text_from(x, STREAM_STDOUT, 0), "next");
+        world_close(&w);
+}
+
+/* In each block that is read at once is a record, so that none is passed over. */
+TEST(an_index_of_any_size_is_read_in_parts) {
+        const uint64_t size = UINT64_C(300) << 20, block = 64 << 10;
+        SegmentRecord record = { 1, 0, TIME, 4, STREAM_STDOUT };
+        OutputReader *o;
+        World w;
+        Execution *x;
+        int fd;
+
+        segment_world(&w, "large");
+        x = start(create_ready(&w, NULL), "a");
+        check_int("data", pwrite(w.fake.segment_fds[0], "text", 4, 0), 4);
+        fd = w.fake.segment_fds[1];
+        check_int("not for appending", fcntl(fd, F_SETFL, 0), 0);
+        for (uint64_t at = 0; at < size; at += block)
+                check_int("record", pwrite(fd, &record, sizeof(record), (off_t) at), sizeof(record));
+        check_int("part", (intmax_t) size_of(x, STREAM_STDOUT), 4 * (256 << 20) / (64 << 10));
+        check_int("all", (intmax_t) size_of(x, STREAM_STDOUT), (intmax_t) (4 * size / block));
+        world_close(&w);
+        world_open(&w);
+        x = manager_find_execution(w.manager->sandboxes, "e1");
+        check_result("its row does not say how much", output_open(x, STREAM_STDOUT, &o), -EAGAIN);
+        check_int("in the second part", (intmax_t) size_of(x, STREAM_STDOUT), (intmax_t) (4 * size / block));
+        world_close(&w);
+}
+
 TEST(what_is_read_survives_its_sandbox_and_its_files_are_used_again) {
         _cleanup_output_ OutputReader *o = NULL;
         char id[SANDBOX_ID_LENGTH + 1], data[16] = "";
@@ -389,5 +447,26 @@ TEST(what_is_read_survives_its_sandbox_and_its_files_are_used_again) {
         put(&w, x, STREAM_STDOUT, "mine");
         check_string("nothing of another", text_from(x, STREAM_STDOUT, 0), "mine");
         o = output_close(o);
+        world_close(&w);
+}
+
+TEST(room_that_was_reserved_goes_with_its_sandbox) {
+        char id[SANDBOX_ID_LENGTH + 1];
+        unsigned n;
+        World w;
+        Sandbox *sb;
+
+        segment_world(&w, "reserved");
+        w.manager->config.recycle = true;
+        sb = create_ready(&w, NULL);
+        (void) start(sb, "a");
+        check_int("reserved", fallocate(w.fake.segment_fds[0], FALLOC_FL_KEEP_SIZE, 0, 8 << 20), 0);
+        for (int k = 0; k < 2; k++)
+                w.fake.segment_fds[k] = fd_close(w.fake.segment_fds[k]);
+        n = count_spares(&w);
+        memcpy(id, sb->id, sizeof(id));
+        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "enough");
+        w.fake.provider.events->destroyed(id, NULL, w.manager);
+        check_uint("the index is a spare, the data is not", count_spares(&w), n + 1);
         world_close(&w);
 }

@@ -353,6 +353,8 @@ static bool make_spare(Journals *j, const char *name) {
 
         if (fd < 0 || j->n_spares >= SPARES_MAX || fstat(fd, &st) < 0 || (uint64_t) st.st_size > SPARE_BYTES_MAX)
                 return false;
+        if (st.st_size == 0 && st.st_blocks > 0) /* its writer has reserved room that nobody would pay for */
+                return false;
         if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0 || (st.st_size > 0 && ftruncate(fd, 0) < 0))
                 return false;
         spare_name(j->n_spares, spare);

@@ -61,5 +61,8 @@ void segment_name(const Segment *g, SegmentFile file, char ret[static SEGMENT_NA
 /* The open file, which stays the segment's. -ENODATA. */
 int segment_file(Segment *g, SegmentFile file);
 void segment_shut(Segment *g);
+bool segment_is_blank(const SegmentRecord *records, size_t n);
+/* The next place of the index with data, or its end: it may have holes of any size. */
+uint64_t segment_after_hole(int fd, uint64_t at);
 void segment_reader_left(Segment *g); /* may free it */
 void segment_add_gone(Segment *g, uint64_t bytes, uint64_t first, uint64_t last);

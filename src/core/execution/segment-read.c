@@ -66,25 +66,47 @@ SegmentReader *segment_close(SegmentReader *r) {
 
 /* Walking. */
 
-/* 1: there is a record at r->at, and *ret points to it until the next call. 0: the end. */
-static int reader_record(SegmentReader *r, const SegmentRecord **ret) {
-        ssize_t n;
-        int fd;
+/* The index has nothing of its execution from there on. */
+static uint64_t reader_end(const SegmentReader *r) {
+        const Segment *g = r->segment;
+        const Execution *x = g->sandbox && !r->gone ? execution_by_number(g->sandbox, r->number) : NULL;
 
-        if (r->at < r->window_at || r->at >= r->window_at + r->n_window * sizeof(SegmentRecord)) {
-                fd = segment_file(r->segment, SEGMENT_FILE_INDEX);
-                if (fd < 0)
-                        return fd;
-                if (!r->window)
-                        r->window = calloc(WINDOW, sizeof(*r->window));
-                if (!r->window)
-                        return -ENOMEM;
-                n = pread(fd, r->window, WINDOW * sizeof(*r->window), (off_t) r->at);
+        if (r->gone)
+                return r->last + sizeof(SegmentRecord);
+        return x && x->pieces.n > 0 ? x->pieces.last + sizeof(SegmentRecord) : g->scanned;
+}
+
+static int reader_fill(SegmentReader *r) {
+        uint64_t end = reader_end(r);
+        int fd = segment_file(r->segment, SEGMENT_FILE_INDEX);
+
+        if (fd < 0)
+                return fd;
+        if (!r->window)
+                r->window = calloc(WINDOW, sizeof(*r->window));
+        if (!r->window)
+                return -ENOMEM;
+        for (r->n_window = 0; r->at < end; r->at = segment_after_hole(fd, r->at + r->n_window * sizeof(SegmentRecord))) {
+                ssize_t n = pread(fd, r->window, (size_t) MIN_OF(WINDOW * sizeof(*r->window), end - r->at), (off_t) r->at);
+
+                r->window_at = r->at;
+                r->n_window = n > 0 ? (size_t) n / sizeof(SegmentRecord) : 0;
                 if (n < 0)
                         return -errno;
-                r->window_at = r->at;
-                r->n_window = (size_t) n / sizeof(SegmentRecord);
-                if (r->n_window == 0)
+                if (r->n_window == 0 || !segment_is_blank(r->window, r->n_window))
+                        break;
+        }
+        return 0;
+}
+
+/* 1: there is a record at r->at, and *ret points to it until the next call. 0: the end. */
+static int reader_record(SegmentReader *r, const SegmentRecord **ret) {
+        if (r->at < r->window_at || r->at >= r->window_at + r->n_window * sizeof(SegmentRecord)) {
+                int k = reader_fill(r);
+
+                if (k < 0)
+                        return k;
+                if (r->n_window == 0 || r->at != r->window_at)
                         return 0;
         }
         *ret = r->window + (r->at - r->window_at) / sizeof(SegmentRecord);
@@ -278,8 +300,9 @@ static int records_give_back(const Segment *g, Hole *data, Hole *index, uint64_t
         SegmentRecord block[512];
 
         while (from < to) {
-                ssize_t n = pread(index->fd, block, MIN_OF(sizeof(block), (size_t) (to - from)), (off_t) from);
+                ssize_t n = pread(index->fd, block, (size_t) MIN_OF(sizeof(block), to - from), (off_t) from);
                 size_t count = n > 0 ? (size_t) n / sizeof(*block) : 0;
+                bool blank = segment_is_blank(block, count);
 
                 if (count == 0)
                         return n < 0 ? -errno : 0;
@@ -292,6 +315,8 @@ static int records_give_back(const Segment *g, Hole *data, Hole *index, uint64_t
                         if (block[i].size > 0 && block[i].size <= SEGMENT_PIECE_MAX)
                                 hole_extend(data, block[i].position, block[i].size, /* keep= */ 0);
                 }
+                if (blank)
+                        from = segment_after_hole(index->fd, from);
         }
         return 0;
 }

@@ -16,6 +16,7 @@
 
 #define OPEN_MAX_SEGMENTS 16 /* of which both files may stay open: part of the daemon's own descriptors (daemon/files.c) */
 #define NUMBER_MAX        (UINT64_C(1) << 62)
+#define SCAN_MAX          ((size_t) 256 << 20) /* bytes of the index that are read at once: PID 1 may write any number of records */
 
 Segments *segments_new(int box_fd) {
         Segments *s = calloc(1, sizeof(*s));
@@ -147,30 +148,47 @@ static void segment_count(Segment *g, Execution **cached, const SegmentRecord *r
         x->pieces.bytes[record->stream] += record->size;
 }
 
-/* What was given back at the beginning is a hole. */
-static void segment_skip_hole(Segment *g, int fd) {
-        off_t from = lseek(fd, 0, SEEK_DATA);
-
-        if (from > 0)
-                g->scanned = (uint64_t) from / sizeof(SegmentRecord) * sizeof(SegmentRecord);
+bool segment_is_blank(const SegmentRecord *records, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (records[i].exec != 0)
+                        return false;
+        return true;
 }
 
+/* The size is read first: what is appended meanwhile is behind it. */
+uint64_t segment_after_hole(int fd, uint64_t at) {
+        struct stat st;
+        off_t data;
+
+        if (fstat(fd, &st) < 0)
+                return at;
+        data = lseek(fd, (off_t) at, SEEK_DATA);
+        if (data < 0 && errno == ENXIO)
+                data = st.st_size;
+        return data < 0 ? at : MAX_OF(at, (uint64_t) data / sizeof(SegmentRecord) * sizeof(SegmentRecord));
+}
+
+/* 1: there is more. */
 static int segment_scan_on(Segment *g, int fd) {
         static SegmentRecord block[2048];
         Execution *cached = NULL;
 
-        for (;;) {
+        for (size_t i = 0; i < SCAN_MAX / sizeof(block); i++) {
                 ssize_t n = pread(fd, block, sizeof(block), (off_t) g->scanned);
+                size_t count = n > 0 ? (size_t) n / sizeof(*block) : 0;
 
                 if (n < 0)
                         return -errno;
-                for (size_t i = 0; i < (size_t) n / sizeof(*block); i++) {
-                        segment_count(g, &cached, block + i, g->scanned);
+                for (size_t k = 0; k < count; k++) {
+                        segment_count(g, &cached, block + k, g->scanned);
                         g->scanned += sizeof(*block);
                 }
                 if (n < (ssize_t) sizeof(block))
                         return 0;
+                if (segment_is_blank(block, count))
+                        g->scanned = segment_after_hole(fd, g->scanned);
         }
+        return 1;
 }
 
 int segment_scan(Sandbox *sb) {
@@ -182,15 +200,13 @@ int segment_scan(Sandbox *sb) {
         fd = segment_file(g, SEGMENT_FILE_INDEX);
         if (fd < 0)
                 return fd;
-        if (!g->looked && g->scanned == 0)
-                segment_skip_hole(g, fd);
         r = segment_scan_on(g, fd);
-        if (r >= 0 && !g->looked) {
+        if (r == 0 && !g->looked) {
                 g->looked = true;
                 g->strange_from = sb->last_execution;
                 sb->last_execution = MAX_OF(sb->last_execution, g->strange_to);
         }
-        return r;
+        return r <= 0 ? r : g->looked ? 0 : -EAGAIN;
 }
 
 int segment_know(Sandbox *sb) {

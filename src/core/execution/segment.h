@@ -31,7 +31,8 @@ void segment_drop(Sandbox *sb);
 /* Before an execution gets its number: another copy of the store may know more executions than this one, and no number
  * is used twice. */
 int segment_know(Sandbox *sb);
-/* Reads what is new in the index. -ENODATA: the file is gone. */
+/* Reads what is new in the index, or much of it, and the rest in the next calls. -EAGAIN: there is a rest of what was
+ * there at the daemon's start. -ENODATA: the file is gone. */
 int segment_scan(Sandbox *sb);
 /* The same, if the index has grown, at most once in a round of looks. Closes what was not used since the last one. */
 void segment_look(Sandbox *sb, uint64_t round);
