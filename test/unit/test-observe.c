@@ -165,7 +165,7 @@ TEST(connections_of_guests_are_no_refused_calls) {
 
         watched_new(&x, "refused-calls");
         for (unsigned i = 0; i < 100; i++)
-                observe_security(x.w.manager, "network", NULL, NULL);
+                observe_security_count(x.w.manager, "network");
         observe_security(x.w.manager, "oom-kill", NULL, "told");
         check_near("guests", observe_signal(x.o, SIGNAL_REFUSED_CALLS), 0);
         observe_security(x.w.manager, "auth-failed", NULL, "told");
