@@ -60,6 +60,7 @@ struct SegmentReader {
 void segment_name(const Segment *g, SegmentFile file, char ret[static SEGMENT_NAME_BYTES]);
 /* The open file, which stays the segment's. -ENODATA. */
 int segment_file(Segment *g, SegmentFile file);
+int segment_open_to_write(const Segment *g, SegmentFile file); /* for the caller to close */
 void segment_shut(Segment *g);
 void segment_reader_left(Segment *g); /* may free it */
 void segment_add_gone(Segment *g, uint64_t bytes, uint64_t first, uint64_t last);

@@ -155,15 +155,42 @@ static void segment_skip_hole(Segment *g, int fd) {
                 g->scanned = (uint64_t) from / sizeof(SegmentRecord) * sizeof(SegmentRecord);
 }
 
+/* After a crash of the machine the index may have records of bytes that the data does not. They lose their number, or else
+ * they would show what is written there next. A shim writes the bytes first, so of a running one there is none. */
+static int segment_drop_lost(Segment *g, SegmentRecord *block, size_t n) {
+        int data_fd = segment_file(g, SEGMENT_FILE_DATA);
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st;
+        uint64_t size;
+
+        if (data_fd < 0 || fstat(data_fd, &st) < 0)
+                return data_fd == -ENODATA ? 0 : data_fd < 0 ? data_fd : -errno;
+        size = (uint64_t) st.st_size;
+        for (size_t i = 0; i < n; i++) {
+                if (block[i].exec == 0 || (block[i].size <= size && block[i].position <= size - block[i].size))
+                        continue;
+                if (fd < 0)
+                        fd = segment_open_to_write(g, SEGMENT_FILE_INDEX);
+                block[i].exec = 0;
+                if (fd < 0 || pwrite(fd, block + i, sizeof(*block), (off_t) (g->scanned + i * sizeof(*block))) != sizeof(*block))
+                        return fd < 0 ? fd : -EIO;
+        }
+        return 0;
+}
+
 static int segment_scan_on(Segment *g, int fd) {
         static SegmentRecord block[2048];
         Execution *cached = NULL;
+        int r;
 
         for (;;) {
                 ssize_t n = pread(fd, block, sizeof(block), (off_t) g->scanned);
 
                 if (n < 0)
                         return -errno;
+                r = g->looked ? 0 : segment_drop_lost(g, block, (size_t) n / sizeof(*block));
+                if (r < 0)
+                        return r;
                 for (size_t i = 0; i < (size_t) n / sizeof(*block); i++) {
                         segment_count(g, &cached, block + i, g->scanned);
                         g->scanned += sizeof(*block);
