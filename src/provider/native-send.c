@@ -79,6 +79,7 @@ int native_send_spawner(Native *n, const void *data, size_t size, const int *fds
 static int native_on_later(sd_event_source *source, uint64_t usec, void *userdata) {
         Native *n = userdata;
 
+        settle_now(n->config.settle); /* some may be of this turn, and what they follow from unwritten */
         native_flush_line(&n->lazy);
         return 0;
 }

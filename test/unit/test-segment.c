@@ -337,6 +337,29 @@ TEST(a_restarted_daemon_reads_on_and_uses_no_number_twice) {
         world_close(&w);
 }
 
+/* A crash of the machine may keep the index and lose data: what is written there next is not shown as the output of before. */
+TEST(records_of_lost_bytes_show_nothing) {
+        World w;
+        Sandbox *sb;
+        Execution *x;
+
+        segment_world(&w, "crash");
+        sb = create_ready(&w, NULL);
+        x = start(sb, "a");
+        put(&w, x, STREAM_STDOUT, "kept");
+        put(&w, x, STREAM_STDOUT, "lost");
+        put(&w, x, STREAM_STDERR, "all lost");
+        end_with(&w, x, 8, 8);
+        check_int("crash", ftruncate(w.fake.segment_fds[0], 6), 0);
+        world_close(&w);
+        world_open(&w);
+        x = manager_find_execution(w.manager->sandboxes, "e1");
+        check_string("what is left", text_from(x, STREAM_STDOUT, 0), "kept");
+        check_uint("of stdout", size_of(x, STREAM_STDOUT), 4);
+        check_result("nothing", output_open(x, STREAM_STDERR, &(OutputReader *) { NULL }), -ENODATA);
+        world_close(&w);
+}
+
 TEST(an_index_is_not_trusted) {
         static const SegmentRecord bad[] = {
                 { 1, 0, TIME, UINT32_MAX, STREAM_STDOUT },

@@ -16,6 +16,7 @@
 #include "core/execution/segment.h"
 #include "core/internal.h"
 #include "core/ledger.h"
+#include "core/settle.h"
 
 #define LOOK_USEC       USEC_PER_SEC
 #define LOOK_SOON_USEC  (50 * USEC_PER_MSEC) /* when little space is free */
@@ -79,8 +80,10 @@ static void core_journal_make_room(Manager *m) {
                 Execution *x = journal_owner(e);
 
                 log_debug("sandbox %s: journals of %s are removed to make room", x->sandbox->id, x->id);
-                journal_remove(x);
+                x->journals_gone = true;
                 store_may_lose(store_execution_update(m->store, x), "that journals are gone"); /* a client that opens them notices */
+                settle_now(m->settle); /* what is left by a death in the middle of the removal must not be taken for all of it */
+                journal_remove(x);
         }
 }
 

@@ -60,6 +60,7 @@ struct SegmentReader {
 void segment_name(const Segment *g, SegmentFile file, char ret[static SEGMENT_NAME_BYTES]);
 /* The open file, which stays the segment's. -ENODATA. */
 int segment_file(Segment *g, SegmentFile file);
+int segment_open_to_write(const Segment *g, SegmentFile file); /* for the caller to close */
 void segment_shut(Segment *g);
 bool segment_is_blank(const SegmentRecord *records, size_t n);
 /* The next place of the index with data, or its end: it may have holes of any size. */

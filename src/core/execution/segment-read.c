@@ -321,7 +321,7 @@ static int records_give_back(const Segment *g, Hole *data, Hole *index, uint64_t
         return 0;
 }
 
-static int segment_open_to_write(const Segment *g, SegmentFile file) {
+int segment_open_to_write(const Segment *g, SegmentFile file) {
         char name[SEGMENT_NAME_BYTES];
         int fd;
 

@@ -168,6 +168,46 @@ uint64_t segment_after_hole(int fd, uint64_t at) {
         return data < 0 ? at : MAX_OF(at, (uint64_t) data / sizeof(SegmentRecord) * sizeof(SegmentRecord));
 }
 
+static bool segment_has(const SegmentRecord *record, uint64_t size) {
+        return record->size <= size && record->position <= size - record->size;
+}
+
+/* After a crash of the machine the index may have records of bytes that the data does not. They lose their number, or else
+ * they would show what is written there next. A shim writes the bytes first, so of a running one there is none. */
+static int segment_drop_lost(Segment *g, SegmentRecord *block, size_t n) {
+        int data_fd = segment_file(g, SEGMENT_FILE_DATA);
+        _cleanup_close_ int fd = -EBADF;
+        size_t first = n, end = 0, bytes;
+        struct stat st;
+
+        if (data_fd < 0 || fstat(data_fd, &st) < 0)
+                return data_fd == -ENODATA ? 0 : data_fd < 0 ? data_fd : -errno;
+        for (size_t i = 0; i < n; i++) {
+                if (block[i].exec == 0 || segment_has(block + i, (uint64_t) st.st_size))
+                        continue;
+                block[i].exec = 0;
+                first = MIN_OF(first, i);
+                end = i + 1;
+        }
+        if (first >= end)
+                return 0;
+        fd = segment_open_to_write(g, SEGMENT_FILE_INDEX);
+        if (fd < 0)
+                return fd;
+        bytes = (end - first) * sizeof(*block);
+        return pwrite(fd, block + first, bytes, (off_t) (g->scanned + first * sizeof(*block))) == (ssize_t) bytes ? 0 : -EIO;
+}
+
+static int segment_scan_block(Segment *g, Execution **cached, SegmentRecord *block, size_t n) {
+        int r = g->looked ? 0 : segment_drop_lost(g, block, n);
+
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                segment_count(g, cached, block + i, g->scanned);
+                g->scanned += sizeof(*block);
+        }
+        return r;
+}
+
 /* 1: there is more. */
 static int segment_scan_on(Segment *g, int fd) {
         static SegmentRecord block[2048];
@@ -176,13 +216,10 @@ static int segment_scan_on(Segment *g, int fd) {
         for (size_t i = 0; i < SCAN_MAX / sizeof(block); i++) {
                 ssize_t n = pread(fd, block, sizeof(block), (off_t) g->scanned);
                 size_t count = n > 0 ? (size_t) n / sizeof(*block) : 0;
+                int r = n < 0 ? -errno : segment_scan_block(g, &cached, block, count);
 
-                if (n < 0)
-                        return -errno;
-                for (size_t k = 0; k < count; k++) {
-                        segment_count(g, &cached, block + k, g->scanned);
-                        g->scanned += sizeof(*block);
-                }
+                if (r < 0)
+                        return r;
                 if (n < (ssize_t) sizeof(block))
                         return 0;
                 if (segment_is_blank(block, count))
