@@ -27,13 +27,13 @@ static int add_part(LogTail *t, const char *id) {
         return 0;
 }
 
-int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n) {
+int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, const Execution *only, uint64_t n, usec_t since) {
         const Execution *x;
         int r = 0;
 
-        *t = (LogTail) { .left = n, .budget = BUDGET, .event = q->n };
+        *t = (LogTail) { .left = n, .since = since, .budget = n == LOG_TAIL_ALL ? UINT64_MAX : BUDGET, .event = q->n };
         for (x = sb->executions; x && r >= 0; x = x->hh.next)
-                if (!execution_ended(x))
+                if (only ? x == only : !execution_ended(x))
                         r = add_part(t, x->id);
         return r;
 }
@@ -56,7 +56,12 @@ static LogSpan *current_span(LogTail *t) {
         return &t->parts.items[t->n_begun - 1].span;
 }
 
-static int add_start(LogBack *b, uint64_t offset) {
+/* Before a line that is too old there are only older ones. */
+static int add_start(const LogTail *t, LogBack *b, const Execution *x, uint64_t offset) {
+        if (t->since > 0 && MAX_OF(x->started_at, output_time(b->output, offset)) < t->since) {
+                b->end = 0;
+                return 0;
+        }
         if (ARRAY_RESERVE(b->starts, b->room, b->n_starts + 1) < 0)
                 return -ENOMEM;
         b->starts[b->n_starts++] = (struct LogStart) { offset, output_place(b->output, offset) };
@@ -79,10 +84,10 @@ static int read_block(LogTail *t, const Execution *x, ExecutionStream stream) {
         t->budget -= (uint64_t) n;
         b->end = start;
         if (start == 0)
-                r = add_start(b, 0); /* the first line has no newline before it */
+                r = add_start(t, b, x, 0); /* the first line has no newline before it */
         for (uint64_t i = start; i < end && r >= 0; i++)
                 if (block[i - start] == '\n' && i + 1 < b->size)
-                        r = add_start(b, i + 1);
+                        r = add_start(t, b, x, i + 1);
         return r < 0 ? r : 1;
 }
 

@@ -12,6 +12,7 @@
 
 #define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is split */
 #define LOG_TAIL_MAX 100000
+#define LOG_TAIL_ALL UINT64_MAX
 
 typedef struct LogEvent {
         uint64_t serial; /* 0: output, which has none */
@@ -76,11 +77,12 @@ typedef struct LogBack {
         size_t n_starts, room;
 } LogBack;
 
-/* Finds the start of the last n entries: drops earlier events from the queue, and records the parts of output
- * to send. Executions that are not listed in `parts` are sent whole. Journals are searched one slice at a
+/* Finds the start of the last n entries that are not older than `since`: drops earlier events from the queue, and records
+ * the parts of output to send. Executions that are not listed in `parts` are sent whole. Journals are searched one slice at a
  * time. */
 typedef struct LogTail {
-        uint64_t left;   /* entries still missing */
+        uint64_t left;   /* entries still missing; LOG_TAIL_ALL: all of that time */
+        usec_t since;
         uint64_t budget; /* bytes that may still be read; at 0 the tail starts at the current position */
         LogParts parts;  /* running executions are listed from the start */
         size_t n_begun;  /* number of parts in progress; of the last one … */
@@ -88,6 +90,7 @@ typedef struct LogTail {
         size_t event;    /* events before this index are still to be searched */
 } LogTail;
 
-int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n);
+/* only: of this execution; NULL: of all. */
+int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, const Execution *only, uint64_t n, usec_t since);
 int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb); /* 1: there is more to do. sb NULL: it is gone */
 void log_tail_done(LogTail *t); /* may be called twice, or on a zeroed LogTail */
