@@ -24,6 +24,11 @@ ssize_t output_read(void *reader, void *buffer, size_t size, uint64_t offset);
 /* When the byte at `offset` was read from the program, by the wall clock; in a journal: when it was last written to. 0: not
  * known. */
 usec_t output_time(OutputReader *o, uint64_t offset);
+/* Where the byte is in the order of the execution's whole output: of two bytes of its streams, that with the lower place was
+ * read first. 0: not known; always in a journal. */
+uint64_t output_place(OutputReader *o, uint64_t offset);
+/* All of the execution's output before that byte of the stream has been seen in both streams; UINT64_MAX: there is no order. */
+uint64_t output_seen(const Execution *x, ExecutionStream stream);
 
 /* A descriptor for the caller to close, and where the bytes are in that file, if they are in one piece: for the kernel to
  * send. Keep the reader meanwhile. -ENXIO: they are not. */

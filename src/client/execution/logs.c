@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "client/ask.h"
 #include "client/execution/session.h"
+#include "client/http/digest.h"
 #include "client/human.h"
 #include "client/lines.h"
 #include "client/verbs.h"
@@ -16,10 +18,10 @@
 
 static const Option logs_options[] = {
         { "follow", 'f', NULL,      "continue with later events", OPTION_OWN },
-        { "since",  0,   "TIME",    "only events after this time: 10m (ago), or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
+        { "since",  0,   "TIME",    "only what is after this time: 10m (ago), or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
         { "grep",   'g', "PATTERN", "only lines that match an extended regular\nexpression", OPTION_OWN },
         { "tail",   'n', "N",       "only the last N lines", QUERY_NUMBER("tail", 0, INT64_MAX) },
-        OPTION_INSTEAD("timestamps", 't', NULL, "without EXECUTION, every line has its time: cove logs SANDBOX"),
+        { "timestamps", 't', NULL,  "with EXECUTION: the time before each line", OPTION_OWN },
 };
 
 typedef enum LogsForm {
@@ -108,11 +110,70 @@ static int client_logs_show_sandbox(const Place *place, const Common *o, const c
         return 0;
 }
 
+/* The lines of one execution, each to its own stream. */
+typedef struct LogsEntries {
+        LineReader lines;
+        bool times;
+} LogsEntries;
+
+static void put_bytes64(FILE *f, const char *text, size_t size) {
+        uint8_t *bytes = malloc(BASE64_BYTES_MAX(size) + 1);
+        ssize_t n = bytes ? base64_decode(text, size, bytes) : -1;
+
+        if (n > 0)
+                (void) fwrite(bytes, 1, (size_t) n, f);
+        free(bytes);
+}
+
+static int client_logs_take_entry(void *userdata, const char *line, size_t size) {
+        _cleanup_json_ json_t *entry = size > 0 ? json_parse(line, size, /* reterr= */ NULL) : NULL;
+        const json_t *text = json_object_get(entry, "text"), *data64 = json_object_get(entry, "data64");
+        const char *type = json_get_text_or(entry, "type", "");
+        const LogsEntries *e = userdata;
+        FILE *f = strcmp(type, "exec.stderr") == 0 ? stderr : stdout;
+
+        if (strcmp(type, "exec.lost") == 0)
+                (void) fprintf(stderr, "cove: %s\n", json_get_text_or(entry, "text", type));
+        if (f == stdout && strcmp(type, "exec.stdout") != 0)
+                return 0;
+        if (f == stderr && fflush(stdout) != 0)
+                return -errno;
+        if (e->times)
+                (void) fprintf(f, "%s ", json_get_text_or(entry, "time", "-"));
+        if (json_is_string(data64))
+                put_bytes64(f, json_string_value(data64), json_string_length(data64));
+        else if (json_is_string(text))
+                (void) fwrite(json_string_value(text), 1, json_string_length(text), f);
+        (void) putc('\n', f);
+        return 0;
+}
+
+static int client_logs_take_entries(void *userdata, const void *data, size_t size) {
+        LogsEntries *e = userdata;
+        int r = line_reader_feed(&e->lines, data, size);
+
+        return r >= 0 && fflush(stdout) != 0 ? -errno : r;
+}
+
+static int client_logs_show_lines(const Place *place, const Common *o, const char *sandbox, const char *execution) {
+        LogsEntries e = { .times = common_said(o, "timestamps") };
+        _cleanup_url_ Url u = url_of("/api/sandbox/%s/logs?format=events&execution=%s&since=%s&tail=%s&follow=%s", sandbox, execution,
+                        common_query(o, "since"), common_query(o, "tail"), common_said(o, "follow") ? "1" : NULL);
+        int r;
+
+        e.lines = (LineReader) { .line = client_logs_take_entry, .userdata = &e, .max = LINE_MAX_BYTES };
+        r = client_receive(place, &u, /* accept= */ NULL, client_logs_take_entries, &e, /* error= */ NULL);
+        line_reader_done(&e.lines);
+        return r < 0 ? EXIT_OWN_FAILURE : 0;
+}
+
 static int show_execution(const Place *place, const Common *o, const char *sandbox, const char *execution) {
         const Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
 
-        if (o->queries.n > 0 || common_said(o, "grep") || o->json)
-                return verb_refuse("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
+        if (common_said(o, "grep") || o->json)
+                return verb_refuse("--grep and --json are for the sandbox's logs, not for a command's output");
+        if (o->queries.n > 0 || common_said(o, "timestamps"))
+                return client_logs_show_lines(place, o, sandbox, execution);
         return session_run(&session, link_http_follow(place, sandbox, execution, common_said(o, "follow")));
 }
 
@@ -143,7 +204,8 @@ static int logs_run(const Place *place, void *options, const Operands *words) {
 const Verb command_logs = {
         .synopsis = "logs SANDBOX [EXECUTION] [options]",
         .about = "Shows the events of a sandbox: its states, its commands and their output. With EXECUTION,\n"
-                 "prints exactly what that command wrote, stdout and stderr separately.",
+                 "prints exactly what that command wrote, stdout and stderr separately; with --since, --tail\n"
+                 "or -t, its lines, in the order in which they were written.",
         .more = "With --json: a list of events; with --follow too, one event a line.",
         VERB_OPTIONS(logs_options), VERB_UP_TO(2, "no sandbox given"), .run = logs_run,
 };

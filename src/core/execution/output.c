@@ -93,6 +93,14 @@ usec_t output_time(OutputReader *o, uint64_t offset) {
         return o->fd < 0 || fstat(o->fd, &st) < 0 ? 0 : (usec_t) st.st_mtim.tv_sec * USEC_PER_SEC + (usec_t) st.st_mtim.tv_nsec / 1000;
 }
 
+uint64_t output_place(OutputReader *o, uint64_t offset) {
+        return o->segment ? segment_place(o->segment, offset) : 0;
+}
+
+uint64_t output_seen(const Execution *x, ExecutionStream stream) {
+        return x->has_files ? UINT64_MAX : x->pieces.bytes[stream];
+}
+
 int output_piece(OutputReader *o, uint64_t from, uint64_t to, uint64_t *ret_position) {
         int fd;
 

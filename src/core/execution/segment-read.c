@@ -222,6 +222,12 @@ usec_t segment_time(SegmentReader *r, uint64_t offset) {
         return reader_seek(r, offset, &record) > 0 ? MIN_OF(record->time_usec, clock_wall_usec()) : 0;
 }
 
+uint64_t segment_place(SegmentReader *r, uint64_t offset) {
+        const SegmentRecord *record;
+
+        return reader_seek(r, offset, &record) > 0 ? r->at : 0;
+}
+
 int segment_piece(SegmentReader *r, uint64_t from, uint64_t to, uint64_t *ret_position) {
         ssize_t n = reader_run(r, from, to - from, ret_position);
         int fd;

@@ -51,5 +51,6 @@ SegmentReader *segment_close(SegmentReader *r);
 /* Like pread() of the stream, but all that there is up to size. */
 ssize_t segment_read(SegmentReader *r, void *buffer, size_t size, uint64_t offset);
 usec_t segment_time(SegmentReader *r, uint64_t offset); /* of the piece with that byte; 0: none */
+uint64_t segment_place(SegmentReader *r, uint64_t offset); /* of its record in the index; 0: none */
 /* A descriptor of the data, for the caller to close, and where the bytes from..to are in it. -ENXIO: not in one piece. */
 int segment_piece(SegmentReader *r, uint64_t from, uint64_t to, uint64_t *ret_position);

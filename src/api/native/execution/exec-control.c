@@ -97,6 +97,6 @@ const ApiRoute execution_routes[] = {
         { "GET",  EXEC "/wait",        MAY_READ, .handle = native_exec_wait, ANSWER(execution_result), .queries = QUERIES("timeoutSeconds", "output") },
         { "GET",  EXEC "/attach",      MAY_EXEC, .handle = native_exec_attach, .queries = QUERIES("from") },
         { "GET",  SANDBOX "/terminal", MAY_EXEC, .handle = native_terminal, .queries = QUERIES("cols", "rows", "command", "user", "cwd", "bind") },
-        { "GET",  SANDBOX "/logs",     MAY_READ, .handle = native_sandbox_logs, .queries = QUERIES("since", "tail", "follow", "format") },
+        { "GET",  SANDBOX "/logs",     MAY_READ, .handle = native_sandbox_logs, .queries = QUERIES("execution", "since", "tail", "follow", "format") },
         { 0 },
 };

@@ -162,35 +162,81 @@ static bool is_last(const LogOutput *o, ExecutionStream stream, size_t size) {
         return feed_ended(&o->feed) || j->offset + size >= j->limit;
 }
 
-/* Writes whole lines. A line that is too long, or the unfinished last line, is written as it is. */
-static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_json) {
-        char piece[LOG_LINE_MAX];
-        ssize_t n = feed_peek(&o->feed, stream, piece, sizeof(piece));
-        uint64_t from = o->feed.journals[stream].offset;
-        size_t used = 0;
+/* The lines of a stream that were read. */
+typedef struct LogLines {
+        char data[LOG_LINE_MAX];
+        size_t size, used;
+        bool found; /* there is a line after `used`, or a part of one that is shown as it is: too long, or the unfinished last one */
+        size_t line_size;
+        uint64_t place;
+} LogLines;
 
-        if (n <= 0)
-                return (int) n;
-        while (used < (size_t) n) {
-                const char *line = piece + used, *end = memchr(line, '\n', (size_t) n - used);
-                size_t size = end ? (size_t) (end - line) : (size_t) n - used;
+static void log_lines_find(LogLines *l, const LogOutput *o, ExecutionStream stream) {
+        const char *line = l->data + l->used, *end = memchr(line, '\n', l->size - l->used);
+        const FeedJournal *j = o->feed.journals + stream;
 
-                if (!end && used > 0)
-                        break; /* is read again, with what follows it */
-                if (!end && size < sizeof(piece) && !is_last(o, stream, (size_t) n))
-                        break;
-                log_lines_put(t, o, stream, written_at(o, stream, from + used), line, size, as_json);
-                used += size + (end != NULL);
+        /* What is not whole is read again, with what follows it. */
+        l->found = end || (l->used == 0 && l->size > 0 && (l->size == sizeof(l->data) || is_last(o, stream, l->size)));
+        if (!l->found)
+                return;
+        l->line_size = end ? (size_t) (end - line) : l->size;
+        l->place = output_place(j->output, j->offset + l->used);
+}
+
+static int log_lines_read(LogLines *l, LogOutput *o, ExecutionStream stream) {
+        ssize_t n = feed_peek(&o->feed, stream, l->data, sizeof(l->data));
+
+        l->size = n > 0 ? (size_t) n : 0;
+        l->used = 0;
+        log_lines_find(l, o, stream);
+        return n < 0 ? (int) n : 0;
+}
+
+/* Writes the line, and looks for the next one. */
+static void log_lines_take(LogLines *l, Text *t, const LogOutput *o, ExecutionStream stream, bool as_json) {
+        uint64_t offset = o->feed.journals[stream].offset + l->used;
+        const char *line = l->data + l->used;
+
+        log_lines_put(t, o, stream, written_at(o, stream, offset), line, l->line_size, as_json);
+        l->used += l->line_size;
+        l->used += l->used < l->size && l->data[l->used] == '\n';
+        log_lines_find(l, o, stream);
+}
+
+/* Writes the lines of both streams in their order, until more of a stream must be read. A line that is not whole yet keeps
+ * none of the other stream waiting. */
+static int log_lines_merge(Text *t, LogOutput *o, bool as_json) {
+        LogLines out, err;
+        bool more = false; /* of this output, which has been read already */
+        uint64_t seen;
+        int r = log_lines_read(&out, o, STREAM_STDOUT);
+
+        if (r < 0)
+                return r;
+        /* What has come since is shown when stdout has been read again. */
+        seen = o->feed.execution ? output_seen(o->feed.execution, STREAM_STDERR) : UINT64_MAX;
+        r = log_lines_read(&err, o, STREAM_STDERR);
+        if (r < 0)
+                return r;
+        while (!more && (out.found || err.found)) {
+                bool is_err = err.found && (!out.found || err.place < out.place);
+                LogLines *l = is_err ? &err : &out;
+
+                if (is_err && o->feed.journals[STREAM_STDERR].offset + err.used >= seen)
+                        more = true;
+                else {
+                        log_lines_take(l, t, o, is_err ? STREAM_STDERR : STREAM_STDOUT, as_json);
+                        more = !l->found;
+                }
         }
-        feed_advance(&o->feed, stream, used);
-        return used > 0;
+        feed_advance(&o->feed, STREAM_STDOUT, out.used);
+        feed_advance(&o->feed, STREAM_STDERR, err.used);
+        return more;
 }
 
 int log_put_output(Text *t, LogOutput *o, bool as_json) {
-        int r = 0;
+        int r = log_lines_merge(t, o, as_json);
 
-        for (ExecutionStream s = 0; s < _STREAM_MAX && r == 0; s++)
-                r = put_stream(t, o, s, as_json);
         feed_rest(&o->feed);
         o->stirred = r > 0;
         return r;

@@ -3,6 +3,7 @@
 #include "api/native/execution/logs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -22,6 +23,7 @@ typedef struct LogStream {
         SandboxWatch watch;
         bool follow, as_json;
         bool ended;        /* nothing will be added */
+        char only[EXECUTION_ID_MAX]; /* the output of this execution, and nothing else; "": everything */
         bool told_running; /* the running executions were opened; when following, repeatedly */
         usec_t since;
         LogTail tail;
@@ -43,6 +45,10 @@ static void native_logs_on_feed(Feed *f, void *userdata) {
 static int native_logs_slice(ApiRequest *q);
 static int native_logs_fill(LogStream *s, size_t enough);
 
+static int native_logs_load(LogStream *s) {
+        return s->only[0] ? 0 : log_queue_load(&s->queue, s->q->manager, s->q->about->id, s->since);
+}
+
 /* The rows and journals are removed with the sandbox, so their content is taken over now. If it exceeds our
  * memory limit, the output of one execution is kept open; a reader that is further behind loses the rest,
  * and is told so. */
@@ -54,12 +60,14 @@ static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
                 while (!s->q->answered && native_logs_slice(s->q) > 0)
                         ;
                 api_slices_stop(&s->looking);
-                (void) log_queue_load(&s->queue, sb->manager, sb->id, s->since);
+                (void) native_logs_load(s);
                 s->ended = true;
                 sandbox_unwatch(&s->watch);
                 (void) native_logs_fill(s, LAST_SIZE);
                 if (s->draining)
                         feed_hold(&s->draining->feed);
+                else if (s->only[0] && s->running)
+                        feed_hold(&s->running->feed);
         }
         http_request_continue(s->q->http);
 }
@@ -168,19 +176,19 @@ static int put_next_event(LogStream *s) {
         return 1;
 }
 
-/* Opens running executions; when following, also those that were started since the last call. */
+/* Opens running executions, or that which is asked for; when following, also those that were started since the last call. */
 static int open_running(LogStream *s) {
         Sandbox *sb = sandbox_unless_gone(s->q->about);
         const Execution *x;
         int r = 0;
 
-        if (!sb || (s->told_running && !s->follow))
+        if (!sb || (s->told_running && (!s->follow || s->only[0])))
                 return 0;
         s->told_running = true;
         for (x = sb->executions; x && r >= 0; x = x->hh.next) {
                 LogOutput *o;
 
-                if (execution_ended(x) || find_running(s, x->id))
+                if ((s->only[0] ? strcmp(x->id, s->only) != 0 : execution_ended(x)) || find_running(s, x->id))
                         continue;
                 r = native_logs_open_output(s, x, &o);
                 if (r >= 0 && o)
@@ -199,6 +207,10 @@ static int put_running(LogStream *s) {
                 r = log_put_output(&s->text, o, s->as_json);
                 if (r < 0)
                         return r;
+                if (r == 0 && s->only[0] && o->feed.lost) {
+                        log_put_lost(&s->text, o, s->as_json);
+                        o->feed.lost = false;
+                }
                 some |= r;
         }
         return some;
@@ -209,7 +221,7 @@ static int native_logs_fill(LogStream *s, size_t enough) {
 
         while (r > 0 && s->text.size < enough) {
                 if (s->queue.first == s->queue.n && !s->ended) {
-                        r = log_queue_load(&s->queue, s->q->manager, s->q->about->id, s->since);
+                        r = native_logs_load(s);
                         if (r < 0)
                                 return r;
                 }
@@ -223,6 +235,12 @@ static int native_logs_fill(LogStream *s, size_t enough) {
         return r < 0 ? r : s->text.error;
 }
 
+static bool native_logs_over(const LogStream *s) {
+        if (!s->follow || s->ended)
+                return true;
+        return s->only[0] && (!s->running || feed_ended(&s->running->feed));
+}
+
 static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         LogStream *s = userdata;
         int r;
@@ -234,7 +252,7 @@ static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, voi
                         return r;
                 if (s->text.size == 0) {
                         text_done(&s->text);
-                        return s->follow && !s->ended ? 0 : HTTP_STREAM_END;
+                        return native_logs_over(s) ? HTTP_STREAM_END : 0;
                 }
         }
         return (ssize_t) text_copy(&s->text, &s->sent, buffer, size);
@@ -272,30 +290,40 @@ static int read_format(ApiRequest *q, bool *ret_json) {
         return 0;
 }
 
-static int native_logs_begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
-        int r = log_queue_load(&s->queue, sb->manager, sb->id, s->since);
+/* Which execution is asked for; NULL: all. */
+static int read_execution(ApiRequest *q, const Execution **ret) {
+        const char *id = http_query(q->http, "execution");
+
+        *ret = id ? manager_find_execution(q->sandbox, id) : NULL;
+        if (id && !*ret)
+                return api_error(q, 404, "not_found", NULL, "sandbox '%s' has no execution '%.60s'", q->sandbox->id, id);
+        return *ret && (*ret)->journals_gone ? exec_answer_feed_error(q, *ret, -ENODATA) : 0;
+}
+
+static int native_logs_begin(LogStream *s, Sandbox *sb, const Execution *only, uint64_t tail) {
+        int r = native_logs_load(s);
 
         if (r < 0)
                 return r;
         s->ended = sandbox_status_is_ended(sb->status);
         if (s->follow && !s->ended)
                 sandbox_watch(sb, &s->watch);
-        if (!has_tail)
+        if (tail == LOG_TAIL_ALL && s->since == 0)
                 return native_logs_answer(s);
-        r = log_tail_begin(&s->tail, &s->queue, sb, tail);
+        r = log_tail_begin(&s->tail, &s->queue, sb, only, tail, s->since);
         return r < 0 ? r : api_slices_start(&s->looking, s->q, native_logs_slice);
 }
 
 void native_sandbox_logs(ApiRequest *q) {
         bool follow = false, as_json = false;
-        uint64_t tail = 0;
+        uint64_t tail = LOG_TAIL_ALL;
+        const Execution *only = NULL;
         usec_t since = 0;
         LogStream *s;
-        int has_tail, r;
+        int r;
 
-        has_tail = api_query_uint(q, "tail", 0, LOG_TAIL_MAX, &tail);
-        if (has_tail < 0 || api_query_bool(q, "follow", &follow) < 0 || native_query_time(q, "since", &since) < 0 ||
-                        read_format(q, &as_json) < 0)
+        if (api_query_uint(q, "tail", 0, LOG_TAIL_MAX, &tail) < 0 || api_query_bool(q, "follow", &follow) < 0 || native_query_time(q, "since", &since) < 0 ||
+                        read_format(q, &as_json) < 0 || read_execution(q, &only) < 0 || q->answered)
                 return;
         if (q->sandbox->mask_lost) {
                 (void) api_errno(q, -EKEYREVOKED, EXEC_OUTPUT_LOST);
@@ -312,7 +340,9 @@ void native_sandbox_logs(ApiRequest *q) {
                 .since = since,
                 .text = TEXT_INIT(TEXT_MAX),
         };
-        r = native_logs_begin(s, q->sandbox, has_tail > 0, tail);
+        if (only)
+                (void) snprintf(s->only, sizeof(s->only), "%s", only->id);
+        r = native_logs_begin(s, q->sandbox, only, tail);
         if (r < 0)
                 (void) api_errno(q, r, "cannot read the events");
 }

@@ -1,8 +1,8 @@
 /* logs.h: shared by the files of GET …/logs: the events of a sandbox, interleaved with the output of its
  * commands.
  *
- * Events come from the store, output from journals. A journal has no times, so the output of an execution is
- * placed before its end event; while it runs, after everything else. A following client gets it as it
+ * Events come from the store, output from where it lies (core/output.h). The output of an execution is placed before its
+ * end event, its lines in the order of the output; while it runs, after everything else. A following client gets it as it
  * arrives. Memory is bounded: a sandbox has at most a thousand events, and output is passed on in pieces. */
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is split */
 #define LOG_TAIL_MAX 100000
+#define LOG_TAIL_ALL UINT64_MAX
 
 typedef struct LogEvent {
         uint64_t serial; /* 0: output, which has none */
@@ -66,20 +67,30 @@ typedef struct LogParts {
         size_t n;
 } LogParts;
 
-/* Finds the start of the last n entries: drops earlier events from the queue, and records the parts of output
- * to send. Executions that are not listed in `parts` are sent whole. Journals are searched one slice at a
+/* A stream that is read backwards. */
+typedef struct LogBack {
+        OutputReader *output; /* NULL: there is none, or all is counted */
+        uint64_t size, end;   /* what is before `end` has not been read */
+        struct LogStart {
+                uint64_t offset, place;
+        } *starts;            /* of lines that have been read, and are not counted yet */
+        size_t n_starts, room;
+} LogBack;
+
+/* Finds the start of the last n entries that are not older than `since`: drops earlier events from the queue, and records
+ * the parts of output to send. Executions that are not listed in `parts` are sent whole. Journals are searched one slice at a
  * time. */
 typedef struct LogTail {
-        uint64_t left;   /* entries still missing */
+        uint64_t left;   /* entries still missing; LOG_TAIL_ALL: all of that time */
+        usec_t since;
         uint64_t budget; /* bytes that may still be read; at 0 the tail starts at the current position */
         LogParts parts;  /* running executions are listed from the start */
         size_t n_begun;  /* number of parts in progress; of the last one … */
-        ExecutionStream n_streams; /* … this number of streams is still uncounted */
+        LogBack streams[_STREAM_MAX]; /* … the lines that are still uncounted */
         size_t event;    /* events before this index are still to be searched */
-        OutputReader *output; /* of the stream that is being counted; NULL: none */
-        uint64_t size, end;
 } LogTail;
 
-int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, uint64_t n);
+/* only: of this execution; NULL: of all. */
+int log_tail_begin(LogTail *t, const LogQueue *q, const Sandbox *sb, const Execution *only, uint64_t n, usec_t since);
 int log_tail_slice(LogTail *t, LogQueue *q, Sandbox *sb); /* 1: there is more to do. sb NULL: it is gone */
 void log_tail_done(LogTail *t); /* may be called twice, or on a zeroed LogTail */
