@@ -86,8 +86,10 @@ static void print_finding(const Finding *f, const char *name, const char *purpos
                 (void) snprintf(text, sizeof(text), "%s: %s", purpose, f->detail);
                 print_wrapped(text, PURPOSE_COLUMN, width);
         }
-        if (!f->ok && f->cure[0])
-                printf("  %-13s cure: %s\n", "", f->cure);
+        if (!f->ok && f->cure[0]) {
+                printf("%*scure: ", PURPOSE_COLUMN, "");
+                print_wrapped(f->cure, PURPOSE_COLUMN + strlen("cure: "), width);
+        }
 }
 
 /* The depot is not a guard, so it does not affect the level. The cure is the text in the last parentheses of

@@ -661,11 +661,12 @@ lay_out_cgroups() {
     echo $$ >$session/cgroup.procs
 }
 
-# Everything a sandbox could leave behind, one thing per line. Few processes: each costs 10 to 40 ms here.
+# Everything a sandbox could leave behind, one thing per line; the files whose locks are ranges of user ids may stay.
+# Few processes: each costs 10 to 40 ms here.
 snapshot() {
     local file line
     find $cgroups /tmp /run /var /home /root /dev/shm /proc/[0-9]*/ns/{pid,net,user,mnt,ipc} \
-        -path $dir -prune -o -path '/proc/*' -printf '%l\n' -o -path '/sys/*' ! -type d -o -print 2>/dev/null
+        \( -path $dir -o -path /run/cove-ids \) -prune -o -path '/proc/*' -printf '%l\n' -o -path '/sys/*' ! -type d -o -print 2>/dev/null
     grep -hEs '^State:.Z|^Name:.cove' /proc/[0-9]*/status
     for file in /proc/1/mountinfo /sys/block/loop*/loop/backing_file; do
         while read -r line; do
