@@ -31,12 +31,12 @@
 #include "state/state.h"
 #include "vault/vault.h"
 
-/* Connections are limited. Deliveries to callers, whose servers may never answer, have a limit of their own,
- * so that they do not delay alerts. */
 static void rooms_before_outbound(void *userdata) {
         settle_now(userdata);
 }
 
+/* Connections are limited. Deliveries to callers, whose servers may never answer, have a limit of their own,
+ * so that they do not delay alerts. */
 static int open_outbound(Rooms *r, Error *reterr) {
         int k = outbound_new(r->manager->event, &r->outbound, reterr);
 
